@@ -1,0 +1,90 @@
+"""Counts of a network -> smoothed probability tables, in logarithms; and levels -> values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import NDArray
+
+from slfs.coding.encoder import NONE, Coding
+from slfs.network import ROOT
+from slfs.selectors.selection import NetworkCounts
+
+
+@dataclass(frozen=True)
+class LogTable:
+    """log P(feature | parent, class) of one node.
+
+    ``values`` has shape (n_levels, n_levels of the parent, n_classes), with 1 in the middle where there
+    is no parent but the class.
+    """
+
+    parent: int
+    values: NDArray[np.float64]
+
+
+def make_tables(
+    counts: NetworkCounts,
+    tree_parents: NDArray[np.int64],
+    structure: str,
+    alpha: float,
+    backoff: float,
+) -> list[LogTable]:
+    """Estimate the table of every node.
+
+    P(f|Y) is smoothed by Laplace's rule; P(f|k,Y) backs off to it with the weight of ``backoff``
+    samples (Friedman, Geiger and Goldszmidt 1997). In the structure "tree" a feature below another
+    does not see the class: there P(f|k) backs off to P(f).
+    """
+    tables = []
+    for node, own in enumerate(counts.class_counts):
+        below_class = tree_parents[node] == ROOT
+        partner = int(counts.partners[node])
+        if partner == ROOT or (below_class and structure != "linked"):
+            tables.append(LogTable(ROOT, np.log(_laplace(own, alpha))[:, np.newaxis, :]))
+            continue
+        joint = counts.joint_counts[node]
+        assert joint is not None
+        table = joint.transpose(1, 2, 0)  # level, level of the partner, class
+        if structure == "tree":
+            table = table.sum(axis=2, keepdims=True)
+            own = own.sum(axis=1, keepdims=True)
+        prior = _laplace(own, alpha)[:, np.newaxis, :]
+        smoothed = (table + backoff * prior) / (table.sum(axis=0) + backoff)
+        tables.append(LogTable(partner, np.log(smoothed)))
+    return tables
+
+
+def decode_levels(
+    coding: Coding, node: int, levels: NDArray[np.int64], random: RandomState
+) -> NDArray[np.float64] | NDArray[np.object_]:
+    """Draw a value for each level of one column; NaN or None for the level of missing values."""
+    thresholds = coding.column_thresholds(node)
+    missing = levels == coding.missing[node]
+    if coding.mdlp[node]:
+        edges = np.concatenate([[coding.low[node]], thresholds, [coding.high[node]]])
+        place = np.where(missing, 0, levels)
+        low, high = edges[place], edges[place + 1]
+        share = random.random_sample(len(levels))
+        with np.errstate(invalid="ignore"):
+            inside = high - share * (high - low)
+        values = np.where(np.isfinite(inside), inside, np.where(np.isfinite(high), high, low))
+        return np.where(missing, np.nan, values)
+    if node not in coding.categories:
+        values = np.append(thresholds, np.nan)[np.minimum(levels, len(thresholds))]
+        return np.where(missing, np.nan, values)
+    names: list[object] = [None] * int(coding.n_levels[node])
+    for value, level in coding.categories[node].items():
+        names[level] = value
+    if coding.rare[node] != NONE:
+        names[int(coding.rare[node])] = "rare"
+    drawn = np.empty(len(levels), dtype=object)
+    drawn[:] = [names[level] for level in levels]
+    return drawn
+
+
+def _laplace(counts: NDArray[np.int64], alpha: float) -> NDArray[np.float64]:
+    """Smoothed shares down each column of a table of counts."""
+    return (counts + alpha) / (counts.sum(axis=0) + alpha * len(counts))

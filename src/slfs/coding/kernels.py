@@ -1,0 +1,400 @@
+"""Columns of numbers -> runs -> cut points -> codes (numba).
+
+A column is given as entries (value, class); samples without an entry have the value 0, so dense and
+sparse columns are one case. Its *runs* are the counts of each (value, class), by rising value: all that
+MDLP needs. NaN entries are counted apart, as missing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from slfs._compile import inlined, kernel
+
+WINDOW = 1024
+"""Whole numbers within this range of each other are counted instead of sorted."""
+
+MAX_CUTS = 254
+"""At most 255 intervals: with the level of missing values they fit in a byte."""
+
+
+class Runs(NamedTuple):
+    """Runs of several columns, those of column j in ``start[j]:stop[j]``."""
+
+    start: NDArray[np.int64]
+    stop: NDArray[np.int64]
+    value: NDArray[np.float64]
+    label: NDArray[np.int32]
+    count: NDArray[np.int64]
+
+
+_f1, _i1, _l1 = types.float64[::1], types.int64[::1], types.int32[::1]
+_b1, _c1 = types.boolean[::1], types.uint8[::1]
+_runs = types.NamedTuple([_i1, _i1, _f1, _l1, _i1], Runs)
+
+
+@inlined
+def _without_entry(label, begin, end, totals, absent):  # type: ignore[no-untyped-def]
+    """Count the samples of each class that have no entry; tell whether there are any."""
+    if end - begin == totals.sum():
+        for c in range(totals.shape[0]):
+            absent[c] = 0
+        return False
+    for c in range(totals.shape[0]):
+        absent[c] = totals[c]
+    for e in range(begin, end):
+        absent[label[e]] -= 1
+    return True
+
+
+@inlined
+def _whole_range(own):  # type: ignore[no-untyped-def]
+    """The least and the largest value, and whether all values but NaN are whole numbers."""
+    low, high, whole = np.int64(2**62), np.int64(-(2**62)), True
+    for e in range(own.shape[0]):  # without a branch, so that it is vectorised
+        number = own[e] if abs(own[e]) < 2.0**53 else 0.5
+        integer = np.int64(number)
+        whole &= np.float64(integer) == number
+        low, high = min(low, integer), max(high, integer)
+    if whole:
+        return low, high, whole
+    low, high = np.int64(2**62), np.int64(-(2**62))
+    for e in range(own.shape[0]):
+        if own[e] == own[e]:
+            if not (abs(own[e]) < 2.0**53) or np.float64(np.int64(own[e])) != own[e]:
+                return low, high, False
+            low, high = min(low, np.int64(own[e])), max(high, np.int64(own[e]))
+    return low, high, True
+
+
+@inlined
+def _tally(number, c, low, n_classes, table, missing):  # type: ignore[no-untyped-def]
+    """Count one entry of class c."""
+    if number == number:
+        table[np.uint64((np.int64(number) - low) * n_classes + c)] += 1
+    else:
+        missing[c] += 1
+
+
+@kernel(types.void(_i1, _f1, _l1, _i1, _runs, types.int64[:, ::1], _b1))
+def counted_runs(
+    indptr: NDArray[np.int64],
+    value: NDArray[np.float64],
+    label: NDArray[np.int32],
+    totals: NDArray[np.int64],
+    runs: Runs,
+    missing: NDArray[np.int64],
+    counted: NDArray[np.bool_],
+) -> None:
+    """Make the runs of columns of whole numbers in a narrow range; mark which columns these are.
+
+    An empty ``label`` says that every sample has an entry, and that they are sorted by class.
+    """
+    n_classes = totals.shape[0]
+    dense = label.shape[0] == 0
+    table = np.zeros(WINDOW * n_classes, np.int64)
+    absent = np.zeros(n_classes, np.int64)
+    filled = np.int64(0)
+    for j in range(indptr.shape[0] - 1):
+        begin, end = indptr[j], indptr[j + 1]
+        low, high, fits = _whole_range(value[begin:end])
+        zeros = not dense and _without_entry(label, begin, end, totals, absent)
+        if zeros:
+            low, high = min(low, np.int64(0)), max(high, np.int64(0))
+        counted[j] = fits and high - low < WINDOW
+        runs.start[j] = filled
+        runs.stop[j] = filled
+        if not counted[j]:
+            continue
+        if zeros:
+            for c in range(n_classes):
+                table[-low * n_classes + c] = absent[c]
+        if dense:
+            first = begin
+            for c in range(n_classes):
+                own = value[first : first + totals[c]]
+                first += totals[c]
+                if high - low < 8:
+                    present = np.int64(0)
+                    for place in range(high - low + 1):
+                        count = np.int64(0)
+                        for e in range(own.shape[0]):
+                            count += own[e] == np.float64(low + place)
+                        table[place * n_classes + c] = count
+                        present += count
+                    missing[j, c] = own.shape[0] - present
+                else:
+                    for e in range(own.shape[0]):
+                        _tally(own[e], c, low, n_classes, table, missing[j])
+        else:
+            for e in range(begin, end):
+                _tally(value[e], label[e], low, n_classes, table, missing[j])
+        for place in range(high - low + 1):
+            for c in range(n_classes):
+                if table[place * n_classes + c] > 0:
+                    runs.value[filled] = low + place
+                    runs.label[filled] = c
+                    runs.count[filled] = table[place * n_classes + c]
+                    table[place * n_classes + c] = 0
+                    filled += 1
+        runs.stop[j] = filled
+
+
+@kernel(types.void(_i1, _f1, _l1, _i1, _runs, types.int64[:, ::1]))
+def sorted_runs(
+    indptr: NDArray[np.int64],
+    value: NDArray[np.float64],
+    label: NDArray[np.int32],
+    totals: NDArray[np.int64],
+    runs: Runs,
+    missing: NDArray[np.int64],
+) -> None:
+    """Make the runs of columns whose entries are sorted by value, NaN last."""
+    n_classes = totals.shape[0]
+    absent = np.empty(n_classes, np.int64)
+    tied = np.zeros(n_classes, np.int64)
+    filled = np.int64(0)
+    for j in range(indptr.shape[0] - 1):
+        begin, end = indptr[j], indptr[j + 1]
+        waiting = _without_entry(label, begin, end, totals, absent)
+        runs.start[j] = filled
+        e = begin
+        while e < end or waiting:
+            number = value[e] if e < end else np.nan
+            if waiting and not (number < 0.0):
+                number = 0.0
+            if number != number:
+                missing[j, label[e]] += 1
+                e += 1
+                continue
+            if waiting and number == 0.0:
+                for c in range(n_classes):
+                    tied[c] += absent[c]
+                waiting = False
+            elif e + 1 == end or value[e + 1] != number:
+                runs.value[filled] = number
+                runs.label[filled] = label[e]
+                runs.count[filled] = 1
+                filled += 1
+                e += 1
+                continue
+            while e < end and value[e] == number:
+                tied[label[e]] += 1
+                e += 1
+            for c in range(n_classes):
+                if tied[c] > 0:
+                    runs.value[filled] = number
+                    runs.label[filled] = c
+                    runs.count[filled] = tied[c]
+                    tied[c] = 0
+                    filled += 1
+        runs.stop[j] = filled
+
+
+@inlined
+def _midpoint(low, high):  # type: ignore[no-untyped-def]
+    """Half-way between two values, or the lower one where no number lies between."""
+    middle = 0.5 * low + 0.5 * high
+    return middle if low <= middle < high else low
+
+
+@inlined
+def _present(counts):  # type: ignore[no-untyped-def]
+    present = 0
+    for c in range(counts.shape[0]):
+        if counts[c] > 0:
+            present += 1
+    return present
+
+
+@inlined
+def _best_split(runs, begin, end, nlogn, left, right):  # type: ignore[no-untyped-def]
+    """Find where to split the runs begin .. end - 1 so that the class entropy is least.
+
+    Leaves the class counts of both sides in ``left`` and ``right`` and returns the first run of the
+    right side (``begin`` where all values are equal). Ties: the smallest cut.
+    """
+    for c in range(left.shape[0]):
+        left[c] = 0
+        right[c] = 0
+    size = np.int64(0)
+    for r in range(begin, end):
+        right[runs.label[r]] += runs.count[r]
+        size += runs.count[r]
+    gain_left, gain_right = np.int64(0), np.int64(0)
+    for c in range(right.shape[0]):
+        gain_right += nlogn[right[c]]
+    split, least, n_left = begin, np.int64(0), np.int64(0)
+    for r in range(begin, end - 1):
+        c, count = runs.label[r], runs.count[r]
+        gain_left += nlogn[left[c] + count] - nlogn[left[c]]
+        gain_right += nlogn[right[c] - count] - nlogn[right[c]]
+        left[c] += count
+        right[c] -= count
+        n_left += count
+        if runs.value[r + 1] != runs.value[r]:
+            entropy = nlogn[n_left] - gain_left + nlogn[size - n_left] - gain_right
+            if split == begin or entropy < least:
+                split, least = r + 1, entropy
+    for c in range(left.shape[0]):
+        left[c] = 0
+        right[c] = 0
+    for r in range(begin, end):
+        if r < split:
+            left[runs.label[r]] += runs.count[r]
+        else:
+            right[runs.label[r]] += runs.count[r]
+    return split
+
+
+@inlined
+def _accepted(left, right, nlogn, scale):  # type: ignore[no-untyped-def]
+    """Tell whether the split pays for its description (Fayyad & Irani 1993), in nats times size."""
+    n_left, n_right = left.sum(), right.sum()
+    size = n_left + n_right
+    sum_left, sum_right, sum_whole, k = np.int64(0), np.int64(0), np.int64(0), 0
+    for c in range(left.shape[0]):
+        sum_left += nlogn[left[c]]
+        sum_right += nlogn[right[c]]
+        sum_whole += nlogn[left[c] + right[c]]
+        if left[c] + right[c] > 0:
+            k += 1
+    whole = (nlogn[size] - sum_whole) / scale  # N Ent(S)
+    parts_left = (nlogn[n_left] - sum_left) / scale
+    parts_right = (nlogn[n_right] - sum_right) / scale
+    k_left, k_right = _present(left), _present(right)
+    change = k * whole / size - k_left * parts_left / n_left - k_right * parts_right / n_right
+    description = k * math.log(3.0) + math.log1p(-2.0 * 3.0 ** (-k)) - change
+    return whole - parts_left - parts_right > math.log(size - 1.0) + description
+
+
+@kernel(types.void(_runs, types.int64, _i1, types.float64, types.float64[:, ::1], _i1))
+def cut_points(
+    runs: Runs,
+    n_classes: int,
+    nlogn: NDArray[np.int64],
+    scale: float,
+    cuts: NDArray[np.float64],
+    n_cuts: NDArray[np.int64],
+) -> None:
+    """Split the runs of each column by MDLP; write the rising cut points to the rows of ``cuts``.
+
+    Coarse cuts come first: a column that would take more than MAX_CUTS keeps the ones nearest to the
+    root of the recursion.
+    """
+    left, right = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
+    segments = np.empty((2 * MAX_CUTS + 1, 2), np.int64)
+    for j in range(runs.start.shape[0]):
+        found, first, last = 0, 0, 1
+        segments[0, 0], segments[0, 1] = runs.start[j], runs.stop[j]
+        while first < last and found < MAX_CUTS:
+            begin, end = segments[first, 0], segments[first, 1]
+            first += 1
+            split = _best_split(runs, begin, end, nlogn, left, right)
+            if split == begin or not _accepted(left, right, nlogn, scale):
+                continue
+            cut = _midpoint(runs.value[split - 1], runs.value[split])
+            place = found
+            while place > 0 and cuts[j, place - 1] > cut:
+                cuts[j, place] = cuts[j, place - 1]
+                place -= 1
+            cuts[j, place] = cut
+            found += 1
+            segments[last, 0], segments[last, 1] = begin, split
+            segments[last + 1, 0], segments[last + 1, 1] = split, end
+            last += 2
+        n_cuts[j] = found
+
+
+@kernel(types.void(_runs, types.int64, _f1, _i1, _i1, _i1))
+def interval_counts(
+    runs: Runs,
+    n_classes: int,
+    thresholds: NDArray[np.float64],
+    offset: NDArray[np.int64],
+    counts_offset: NDArray[np.int64],
+    class_counts: NDArray[np.int64],
+) -> None:
+    """Add the runs up between thresholds: counts of each level and class of each column."""
+    for j in range(runs.start.shape[0]):
+        level, n_thresholds = 0, offset[j + 1] - offset[j]
+        for r in range(runs.start[j], runs.stop[j]):
+            while level < n_thresholds and runs.value[r] > thresholds[offset[j] + level]:
+                level += 1
+            class_counts[counts_offset[j] + level * n_classes + runs.label[r]] += runs.count[r]
+
+
+@kernel(types.void(_runs, types.int64, types.int64[:, :, ::1]))
+def quantile_counts(runs: Runs, n_classes: int, out: NDArray[np.int64]) -> None:
+    """Add the runs of each column up in equal-frequency intervals, which have not seen the class."""
+    n_bins = out.shape[1]
+    for j in range(runs.start.shape[0]):
+        size = np.int64(0)
+        for r in range(runs.start[j], runs.stop[j]):
+            size += runs.count[r]
+        below, level = np.int64(0), 0
+        for r in range(runs.start[j], runs.stop[j]):
+            if r > runs.start[j] and runs.value[r] != runs.value[r - 1]:
+                level = below * n_bins // size
+            out[j, level, runs.label[r]] += runs.count[r]
+            below += runs.count[r]
+
+
+@kernel(types.void(_i1, _f1, _f1, _i1, _b1, _c1, _c1, _c1))
+def assign(
+    indptr: NDArray[np.int64],
+    value: NDArray[np.float64],
+    thresholds: NDArray[np.float64],
+    offset: NDArray[np.int64],
+    exact: NDArray[np.bool_],
+    unseen: NDArray[np.uint8],
+    missing: NDArray[np.uint8],
+    codes: NDArray[np.uint8],
+) -> None:
+    """Code each entry by the number of its column's thresholds that lie below it.
+
+    In an ``exact`` column a value that equals no threshold has the code ``unseen``; NaN has the code
+    ``missing`` in any column.
+    """
+    longest = np.int64(0)
+    for j in range(indptr.shape[0] - 1):
+        longest = max(longest, indptr[j + 1] - indptr[j])
+    seen = np.empty(longest, np.bool_)
+    for j in range(indptr.shape[0] - 1):
+        own = value[indptr[j] : indptr[j + 1]]
+        out = codes[indptr[j] : indptr[j + 1]]
+        rising = thresholds[offset[j] : offset[j + 1]]
+        if rising.shape[0] <= 16:
+            for e in range(own.shape[0]):
+                out[e] = 0
+                seen[e] = False
+            for t in range(rising.shape[0]):
+                threshold = rising[t]
+                for e in range(own.shape[0]):
+                    out[e] += np.uint8(own[e] > threshold)
+                if exact[j]:
+                    for e in range(own.shape[0]):
+                        seen[e] |= own[e] == threshold
+        else:
+            for e in range(own.shape[0]):
+                low, high = 0, rising.shape[0]
+                while low < high:
+                    middle = (low + high) // 2
+                    if own[e] > rising[middle]:
+                        low = middle + 1
+                    else:
+                        high = middle
+                out[e] = low
+                seen[e] = low < rising.shape[0] and own[e] == rising[low]
+        if exact[j]:
+            for e in range(own.shape[0]):
+                if not seen[e]:
+                    out[e] = unseen[j]
+        for e in range(own.shape[0]):
+            if own[e] != own[e]:
+                out[e] = missing[j]

@@ -1,0 +1,227 @@
+"""A table and its classes -> coding of every column, packed planes of those worth keeping.
+
+Block by block of columns: read, learn, judge, code, pack, forget. A block never meets another, so the
+result does not depend on their size or on the threads that work on them.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs._threads import Threads
+from slfs.coding.encoder import (
+    Coding,
+    Learned,
+    encode_labels,
+    encode_numbers,
+    join_codings,
+    learn_labels,
+    learn_levels,
+    learn_numbers,
+    make_runs,
+)
+from slfs.coding.kernels import quantile_counts
+from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, join_blocks, pack_block
+from slfs.information import column_information, column_sums, independence_p_values
+from slfs.nlogn import nlogn_table
+from slfs.table import Table
+
+_BLOCK_ENTRIES = 1 << 20
+"""Numbers read at a time: a few megabytes, which stay in the processor's cache."""
+
+_TEST_INTERVALS = 4
+"""Equal-frequency intervals in which numbers are tested: quartiles."""
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What is known of each column before any two are compared: arrays of one entry a column.
+
+    ``p_value`` is that of independence from the class on intervals which have not seen the class
+    (NaN unless asked for).
+    """
+
+    n_samples: int
+    n_classes: int
+    coding: Coding
+    entropy: NDArray[np.float64]
+    relevance: NDArray[np.float64]
+    p_value: NDArray[np.float64]
+
+
+Keep = Callable[[ColumnFacts], NDArray[np.bool_]]
+
+
+@dataclass(frozen=True)
+class _Block:
+    columns: NDArray[np.int64]
+    kind: str  # "mdlp", "levels" or "labels"
+
+
+@dataclass(frozen=True)
+class _Coded:
+    facts: ColumnFacts
+    n_distinct: NDArray[np.int64]
+    packed: PackedBlock
+
+
+def learn_table(
+    table: Table, layout: SampleLayout, categorical: NDArray[np.bool_], threads: Threads
+) -> Coding:
+    """Learn the coding of every column, and nothing else."""
+    learn = functools.partial(_learn, table, layout)
+    learned = threads.map(lambda block: learn(block)[0], plan_blocks(table, categorical))
+    _warn_of_identifiers(np.concatenate([part.n_distinct for part in learned]), layout.n_samples)
+    return join_codings([part.coding for part in learned])
+
+
+def code_table(
+    table: Table,
+    layout: SampleLayout,
+    categorical: NDArray[np.bool_],
+    threads: Threads,
+    *,
+    keep: Keep,
+    test: bool = False,
+) -> tuple[ColumnFacts, PackedColumns]:
+    """Learn the coding of every column and pack those for which ``keep`` says so.
+
+    ``test`` asks for the p-values of the columns.
+    """
+    blocks = plan_blocks(table, categorical)
+    work = functools.partial(_code, table, layout, keep=keep, test=test)
+    coded = threads.map(work, blocks)
+    _warn_of_identifiers(np.concatenate([part.n_distinct for part in coded]), layout.n_samples)
+    facts = ColumnFacts(
+        layout.n_samples,
+        layout.n_classes,
+        join_codings([part.facts.coding for part in coded]),
+        np.concatenate([part.facts.entropy for part in coded]),
+        np.concatenate([part.facts.relevance for part in coded]),
+        np.concatenate([part.facts.p_value for part in coded]),
+    )
+    return facts, join_blocks(layout, [part.packed for part in coded])
+
+
+def encode_table(
+    table: Table, coding: Coding, columns: NDArray[np.int64], threads: Threads
+) -> NDArray[np.uint8]:
+    """Code some columns of a table: an array (n_columns, n_samples). ``coding`` is that of these."""
+    order = np.arange(table.n_samples)
+    codes = np.empty((len(columns), table.n_samples), np.uint8)
+
+    def encode(part: NDArray[np.int64]) -> None:
+        if table.numbers[columns[part[0]]]:
+            block = table.number_block(columns[part], order)
+            codes[part] = encode_numbers(coding.take(part), block)
+        else:
+            label_block = table.label_block(int(columns[part[0]]), order)
+            codes[part] = encode_labels(coding, int(part[0]), label_block)
+
+    if len(columns):
+        threads.map(encode, _split(table.numbers[columns], ~table.numbers[columns], table.n_samples))
+    return codes
+
+
+def plan_blocks(table: Table, categorical: NDArray[np.bool_]) -> list[_Block]:
+    """Cut the columns, in order, into blocks of one kind and of a size that suits the cache."""
+    kind = np.where(table.numbers, np.where(categorical, "levels", "mdlp"), "labels")
+    parts = _split(kind, kind == "labels", table.n_samples)
+    return [_Block(part, str(kind[part[0]])) for part in parts]
+
+
+def _split(
+    kind: NDArray[np.generic], alone: NDArray[np.bool_], n_samples: int
+) -> list[NDArray[np.int64]]:
+    """Cut 0 .. len(kind) - 1 where the kind changes, and where a part would become too wide."""
+    width = max(1, _BLOCK_ENTRIES // max(n_samples, 1))
+    begins = np.flatnonzero(np.concatenate([[True], (kind[1:] != kind[:-1]) | alone[1:]]))
+    parts = []
+    for begin, end in zip(begins, [*begins[1:], len(kind)], strict=True):
+        parts += [np.arange(b, min(b + width, end)) for b in range(begin, end, width)]
+    return parts
+
+
+def _learn(
+    table: Table, layout: SampleLayout, block: _Block, test: bool = False
+) -> tuple[Learned, Callable[[NDArray[np.int64]], NDArray[np.uint8]], NDArray[np.float64]]:
+    """Learn one block; return it with a function that codes some of its columns, and p-values."""
+    p_value = np.full(len(block.columns), np.nan)
+    if block.kind == "labels":
+        labels = table.label_block(int(block.columns[0]), layout.order)
+        learned = learn_labels(labels, layout)
+        if test:
+            counts = learned.class_counts.reshape(1, -1, layout.n_classes)
+            p_value = independence_p_values(counts)
+        return learned, lambda _columns: encode_labels(learned.coding, 0, labels), p_value
+    numbers = table.number_block(block.columns, layout.order)
+    runs, missing = make_runs(numbers, layout)
+    if block.kind == "levels":
+        learned = learn_levels(runs, missing, layout)
+    else:
+        learned = learn_numbers(runs, missing, layout, nlogn_table(layout.n_samples))
+    if test:
+        p_value = _test(block.kind, learned, runs, missing, layout)
+    return (
+        learned,
+        lambda columns: encode_numbers(learned.coding.take(columns), numbers.take(columns)),
+        p_value,
+    )
+
+
+def _test(kind, learned, runs, missing, layout):  # type: ignore[no-untyped-def]
+    n_columns, n_classes = len(learned.coding), layout.n_classes
+    if kind == "mdlp":
+        counts = np.zeros((n_columns, _TEST_INTERVALS + 1, n_classes), np.int64)
+        counts[:, -1] = missing
+        intervals = np.zeros((n_columns, _TEST_INTERVALS, n_classes), np.int64)
+        quantile_counts(runs, n_classes, intervals)
+        counts[:, :-1] = intervals
+        return independence_p_values(counts)
+    bounds = np.cumsum(learned.coding.n_levels * n_classes)[:-1]
+    tables = np.split(learned.class_counts, bounds)
+    return np.concatenate(
+        [independence_p_values(table.reshape(1, -1, n_classes)) for table in tables]
+    )
+
+
+def _code(
+    table: Table, layout: SampleLayout, block: _Block, *, keep: Keep, test: bool
+) -> _Coded:
+    learned, encode, p_value = _learn(table, layout, block, test)
+    n_levels = learned.coding.n_levels
+    nlogn = nlogn_table(layout.n_samples)
+    sums = column_sums(learned.class_counts, n_levels, layout.n_classes, nlogn)
+    entropy, relevance = column_information(sums, layout.totals)
+    facts = ColumnFacts(
+        layout.n_samples, layout.n_classes, learned.coding, entropy, relevance, p_value
+    )
+    kept = np.flatnonzero(keep(facts))
+    rows = np.repeat(np.isin(np.arange(len(n_levels)), kept), n_levels)
+    packed = pack_block(
+        layout,
+        block.columns[kept],
+        encode(kept) if len(kept) else np.empty((0, layout.n_samples), np.uint8),
+        n_levels[kept],
+        learned.class_counts.reshape(-1, layout.n_classes)[rows].reshape(-1),
+    )
+    return _Coded(facts, learned.n_distinct, packed)
+
+
+def _warn_of_identifiers(n_distinct: NDArray[np.int64], n_samples: int) -> None:
+    columns = np.flatnonzero(n_distinct > n_samples / 2)
+    if len(columns):
+        named = ", ".join(str(column) for column in columns[:5])
+        warnings.warn(
+            f"{len(columns)} categorical column(s) have more levels than half the samples and are "
+            f"likely identifiers: column(s) {named}{', ...' if len(columns) > 5 else ''} (counted "
+            "from 0). They seem relevant by accident: drop them.",
+            UserWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,146 @@
+"""Codes -> bit planes, samples sorted by class: the only form in which rows are kept.
+
+A column with d levels is d - 1 planes of one bit a sample. Each class is padded to whole words of 64
+samples, so that the counts of a class are popcounts over its words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.counting.kernels import MAX_PLANES, PackedArrays, pack
+
+
+@dataclass(frozen=True)
+class SampleLayout:
+    """Where each sample stands once samples are sorted by class.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_samples,)
+        The row of the table at each place.
+    labels : ndarray of shape (n_samples,)
+        The class code at each place: non-decreasing.
+    totals : ndarray of shape (n_classes,)
+        Samples of each class.
+    first_sample, first_word : ndarray of shape (n_classes + 1,)
+        Where each class begins, in samples and in words of a plane.
+    """
+
+    order: NDArray[np.int64]
+    labels: NDArray[np.int32]
+    totals: NDArray[np.int64]
+    first_sample: NDArray[np.uint64]
+    first_word: NDArray[np.uint64]
+
+    @classmethod
+    def from_class_codes(cls, class_codes: NDArray[np.int64], n_classes: int) -> SampleLayout:
+        """Sort the samples by class, keeping the order within each class."""
+        order = np.argsort(class_codes, kind="stable")
+        totals = np.bincount(class_codes, minlength=n_classes)
+        return cls(
+            order=order,
+            labels=class_codes[order].astype(np.int32),
+            totals=totals,
+            first_sample=_starts(totals),
+            first_word=_starts(-(-totals // 64)),
+        )
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.order)
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.totals)
+
+    @property
+    def n_words(self) -> int:
+        """Words in one plane."""
+        return int(self.first_word[-1])
+
+
+@dataclass(frozen=True)
+class PackedColumns:
+    """Packed columns of a table, with the column of the table that each came from.
+
+    Attributes
+    ----------
+    layout : SampleLayout
+    columns : ndarray of shape (n_packed,)
+        Their places in the table, increasing.
+    arrays : PackedArrays
+        What the kernels read.
+    """
+
+    layout: SampleLayout
+    columns: NDArray[np.int64]
+    arrays: PackedArrays
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def class_counts(self, index: int) -> NDArray[np.int64]:
+        """Counts of column ``index``: one row for each level, one column for each class."""
+        levels, n_classes = int(self.arrays.levels[index]), self.layout.n_classes
+        start = int(self.arrays.counts_offset[index])
+        flat = self.arrays.class_counts[start : start + levels * n_classes]
+        return flat.reshape(levels, n_classes)
+
+
+@dataclass(frozen=True)
+class PackedBlock:
+    """The planes and counts of a few columns, not yet joined with the others."""
+
+    columns: NDArray[np.int64]
+    levels: NDArray[np.uint64]
+    words: NDArray[np.uint64]
+    class_counts: NDArray[np.int64]
+
+
+def pack_block(
+    layout: SampleLayout,
+    columns: NDArray[np.int64],
+    codes: NDArray[np.uint8],
+    levels: NDArray[np.int64],
+    class_counts: NDArray[np.int64],
+) -> PackedBlock:
+    """Pack the codes (n_columns x n_samples, samples in the order of ``layout``) of a few columns."""
+    levels = levels.astype(np.uint64)
+    offset = _starts(_column_words(levels, layout))
+    words = np.zeros(int(offset[-1]), np.uint64)
+    pack(codes, levels, offset, layout.first_word, layout.first_sample, words)
+    return PackedBlock(columns, levels, words, class_counts)
+
+
+def join_blocks(layout: SampleLayout, blocks: list[PackedBlock]) -> PackedColumns:
+    """Put blocks of columns one after another."""
+    columns = _concatenate([block.columns for block in blocks], np.int64)
+    levels = _concatenate([block.levels for block in blocks], np.uint64)
+    arrays = PackedArrays(
+        words=_concatenate([block.words for block in blocks], np.uint64),
+        offset=_starts(_column_words(levels, layout)),
+        levels=levels,
+        class_counts=_concatenate([block.class_counts for block in blocks], np.int64),
+        counts_offset=_starts(levels * np.uint64(layout.n_classes)),
+        first_word=layout.first_word,
+        first_sample=layout.first_sample,
+    )
+    return PackedColumns(layout, columns, arrays)
+
+
+def _column_words(levels: NDArray[np.uint64], layout: SampleLayout) -> NDArray[np.uint64]:
+    """Words that each column takes: its planes, or its codes where these are fewer."""
+    planes = (levels - np.uint64(1)) * np.uint64(layout.n_words)
+    return np.where(levels > MAX_PLANES + 1, np.uint64(-(-layout.n_samples // 8)), planes)
+
+
+def _starts(lengths: NDArray[np.integer]) -> NDArray[np.uint64]:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint64)
+
+
+def _concatenate(parts: list[NDArray[np.generic]], dtype: type[np.generic]) -> NDArray[np.generic]:
+    return np.concatenate([np.empty(0, dtype), *parts])

@@ -1,0 +1,192 @@
+"""The template of every selector: a table and its classes -> support, network, a record a column.
+
+A selector says which columns are worth packing (`_relevant`) and which of these it keeps (`_select`).
+Everything public is written once, here.
+"""
+
+from __future__ import annotations
+
+import difflib
+from abc import abstractmethod
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from slfs._compile import compile_kernels
+from slfs._threads import Threads
+from slfs.coding.discretizer import accept_any_table
+from slfs.coding.pipeline import ColumnFacts, code_table
+from slfs.counting.planes import SampleLayout
+from slfs.information import Information
+from slfs.selectors.records import explain, make_records
+from slfs.selectors.selection import Selection, count_network, make_network
+from slfs.table import check_same_length, read_table, read_target, resolve_categorical
+
+if TYPE_CHECKING:
+    from slfs.classifiers.bnslfs import BNSLFS
+
+
+class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the selectors: see `SLFS` for what each attribute holds."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "categorical_features": ["array-like", StrOptions({"from_dtype", "all"})],
+        "n_jobs": [None, Integral],
+    }
+
+    categorical_features: Any
+    n_jobs: int | None
+
+    @abstractmethod
+    def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
+        """Why each column is irrelevant before any two are compared; None where it is not."""
+
+    @abstractmethod
+    def _select(self, information: Information, facts: ColumnFacts) -> Selection:
+        """Choose among the packed columns."""
+
+    def _needs_p_values(self) -> bool:
+        return False
+
+    def fit(self, X: Any, y: ArrayLike) -> BaseSelector:
+        """Select features for telling the classes apart.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Numbers are discretised by MDLP; strings, booleans and categories are used as they are;
+            missing values are a level of their own.
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        self : object
+        """
+        self._validate_params()
+        compile_kernels()
+        table = read_table(X, min_samples=2)
+        target = read_target(y)
+        validate_data(self, X, skip_check_array=True)
+        check_same_length(table, target)
+        layout = SampleLayout.from_class_codes(target.codes, len(target.classes))
+        names = getattr(self, "feature_names_in_", None)
+        categorical = resolve_categorical(self.categorical_features, table, names)
+        with Threads(self.n_jobs) as threads:
+            facts, packed = code_table(
+                table,
+                layout,
+                categorical,
+                threads,
+                keep=lambda facts: np.equal(self._irrelevance(facts), None),
+                test=self._needs_p_values(),
+            )
+            information = Information(packed, threads)
+            selection = self._select(information, facts)
+            self.network_ = make_network(
+                information, selection, feature_names(self), str(getattr(y, "name", None) or "class")
+            )
+            self.network_counts_ = count_network(information, selection, facts.coding)
+            self.features_ = make_records(
+                feature_names(self), facts, self._irrelevance(facts), information, selection
+            )
+        self.support_ = np.zeros(table.n_features, np.bool_)
+        self.support_[self.network_.columns] = True
+        self.n_features_ = len(self.network_)
+        self.classes_ = target.classes
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Reduce a table to the selected columns.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+
+        Returns
+        -------
+        X_selected : array or sparse matrix of shape (n_samples, n_features_)
+            A dataframe where ``set_output`` asks for one; its columns keep their types.
+        """
+        if not nw.dependencies.is_into_dataframe(X):
+            return super().transform(X)
+        check_is_fitted(self)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        frame = nw.from_native(X, eager_only=True)[:, np.flatnonzero(self.support_).tolist()]
+        container = _get_output_config("transform", self)["dense"]
+        if container == "pandas":
+            return frame.to_pandas()
+        return frame.to_polars() if container == "polars" else frame.to_numpy()
+
+    def to_classifier(
+        self, *, structure: str = "linked", alpha: float = 1.0, backoff: float = 5.0
+    ) -> BNSLFS:
+        """Make a fitted classifier of the counts that the selection was made of.
+
+        The data are not touched again.
+
+        Parameters
+        ----------
+        structure, alpha, backoff
+            As in `BNSLFS`.
+
+        Returns
+        -------
+        classifier : BNSLFS
+        """
+        from slfs.classifiers.bnslfs import BNSLFS
+
+        check_is_fitted(self)
+        return BNSLFS.from_selector(self, structure=structure, alpha=alpha, backoff=backoff)
+
+    def explain(self, column: str | int) -> str:
+        """Say in one sentence why a column was kept or dropped.
+
+        Parameters
+        ----------
+        column : str or int
+            Its name, or its place in the table.
+
+        Returns
+        -------
+        sentence : str
+        """
+        check_is_fitted(self)
+        return explain(self.features_[self._place(column)])
+
+    def _place(self, column: str | int) -> int:
+        names = self.features_["name"]
+        if isinstance(column, Integral):
+            if not -len(names) <= column < len(names):
+                raise ValueError(f"There is no column {column}: X had columns 0 to {len(names) - 1}.")
+            return int(column)
+        places = np.flatnonzero(names == column)
+        if len(places) == 0:
+            near = difflib.get_close_matches(str(column), names.tolist(), n=3)
+            hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise ValueError(f"There is no column {column!r} in the table that was fitted.{hint}")
+        return int(places[0])
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Tags:
+        return accept_any_table(super().__sklearn_tags__())
+
+
+def feature_names(estimator: Any) -> NDArray[np.object_]:
+    """The names of the fitted columns, or x0, x1, ... where they have none."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None:
+        return np.asarray(names, dtype=object)
+    return np.array([f"x{j}" for j in range(estimator.n_features_in_)], dtype=object)

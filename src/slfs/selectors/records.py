@@ -1,0 +1,108 @@
+"""A selection -> one record for each column, and a sentence that explains it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.coding.pipeline import ColumnFacts
+from slfs.information import Information
+from slfs.network import ROOT
+from slfs.selectors.selection import Selection
+
+STRONG = "strongly relevant"
+WEAK = "weakly relevant, non-redundant"
+REDUNDANT = "redundant"
+IRRELEVANT = "irrelevant"
+
+_FIELDS = np.dtype(
+    [
+        ("name", object),
+        ("role", object),
+        ("relevance", float),
+        ("entropy", float),
+        ("n_levels", int),
+        ("level", int),
+        ("parent", object),
+        ("lost_to", object),
+        ("mutual_information", float),
+        ("conditional_relevance", float),
+        ("p_value", float),
+        ("reason", object),
+    ]
+)
+
+
+def make_records(
+    names: NDArray[np.object_],
+    facts: ColumnFacts,
+    irrelevance: NDArray[np.object_],
+    information: Information,
+    selection: Selection,
+) -> np.recarray[Any, Any]:
+    """Put down what became of every column, and why."""
+    records = np.zeros(len(names), _FIELDS)
+    records["name"] = names
+    records["role"] = IRRELEVANT
+    records["relevance"], records["entropy"] = facts.relevance, facts.entropy
+    records["n_levels"], records["p_value"] = facts.coding.n_levels, facts.p_value
+    records["parent"] = records["lost_to"] = None
+    records["mutual_information"] = records["conditional_relevance"] = np.nan
+    records["reason"] = irrelevance
+    column_of = information.packed.columns
+
+    for index, reason in selection.irrelevant.items():
+        records["reason"][column_of[index]] = reason
+    redundant = {index: "no place left below it" for index in selection.lost_to}
+    for index, reason in {**redundant, **selection.redundant}.items():
+        records["role"][column_of[index]] = REDUNDANT
+        records["reason"][column_of[index]] = reason
+    kept = column_of[selection.nodes]
+    records["level"][kept] = selection.levels
+    records["role"][kept] = np.where(selection.levels == 1, STRONG, WEAK)
+    records["reason"][kept] = "selected"
+
+    parents = selection.parents
+    rivals = dict(selection.lost_to)
+    for node, parent in zip(selection.nodes, parents, strict=True):
+        if parent != ROOT:
+            rivals[int(node)] = int(selection.nodes[parent])
+    for winner, losers in _grouped(rivals).items():
+        pair = information.pairs(winner, losers)
+        rows = column_of[losers]
+        records["mutual_information"][rows] = pair.mutual_information
+        records["conditional_relevance"][rows] = pair.of_other_given_one
+        stays = records["level"][rows] > 0
+        records["parent"][rows[stays]] = names[column_of[winner]]
+        records["lost_to"][rows[~stays]] = names[column_of[winner]]
+    return records.view(np.recarray)
+
+
+def explain(record: Any) -> str:
+    """Say in one sentence why a column was kept or dropped."""
+    told = f"it tells {record['relevance']:.3g} nats about the class"
+    shared = f"shares {record['mutual_information']:.3g} nats with"
+    new = f"{record['conditional_relevance']:.3g} nats about the class that"
+    name, parent, winner = record["name"], record["parent"], record["lost_to"]
+    if record["role"] == STRONG:
+        return f"{name!r} is kept as strongly relevant: {told} and stands directly below it."
+    if record["role"] == WEAK:
+        return (
+            f"{name!r} is kept as weakly relevant but not redundant: below {parent!r} it {shared} it "
+            f"and still tells {new} {parent!r} does not."
+        )
+    if record["role"] == REDUNDANT and winner is not None:
+        return (
+            f"{name!r} is dropped as redundant: {told}, but it {shared} {winner!r}, tells only {new} "
+            f"{winner!r} does not, and the tree has no place left below {winner!r}."
+        )
+    return f"{name!r} is dropped as {record['role']}: {told}; {record['reason']}."
+
+
+def _grouped(rivals: dict[int, int]) -> dict[int, NDArray[np.int64]]:
+    groups: dict[int, list[int]] = {}
+    for loser, winner in rivals.items():
+        groups.setdefault(winner, []).append(loser)
+    return {winner: np.array(losers) for winner, losers in groups.items()}

@@ -1,0 +1,207 @@
+"""SLFS: feature selection by learning a tree Bayesian network (Zare & Niazi)."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import false_discovery_control
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from slfs.coding.pipeline import ColumnFacts
+from slfs.information import Information
+from slfs.network import ROOT
+from slfs.selectors.base import BaseSelector
+from slfs.selectors.insertion import Rules, TreeBuilder
+from slfs.selectors.selection import Selection
+
+
+class SLFS(BaseSelector):
+    """Select features by growing a tree Bayesian network below the class.
+
+    A relevant feature becomes a child of the class if that raises the criterion J of the paper more than
+    any place below another feature would; otherwise it goes down the tree. What goes down too far is
+    redundant and dropped.
+
+    Parameters
+    ----------
+    lambda_ : float, default=0.5
+        Weight of relevance against redundancy in J.
+    max_depth : int or None, default=2
+        Deepest level of the tree (MAXDEPTH in the paper, which advises at most 5). None: no limit.
+    max_children : int or None, default=15
+        Most children of the class and of any feature (NCH in the paper, which advises at most 15).
+        None: no limit.
+    max_features : int or None, default=None
+        Keep at most so many features, level by level, within a level as they joined.
+    rule : {"objective", "printed"}, default="objective"
+        "objective" puts a feature where J is largest. "printed" follows eq. 8 to 10 of the paper to the
+        letter; hardly anything can then join the class after the first feature.
+    irrelevance : {"mdl", "printed", "reversed", "test"}, default="mdl"
+        When a feature is irrelevant. "mdl": it does not pay for its own table; MDLP has judged the
+        columns that it cut, the others must have 2 N I(f;Y) > (d-1)(c-1) log N. "printed": eq. 7.
+        "reversed": eq. 7 with its first inequality turned, as the text below it says. "test": a G-test
+        on intervals that have not seen the class (quartiles), with the false discovery rate of all
+        columns held at ``alpha`` (Benjamini and Hochberg).
+    swap : {"printed", "objective", "never"}, default="printed"
+        Whether a newcomer may take the place of a node: if it is more relevant (eq. 12), only if J of
+        the whole tree rises, or never. Used with ``order="given"`` only.
+    order : {"conditional", "relevance", "given"}, default="conditional"
+        Who is inserted next: who tells most about the class given any single node of the tree; the most
+        relevant; or the columns as they stand. The selection depends on the order of the columns with
+        "given" only.
+    alpha : float, default=0.05
+        False discovery rate for ``irrelevance="test"``.
+    categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
+        Columns of numbers to take as categories: by type (booleans), all, or a mask, indices or names.
+        Strings and categories are always categorical.
+    n_jobs : int or None, default=None
+        Threads. The result is the same to the bit for any number.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_features_in_,)
+        Mask of the selected features.
+    network_ : TreeNetwork
+        The tree over them.
+    features_ : recarray of shape (n_features_in_,)
+        One record for each column: ``name``, ``role`` (one of the paper's four), ``relevance``,
+        ``entropy``, ``n_levels``, ``level`` in the tree (0 if dropped), ``parent``, ``lost_to``,
+        ``mutual_information`` and ``conditional_relevance`` with either of these, ``p_value``,
+        ``reason``. ``pandas.DataFrame(selector.features_)`` makes a table of it.
+    n_features_ : int
+        Number of selected features.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all are strings.
+
+    See Also
+    --------
+    BNSLFS : The classifier that comes with the selection.
+
+    Notes
+    -----
+    Theorem 1 of the paper looks at the edge of the swapped pair only. The terms of the grandparent and of
+    the children change too, so J of the whole tree may fall after a swap as printed;
+    ``swap="objective"`` is the sound version.
+
+    References
+    ----------
+    H. Zare and M. Niazi, "Relevant based structure learning for feature selection", Engineering
+    Applications of Artificial Intelligence 55, 2016.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from slfs import SLFS
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = SLFS(max_features=1).fit(X, y)
+    >>> selector.get_feature_names_out()
+    array(['petal width (cm)'], dtype=object)
+    >>> selector.explain("petal width (cm)")
+    "'petal width (cm)' is kept as strongly relevant: it tells 0.954 nats about the class and ..."
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseSelector._parameter_constraints,
+        "lambda_": [Interval(Real, 0, None, closed="left")],
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "max_children": [Interval(Integral, 1, None, closed="left"), None],
+        "max_features": [Interval(Integral, 1, None, closed="left"), None],
+        "rule": [StrOptions({"objective", "printed"})],
+        "irrelevance": [StrOptions({"mdl", "printed", "reversed", "test"})],
+        "swap": [StrOptions({"printed", "objective", "never"})],
+        "order": [StrOptions({"conditional", "relevance", "given"})],
+        "alpha": [Interval(Real, 0, 1, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        *,
+        lambda_: float = 0.5,
+        max_depth: int | None = 2,
+        max_children: int | None = 15,
+        max_features: int | None = None,
+        rule: str = "objective",
+        irrelevance: str = "mdl",
+        swap: str = "printed",
+        order: str = "conditional",
+        alpha: float = 0.05,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.lambda_ = lambda_
+        self.max_depth = max_depth
+        self.max_children = max_children
+        self.max_features = max_features
+        self.rule = rule
+        self.irrelevance = irrelevance
+        self.swap = swap
+        self.order = order
+        self.alpha = alpha
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _needs_p_values(self) -> bool:
+        return self.irrelevance == "test"
+
+    def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
+        coding = facts.coding
+        reasons = np.full(len(coding), None, dtype=object)
+        cut = coding.mdlp & (np.diff(coding.offset) > 0)
+        reasons[facts.relevance <= 0] = "its levels say nothing about the class"
+        reasons[coding.n_levels == 1] = "it has one value only"
+        reasons[(coding.n_levels == 1) & (coding.low < coding.high)] = "MDLP finds no cut worth making"
+        if self.irrelevance == "mdl":
+            reasons[np.equal(reasons, None) & ~cut & ~self._pays(facts)] = (
+                "that does not pay for the table of its levels and the classes"
+            )
+        return reasons
+
+    def _pays(self, facts: ColumnFacts) -> NDArray[np.bool_]:
+        """Whether 2 N R(f) > (d-1)(c-1) log N."""
+        n_samples, n_classes = facts.n_samples, facts.n_classes
+        price = (facts.coding.n_levels - 1) * (n_classes - 1) * math.log(n_samples)
+        return 2 * n_samples * facts.relevance > price
+
+    def _select(self, information: Information, facts: ColumnFacts) -> Selection:
+        columns = information.packed.columns
+        irrelevant: dict[int, str] = {}
+        candidates = np.arange(len(columns))
+        if self.irrelevance == "test":
+            q_values = false_discovery_control(facts.p_value)[columns]
+            for index in np.flatnonzero(q_values > self.alpha).tolist():
+                irrelevant[index] = f"a G-test does not find it at alpha={self.alpha:g}"
+            candidates = candidates[q_values <= self.alpha]
+        builder = TreeBuilder(
+            information,
+            Rules(
+                self.lambda_,
+                math.inf if self.max_depth is None else self.max_depth,
+                math.inf if self.max_children is None else self.max_children,
+                self.rule,
+                self.irrelevance,
+                self.swap,
+            ),
+        )
+        if self.order == "conditional":
+            builder.insert_by_margin(candidates)
+        elif self.order == "relevance":
+            falling = np.argsort(-information.relevance[candidates], kind="stable")
+            builder.insert_in_order(candidates[falling])
+        else:
+            builder.insert_in_order(candidates)
+        for index in builder.irrelevant:
+            irrelevant[index] = f"eq. 7 of the paper ({self.irrelevance}) turns it away"
+        nodes = list(builder.tree.parent)
+        place = {ROOT: ROOT, **{node: place for place, node in enumerate(nodes)}}
+        parents = [place[builder.tree.parent[node]] for node in nodes]
+        return Selection(
+            np.array(nodes, np.int64), np.array(parents, np.int64), builder.lost_to, irrelevant
+        ).truncate(self.max_features)
