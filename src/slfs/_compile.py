@@ -6,10 +6,11 @@ import functools
 import logging
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 from numba import types
+from numba.core import config
 from numba.extending import intrinsic, overload
 
 logger = logging.getLogger("slfs")
@@ -25,14 +26,14 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         compiled = numba.njit(nogil=True, cache=True)(function)
         _registry.append((compiled, signature))
-        return compiled  # type: ignore[no-any-return]
+        return cast("Function", compiled)
 
     return decorate
 
 
 def inlined(function: Function) -> Function:
     """Compile a helper as a part of the kernels of its own file."""
-    return numba.njit(nogil=True, inline="always")(function)  # type: ignore[no-any-return]
+    return cast("Function", numba.njit(nogil=True, inline="always")(function))
 
 
 @functools.cache
@@ -51,7 +52,7 @@ def compile_kernels() -> None:
 
     The line goes through the logger "slfs", which writes to stderr unless the user says otherwise.
     """
-    if not numba.config.DISABLE_JIT:
+    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
         with _lock:
             _compile_once()
 
@@ -70,5 +71,5 @@ def _ctpop(_context: Any, _word: Any) -> Any:
 
 
 @overload(popcount, inline="always")
-def _popcount(word):  # type: ignore[no-untyped-def]
-    return lambda word: _ctpop(word)
+def _popcount(word):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    return lambda word: _ctpop(word)  # type: ignore[call-arg]

@@ -9,6 +9,7 @@ All estimates are plug-in. With S(.) for the sum of n log n over the cells of a 
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,14 +107,14 @@ class Information:
         self._class_sum = self._nlogn.table[packed.layout.totals].sum()
         self.entropy, self.relevance = column_information(self._sums, packed.layout.totals)
 
-    def pairs(self, f: int, others: NDArray[np.integer]) -> PairInformation:
+    def pairs(self, f: int, others: NDArray[np.int64]) -> PairInformation:
         """Confront one column with several others: one joint table of counts each."""
-        others = np.asarray(others, np.uint64)
+        indices = others.astype(np.uint64)
         sums = np.empty((len(others), 2), np.int64)
         pieces = self._pieces(f, len(others))
         self._threads.map(
             lambda piece: pair_sums(
-                self.packed.arrays, np.uint64(f), others[piece], self._nlogn.table, sums[piece]
+                self.packed.arrays, np.uint64(f), indices[piece], self._nlogn.table, sums[piece]
             ),
             pieces,
         )
@@ -144,7 +145,7 @@ class Information:
         work = n_others * planes * planes * self.packed.layout.n_words
         count = self._threads.count if work > _THREAD_WORTH else 1
         bounds = np.linspace(0, n_others, count + 1).astype(int)
-        return [slice(begin, end) for begin, end in zip(bounds[:-1], bounds[1:], strict=True)]
+        return [slice(begin, end) for begin, end in itertools.pairwise(bounds)]
 
 
 def _nats(sums: NDArray[np.int64], nlogn: NLogN) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,9 +139,9 @@ class TreeNetwork:
             yield f"{indent}{'└── ' if last else '├── '}{self.names[child]}"
             yield from self._branches(child, indent + ("    " if last else "│   "))
 
-    def _name(self, node: Any) -> str:
+    def _name(self, node: int) -> str:
         if node != ROOT:
-            return self.names[node]
+            return self.names[int(node)]
         name = self.class_name
         while name in self.names:
             name += "'"

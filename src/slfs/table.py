@@ -19,7 +19,6 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
-
 Rows = NDArray[np.int64]
 
 
@@ -175,14 +174,15 @@ def resolve_categorical(
     if isinstance(choice, str):
         return table.categorical if choice == "from_dtype" else np.ones(table.n_features, bool)
     chosen = np.asarray(choice)
-    mask = ~table.numbers
+    mask: NDArray[np.bool_] = ~table.numbers
     if chosen.dtype == bool:
         if chosen.shape != (table.n_features,):
             raise ValueError(
                 f"The mask 'categorical_features' has shape {chosen.shape}; expected "
                 f"({table.n_features},), one entry for each column of X."
             )
-        return mask | chosen
+        mask |= chosen
+        return mask
     if chosen.dtype.kind in "UO":
         known = {} if names is None else {name: place for place, name in enumerate(names)}
         unknown = [name for name in chosen.tolist() if name not in known]
@@ -232,7 +232,7 @@ class ArrayTable:
         _gather(part if part.dtype in _GATHERED else part.astype(np.float64), order, values)
         return _dense_block(values)
 
-    def label_block(self, column: int, order: Rows) -> LabelBlock:
+    def label_block(self, column: int, order: Rows) -> LabelBlock:  # noqa: ARG002
         raise AssertionError("an array of numbers has no other columns")
 
 
@@ -254,7 +254,7 @@ class SparseTable:
         value = self._matrix.data[source].astype(np.float64)
         return NumberBlock(self.n_samples, indptr, value, place[self._matrix.indices[source]])
 
-    def label_block(self, column: int, order: Rows) -> LabelBlock:
+    def label_block(self, column: int, order: Rows) -> LabelBlock:  # noqa: ARG002
         raise AssertionError("a sparse matrix has no other columns")
 
 
@@ -364,7 +364,7 @@ _GATHERED = [np.dtype(name) for name in ("bool", "i1", "i2", "i4", "i8", "u1", "
 
 
 @numba.njit(nogil=True, cache=True)
-def _gather(source, order, out):  # type: ignore[no-untyped-def]
+def _gather(source: NDArray[Any], order: Rows, out: NDArray[np.float64]) -> None:
     """Transpose a few columns with the rows in the given order: out[j, i] = source[order[i], j].
 
     One version for each type of number, compiled when it is first met.

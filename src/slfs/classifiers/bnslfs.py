@@ -116,7 +116,12 @@ class BNSLFS(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def from_selector(
-        cls, selector: BaseSelector, *, structure: str = "linked", alpha: float = 1.0, backoff: float = 5.0
+        cls,
+        selector: BaseSelector,
+        *,
+        structure: str = "linked",
+        alpha: float = 1.0,
+        backoff: float = 5.0,
     ) -> BNSLFS:
         """Make a fitted classifier of a fitted selector, without the data."""
         classifier = cls(clone(selector), structure=structure, alpha=alpha, backoff=backoff)
@@ -150,7 +155,8 @@ class BNSLFS(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         y : ndarray of shape (n_samples,)
         """
-        return self.classes_[self.predict_joint_log_proba(X).argmax(axis=1)]
+        best: NDArray[Any] = self.classes_[self.predict_joint_log_proba(X).argmax(axis=1)]
+        return best
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """P(class | features): an array of shape (n_samples, n_classes)."""
@@ -159,7 +165,8 @@ class BNSLFS(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """log P(class | features): an array of shape (n_samples, n_classes)."""
         joint = self.predict_joint_log_proba(X)
-        return joint - logsumexp(joint, axis=1, keepdims=True)
+        posterior: NDArray[np.float64] = joint - logsumexp(joint, axis=1, keepdims=True)
+        return posterior
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
         """log P(class, selected features): an array of shape (n_samples, n_classes)."""
@@ -189,11 +196,10 @@ class BNSLFS(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         log_density : ndarray of shape (n_samples,)
         """
-        return logsumexp(self.predict_joint_log_proba(X), axis=1)
+        density: NDArray[np.float64] = logsumexp(self.predict_joint_log_proba(X), axis=1)
+        return density
 
-    def sample(
-        self, n_samples: int = 1, random_state: Any = None
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[NDArray[Any], NDArray[Any]]:
         """Draw samples from the network.
 
         Parameters

@@ -87,4 +87,5 @@ def decode_levels(
 
 def _laplace(counts: NDArray[np.int64], alpha: float) -> NDArray[np.float64]:
     """Smoothed shares down each column of a table of counts."""
-    return (counts + alpha) / (counts.sum(axis=0) + alpha * len(counts))
+    shares: NDArray[np.float64] = (counts + alpha) / (counts.sum(axis=0) + alpha * len(counts))
+    return shares

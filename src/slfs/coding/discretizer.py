@@ -26,10 +26,10 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
     pays for its own description (minimum description length principle). Cut points are half-way between
     adjacent values; the interval k holds cut[k-1] < x <= cut[k]. A column with no cut has one level.
 
-    Categorical columns keep their levels; with more than 255, the 254 most frequent ones, the rest pooled.
-    A missing value is a level of its own, the last. What ``transform`` has not seen in ``fit`` is coded as
-    missing, or as the most frequent level where nothing was missing; an unknown category of a column
-    with pooled ones joins these.
+    Categorical columns keep their levels; with more than 255, the 254 most frequent ones, the rest
+    pooled. A missing value is a level of its own, the last. What ``transform`` has not seen in ``fit``
+    is coded as missing, or as the most frequent level where nothing was missing; an unknown category of
+    a column with pooled ones joins these.
 
     Parameters
     ----------
@@ -74,9 +74,7 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         "n_jobs": [None, Integral],
     }
 
-    def __init__(
-        self, *, categorical_features: Any = "from_dtype", n_jobs: int | None = None
-    ) -> None:
+    def __init__(self, *, categorical_features: Any = "from_dtype", n_jobs: int | None = None) -> None:
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 

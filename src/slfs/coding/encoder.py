@@ -152,14 +152,12 @@ def make_runs(block: NumberBlock, layout: SampleLayout) -> tuple[Runs, NDArray[n
         runs.stop,
         np.concatenate([runs.value[:filled], more.value[:used]]),
         np.concatenate([runs.label[:filled], more.label[:used]]),
-        np.concatenate([runs.count[:filled], more.count[:used]]),
+        np.concatenate([runs.size[:filled], more.size[:used]]),
     )
     return joined, missing
 
 
-def learn_numbers(
-    runs: Runs, missing: NDArray[np.int64], layout: SampleLayout, nlogn: NLogN
-) -> Learned:
+def learn_numbers(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout, nlogn: NLogN) -> Learned:
     """Cut columns of numbers by MDLP."""
     n_columns, n_classes = len(runs.start), layout.n_classes
     cuts = np.empty((n_columns, MAX_CUTS))
@@ -193,7 +191,7 @@ def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -
     n_columns, n_classes = len(runs.start), layout.n_classes
     lengths = runs.stop - runs.start
     first, source = ragged(runs.start, lengths)
-    value, label, count = runs.value[source], runs.label[source], runs.count[source]
+    value, label, count = runs.value[source], runs.label[source], runs.size[source]
     column = np.repeat(np.arange(n_columns), lengths)
     new = np.ones(len(value), np.bool_)
     new[1:] = (value[1:] != value[:-1]) | (column[1:] != column[:-1])

@@ -16,6 +16,12 @@ from numpy.typing import NDArray
 
 from slfs._compile import inlined, kernel
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Labels = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+Codes = NDArray[np.uint8]
+
 WINDOW = 1024
 """Whole numbers within this range of each other are counted instead of sorted."""
 
@@ -26,11 +32,11 @@ MAX_CUTS = 254
 class Runs(NamedTuple):
     """Runs of several columns, those of column j in ``start[j]:stop[j]``."""
 
-    start: NDArray[np.int64]
-    stop: NDArray[np.int64]
-    value: NDArray[np.float64]
-    label: NDArray[np.int32]
-    count: NDArray[np.int64]
+    start: Ints
+    stop: Ints
+    value: Floats
+    label: Labels
+    size: Ints
 
 
 _f1, _i1, _l1 = types.float64[::1], types.int64[::1], types.int32[::1]
@@ -39,7 +45,7 @@ _runs = types.NamedTuple([_i1, _i1, _f1, _l1, _i1], Runs)
 
 
 @inlined
-def _without_entry(label, begin, end, totals, absent):  # type: ignore[no-untyped-def]
+def _without_entry(label: Labels, begin: int, end: int, totals: Ints, absent: Ints) -> bool:
     """Count the samples of each class that have no entry; tell whether there are any."""
     if end - begin == totals.sum():
         for c in range(totals.shape[0]):
@@ -53,7 +59,7 @@ def _without_entry(label, begin, end, totals, absent):  # type: ignore[no-untype
 
 
 @inlined
-def _whole_range(own):  # type: ignore[no-untyped-def]
+def _whole_range(own: Floats) -> tuple[int, int, bool]:
     """The least and the largest value, and whether all values but NaN are whole numbers."""
     low, high, whole = np.int64(2**62), np.int64(-(2**62)), True
     for e in range(own.shape[0]):  # without a branch, so that it is vectorised
@@ -73,7 +79,7 @@ def _whole_range(own):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _tally(number, c, low, n_classes, table, missing):  # type: ignore[no-untyped-def]
+def _tally(number: float, c: int, low: int, n_classes: int, table: Ints, missing: Ints) -> None:
     """Count one entry of class c."""
     if number == number:
         table[np.uint64((np.int64(number) - low) * n_classes + c)] += 1
@@ -83,13 +89,13 @@ def _tally(number, c, low, n_classes, table, missing):  # type: ignore[no-untype
 
 @kernel(types.void(_i1, _f1, _l1, _i1, _runs, types.int64[:, ::1], _b1))
 def counted_runs(
-    indptr: NDArray[np.int64],
-    value: NDArray[np.float64],
-    label: NDArray[np.int32],
-    totals: NDArray[np.int64],
+    indptr: Ints,
+    value: Floats,
+    label: Labels,
+    totals: Ints,
     runs: Runs,
-    missing: NDArray[np.int64],
-    counted: NDArray[np.bool_],
+    missing: Ints,
+    counted: Mask,
 ) -> None:
     """Make the runs of columns of whole numbers in a narrow range; mark which columns these are.
 
@@ -139,7 +145,7 @@ def counted_runs(
                 if table[place * n_classes + c] > 0:
                     runs.value[filled] = low + place
                     runs.label[filled] = c
-                    runs.count[filled] = table[place * n_classes + c]
+                    runs.size[filled] = table[place * n_classes + c]
                     table[place * n_classes + c] = 0
                     filled += 1
         runs.stop[j] = filled
@@ -147,12 +153,12 @@ def counted_runs(
 
 @kernel(types.void(_i1, _f1, _l1, _i1, _runs, types.int64[:, ::1]))
 def sorted_runs(
-    indptr: NDArray[np.int64],
-    value: NDArray[np.float64],
-    label: NDArray[np.int32],
-    totals: NDArray[np.int64],
+    indptr: Ints,
+    value: Floats,
+    label: Labels,
+    totals: Ints,
     runs: Runs,
-    missing: NDArray[np.int64],
+    missing: Ints,
 ) -> None:
     """Make the runs of columns whose entries are sorted by value, NaN last."""
     n_classes = totals.shape[0]
@@ -179,7 +185,7 @@ def sorted_runs(
             elif e + 1 == end or value[e + 1] != number:
                 runs.value[filled] = number
                 runs.label[filled] = label[e]
-                runs.count[filled] = 1
+                runs.size[filled] = 1
                 filled += 1
                 e += 1
                 continue
@@ -190,21 +196,21 @@ def sorted_runs(
                 if tied[c] > 0:
                     runs.value[filled] = number
                     runs.label[filled] = c
-                    runs.count[filled] = tied[c]
+                    runs.size[filled] = tied[c]
                     tied[c] = 0
                     filled += 1
         runs.stop[j] = filled
 
 
 @inlined
-def _midpoint(low, high):  # type: ignore[no-untyped-def]
+def _midpoint(low: float, high: float) -> float:
     """Half-way between two values, or the lower one where no number lies between."""
     middle = 0.5 * low + 0.5 * high
     return middle if low <= middle < high else low
 
 
 @inlined
-def _present(counts):  # type: ignore[no-untyped-def]
+def _present(counts: Ints) -> int:
     present = 0
     for c in range(counts.shape[0]):
         if counts[c] > 0:
@@ -213,7 +219,7 @@ def _present(counts):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _best_split(runs, begin, end, nlogn, left, right):  # type: ignore[no-untyped-def]
+def _best_split(runs: Runs, begin: int, end: int, nlogn: Ints, left: Ints, right: Ints) -> int:
     """Find where to split the runs begin .. end - 1 so that the class entropy is least.
 
     Leaves the class counts of both sides in ``left`` and ``right`` and returns the first run of the
@@ -224,14 +230,14 @@ def _best_split(runs, begin, end, nlogn, left, right):  # type: ignore[no-untype
         right[c] = 0
     size = np.int64(0)
     for r in range(begin, end):
-        right[runs.label[r]] += runs.count[r]
-        size += runs.count[r]
+        right[runs.label[r]] += runs.size[r]
+        size += runs.size[r]
     gain_left, gain_right = np.int64(0), np.int64(0)
     for c in range(right.shape[0]):
         gain_right += nlogn[right[c]]
     split, least, n_left = begin, np.int64(0), np.int64(0)
     for r in range(begin, end - 1):
-        c, count = runs.label[r], runs.count[r]
+        c, count = runs.label[r], runs.size[r]
         gain_left += nlogn[left[c] + count] - nlogn[left[c]]
         gain_right += nlogn[right[c] - count] - nlogn[right[c]]
         left[c] += count
@@ -246,14 +252,14 @@ def _best_split(runs, begin, end, nlogn, left, right):  # type: ignore[no-untype
         right[c] = 0
     for r in range(begin, end):
         if r < split:
-            left[runs.label[r]] += runs.count[r]
+            left[runs.label[r]] += runs.size[r]
         else:
-            right[runs.label[r]] += runs.count[r]
+            right[runs.label[r]] += runs.size[r]
     return split
 
 
 @inlined
-def _accepted(left, right, nlogn, scale):  # type: ignore[no-untyped-def]
+def _accepted(left: Ints, right: Ints, nlogn: Ints, scale: float) -> bool:
     """Tell whether the split pays for its description (Fayyad & Irani 1993), in nats times size."""
     n_left, n_right = left.sum(), right.sum()
     size = n_left + n_right
@@ -277,10 +283,10 @@ def _accepted(left, right, nlogn, scale):  # type: ignore[no-untyped-def]
 def cut_points(
     runs: Runs,
     n_classes: int,
-    nlogn: NDArray[np.int64],
+    nlogn: Ints,
     scale: float,
-    cuts: NDArray[np.float64],
-    n_cuts: NDArray[np.int64],
+    cuts: Floats,
+    n_cuts: Ints,
 ) -> None:
     """Split the runs of each column by MDLP; write the rising cut points to the rows of ``cuts``.
 
@@ -315,10 +321,10 @@ def cut_points(
 def interval_counts(
     runs: Runs,
     n_classes: int,
-    thresholds: NDArray[np.float64],
-    offset: NDArray[np.int64],
-    counts_offset: NDArray[np.int64],
-    class_counts: NDArray[np.int64],
+    thresholds: Floats,
+    offset: Ints,
+    counts_offset: Ints,
+    class_counts: Ints,
 ) -> None:
     """Add the runs up between thresholds: counts of each level and class of each column."""
     for j in range(runs.start.shape[0]):
@@ -326,35 +332,35 @@ def interval_counts(
         for r in range(runs.start[j], runs.stop[j]):
             while level < n_thresholds and runs.value[r] > thresholds[offset[j] + level]:
                 level += 1
-            class_counts[counts_offset[j] + level * n_classes + runs.label[r]] += runs.count[r]
+            class_counts[counts_offset[j] + level * n_classes + runs.label[r]] += runs.size[r]
 
 
-@kernel(types.void(_runs, types.int64, types.int64[:, :, ::1]))
-def quantile_counts(runs: Runs, n_classes: int, out: NDArray[np.int64]) -> None:
+@kernel(types.void(_runs, types.int64[:, :, ::1]))
+def quantile_counts(runs: Runs, out: Ints) -> None:
     """Add the runs of each column up in equal-frequency intervals, which have not seen the class."""
     n_bins = out.shape[1]
     for j in range(runs.start.shape[0]):
         size = np.int64(0)
         for r in range(runs.start[j], runs.stop[j]):
-            size += runs.count[r]
+            size += runs.size[r]
         below, level = np.int64(0), 0
         for r in range(runs.start[j], runs.stop[j]):
             if r > runs.start[j] and runs.value[r] != runs.value[r - 1]:
                 level = below * n_bins // size
-            out[j, level, runs.label[r]] += runs.count[r]
-            below += runs.count[r]
+            out[j, level, runs.label[r]] += runs.size[r]
+            below += runs.size[r]
 
 
 @kernel(types.void(_i1, _f1, _f1, _i1, _b1, _c1, _c1, _c1))
 def assign(
-    indptr: NDArray[np.int64],
-    value: NDArray[np.float64],
-    thresholds: NDArray[np.float64],
-    offset: NDArray[np.int64],
-    exact: NDArray[np.bool_],
-    unseen: NDArray[np.uint8],
-    missing: NDArray[np.uint8],
-    codes: NDArray[np.uint8],
+    indptr: Ints,
+    value: Floats,
+    thresholds: Floats,
+    offset: Ints,
+    exact: Mask,
+    unseen: Codes,
+    missing: Codes,
+    codes: Codes,
 ) -> None:
     """Code each entry by the number of its column's thresholds that lie below it.
 

@@ -26,7 +26,7 @@ from slfs.coding.encoder import (
     learn_numbers,
     make_runs,
 )
-from slfs.coding.kernels import quantile_counts
+from slfs.coding.kernels import Runs, quantile_counts
 from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, join_blocks, pack_block
 from slfs.information import column_information, column_sums, independence_p_values
 from slfs.nlogn import nlogn_table
@@ -167,7 +167,7 @@ def _learn(
     else:
         learned = learn_numbers(runs, missing, layout, nlogn_table(layout.n_samples))
     if test:
-        p_value = _test(block.kind, learned, runs, missing, layout)
+        p_value = _test(block, learned, runs, missing, layout)
     return (
         learned,
         lambda columns: encode_numbers(learned.coding.take(columns), numbers.take(columns)),
@@ -175,33 +175,27 @@ def _learn(
     )
 
 
-def _test(kind, learned, runs, missing, layout):  # type: ignore[no-untyped-def]
+def _test(
+    block: _Block, learned: Learned, runs: Runs, missing: NDArray[np.int64], layout: SampleLayout
+) -> NDArray[np.float64]:
+    """p-values of independence from the class, on intervals or levels that have not seen it."""
     n_columns, n_classes = len(learned.coding), layout.n_classes
-    if kind == "mdlp":
-        counts = np.zeros((n_columns, _TEST_INTERVALS + 1, n_classes), np.int64)
-        counts[:, -1] = missing
-        intervals = np.zeros((n_columns, _TEST_INTERVALS, n_classes), np.int64)
-        quantile_counts(runs, n_classes, intervals)
-        counts[:, :-1] = intervals
-        return independence_p_values(counts)
-    bounds = np.cumsum(learned.coding.n_levels * n_classes)[:-1]
-    tables = np.split(learned.class_counts, bounds)
-    return np.concatenate(
-        [independence_p_values(table.reshape(1, -1, n_classes)) for table in tables]
-    )
+    if block.kind == "levels":
+        bounds = np.cumsum(learned.coding.n_levels * n_classes)[:-1]
+        tables = np.split(learned.class_counts, bounds)
+        return np.concatenate([independence_p_values(t.reshape(1, -1, n_classes)) for t in tables])
+    intervals = np.zeros((n_columns, _TEST_INTERVALS, n_classes), np.int64)
+    quantile_counts(runs, intervals)
+    return independence_p_values(np.concatenate([intervals, missing[:, np.newaxis]], axis=1))
 
 
-def _code(
-    table: Table, layout: SampleLayout, block: _Block, *, keep: Keep, test: bool
-) -> _Coded:
+def _code(table: Table, layout: SampleLayout, block: _Block, *, keep: Keep, test: bool) -> _Coded:
     learned, encode, p_value = _learn(table, layout, block, test)
     n_levels = learned.coding.n_levels
     nlogn = nlogn_table(layout.n_samples)
     sums = column_sums(learned.class_counts, n_levels, layout.n_classes, nlogn)
     entropy, relevance = column_information(sums, layout.totals)
-    facts = ColumnFacts(
-        layout.n_samples, layout.n_classes, learned.coding, entropy, relevance, p_value
-    )
+    facts = ColumnFacts(layout.n_samples, layout.n_classes, learned.coding, entropy, relevance, p_value)
     kept = np.flatnonzero(keep(facts))
     rows = np.repeat(np.isin(np.arange(len(n_levels)), kept), n_levels)
     packed = pack_block(

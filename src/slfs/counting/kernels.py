@@ -14,6 +14,10 @@ from numpy.typing import NDArray
 
 from slfs._compile import inlined, kernel, popcount
 
+Words = NDArray[np.uint64]
+Counts = NDArray[np.int64]
+Codes = NDArray[np.uint8]
+
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 WORD = np.uint64(64)
 
@@ -33,13 +37,13 @@ class PackedArrays(NamedTuple):
     start at ``class_counts[counts_offset[j]]``, level by level, one entry for each class.
     """
 
-    words: NDArray[np.uint64]
-    offset: NDArray[np.uint64]
-    levels: NDArray[np.uint64]
-    class_counts: NDArray[np.int64]
-    counts_offset: NDArray[np.uint64]
-    first_word: NDArray[np.uint64]
-    first_sample: NDArray[np.uint64]
+    words: Words
+    offset: Words
+    levels: Words
+    class_counts: Counts
+    counts_offset: Words
+    first_word: Words
+    first_sample: Words
 
 
 _u1, _i1, _b1 = types.uint64[::1], types.int64[::1], types.uint8[::1]
@@ -48,12 +52,12 @@ _packed = types.NamedTuple([_u1, _u1, _u1, _i1, _u1, _u1, _u1], PackedArrays)
 
 @kernel(types.void(types.uint8[:, ::1], _u1, _u1, _u1, _u1, _u1))
 def pack(
-    codes: NDArray[np.uint8],
-    levels: NDArray[np.uint64],
-    offset: NDArray[np.uint64],
-    first_word: NDArray[np.uint64],
-    first_sample: NDArray[np.uint64],
-    words: NDArray[np.uint64],
+    codes: Codes,
+    levels: Words,
+    offset: Words,
+    first_word: Words,
+    first_sample: Words,
+    words: Words,
 ) -> None:
     """Write the planes of a block of columns (codes of class-sorted samples) into ``words``."""
     n_classes = np.uint64(first_word.shape[0] - 1)
@@ -81,7 +85,7 @@ def pack(
 
 
 @inlined
-def _decode(packed, j, codes):  # type: ignore[no-untyped-def]
+def _decode(packed: PackedArrays, j: np.uint64, codes: Codes) -> None:
     """Write the codes of column j, one for each class-sorted sample."""
     n_samples = packed.first_sample[np.uint64(packed.first_sample.shape[0] - 1)]
     start = packed.offset[j]
@@ -107,7 +111,7 @@ def _decode(packed, j, codes):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _by_planes(packed, f, k):  # type: ignore[no-untyped-def]
+def _by_planes(packed: PackedArrays, f: np.uint64, k: np.uint64) -> bool:
     """Tell whether AND-ing planes is the cheaper way to count the pair (f, k)."""
     levels_f, levels_k = packed.levels[f], packed.levels[k]
     if levels_f > MAX_PLANES + ONE or levels_k > MAX_PLANES + ONE:
@@ -120,7 +124,7 @@ def _by_planes(packed, f, k):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _count_planes(packed, f, k, c, table):  # type: ignore[no-untyped-def]
+def _count_planes(packed: PackedArrays, f: np.uint64, k: np.uint64, c: np.uint64, table: Counts) -> None:
     """Fill ``table`` (levels of f x levels of k, flat) with the counts in class c, from planes.
 
     Planes are taken two by two, so that each word read is used twice. The last level of either
@@ -185,7 +189,15 @@ def _count_planes(packed, f, k, c, table):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _count_codes(codes_f, codes_k, low, high, levels_f, levels_k, table):  # type: ignore[no-untyped-def]
+def _count_codes(
+    codes_f: Codes,
+    codes_k: Codes,
+    low: np.uint64,
+    high: np.uint64,
+    levels_f: np.uint64,
+    levels_k: np.uint64,
+    table: Counts,
+) -> None:
     """Fill ``table`` with the counts of the samples low .. high - 1, one increment a sample."""
     for cell in range(levels_f * levels_k):
         table[cell] = 0
@@ -197,9 +209,9 @@ def _count_codes(codes_f, codes_k, low, high, levels_f, levels_k, table):  # typ
 def pair_sums(
     packed: PackedArrays,
     f: np.uint64,
-    others: NDArray[np.uint64],
-    nlogn: NDArray[np.int64],
-    out: NDArray[np.int64],
+    others: Words,
+    nlogn: Counts,
+    out: Counts,
 ) -> None:
     """For each k of ``others``: the sums of n log n over the tables (f, k) and (f, k, class)."""
     n_classes = np.uint64(packed.first_word.shape[0] - 1)
@@ -244,7 +256,7 @@ def pair_sums(
 
 
 @kernel(types.void(_packed, types.uint64, types.uint64, types.int64[:, ::1]))
-def joint_counts(packed: PackedArrays, f: np.uint64, k: np.uint64, out: NDArray[np.int64]) -> None:
+def joint_counts(packed: PackedArrays, f: np.uint64, k: np.uint64, out: Counts) -> None:
     """Write the counts of (f, k) in each class c to ``out[c]``, flat: levels of f x levels of k."""
     n_classes = np.uint64(packed.first_word.shape[0] - 1)
     n_samples = packed.first_sample[n_classes]
@@ -265,12 +277,12 @@ def joint_counts(packed: PackedArrays, f: np.uint64, k: np.uint64, out: NDArray[
 
 @kernel(types.void(_i1, _u1, _u1, types.uint64, _i1, types.int64[:, ::1]))
 def marginal_sums(
-    class_counts: NDArray[np.int64],
-    counts_offset: NDArray[np.uint64],
-    levels: NDArray[np.uint64],
+    class_counts: Counts,
+    counts_offset: Words,
+    levels: Words,
     n_classes: np.uint64,
-    nlogn: NDArray[np.int64],
-    out: NDArray[np.int64],
+    nlogn: Counts,
+    out: Counts,
 ) -> None:
     """For each column: the sums of n log n over its levels and over its table with the class."""
     for j in range(np.uint64(levels.shape[0])):

@@ -7,6 +7,7 @@ samples, so that the counts of a class are popcounts over its words.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,22 +110,22 @@ def pack_block(
     class_counts: NDArray[np.int64],
 ) -> PackedBlock:
     """Pack the codes (n_columns x n_samples, samples in the order of ``layout``) of a few columns."""
-    levels = levels.astype(np.uint64)
-    offset = _starts(_column_words(levels, layout))
+    unsigned = levels.astype(np.uint64)
+    offset = _starts(_column_words(unsigned, layout))
     words = np.zeros(int(offset[-1]), np.uint64)
-    pack(codes, levels, offset, layout.first_word, layout.first_sample, words)
-    return PackedBlock(columns, levels, words, class_counts)
+    pack(codes, unsigned, offset, layout.first_word, layout.first_sample, words)
+    return PackedBlock(columns, unsigned, words, class_counts)
 
 
 def join_blocks(layout: SampleLayout, blocks: list[PackedBlock]) -> PackedColumns:
     """Put blocks of columns one after another."""
-    columns = _concatenate([block.columns for block in blocks], np.int64)
-    levels = _concatenate([block.levels for block in blocks], np.uint64)
+    columns = np.concatenate([block.columns for block in blocks])
+    levels = np.concatenate([block.levels for block in blocks])
     arrays = PackedArrays(
-        words=_concatenate([block.words for block in blocks], np.uint64),
+        words=np.concatenate([block.words for block in blocks]),
         offset=_starts(_column_words(levels, layout)),
         levels=levels,
-        class_counts=_concatenate([block.class_counts for block in blocks], np.int64),
+        class_counts=np.concatenate([block.class_counts for block in blocks]),
         counts_offset=_starts(levels * np.uint64(layout.n_classes)),
         first_word=layout.first_word,
         first_sample=layout.first_sample,
@@ -138,9 +139,5 @@ def _column_words(levels: NDArray[np.uint64], layout: SampleLayout) -> NDArray[n
     return np.where(levels > MAX_PLANES + 1, np.uint64(-(-layout.n_samples // 8)), planes)
 
 
-def _starts(lengths: NDArray[np.integer]) -> NDArray[np.uint64]:
+def _starts(lengths: NDArray[Any]) -> NDArray[np.uint64]:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint64)
-
-
-def _concatenate(parts: list[NDArray[np.generic]], dtype: type[np.generic]) -> NDArray[np.generic]:
-    return np.concatenate([np.empty(0, dtype), *parts])

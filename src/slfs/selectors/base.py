@@ -48,7 +48,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
-        """Why each column is irrelevant before any two are compared; None where it is not."""
+        """Why each column is irrelevant before any two are compared; "" where it is not."""
 
     @abstractmethod
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
@@ -87,7 +87,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 layout,
                 categorical,
                 threads,
-                keep=lambda facts: np.equal(self._irrelevance(facts), None),
+                keep=lambda facts: self._irrelevance(facts) == "",
                 test=self._needs_p_values(),
             )
             information = Information(packed, threads)

@@ -55,7 +55,7 @@ def make_records(
 
     for index, reason in selection.irrelevant.items():
         records["reason"][column_of[index]] = reason
-    redundant = {index: "no place left below it" for index in selection.lost_to}
+    redundant = dict.fromkeys(selection.lost_to, "no place left below it")
     for index, reason in {**redundant, **selection.redundant}.items():
         records["role"][column_of[index]] = REDUNDANT
         records["reason"][column_of[index]] = reason

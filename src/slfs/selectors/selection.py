@@ -133,9 +133,7 @@ def count_network(information: Information, selection: Selection, coding: Coding
         class_counts=[information.packed.class_counts(int(node)) for node in nodes],
         partners=partners,
         joint_counts=[
-            None
-            if partner == ROOT
-            else information.joint_counts(int(node), int(nodes[partner]))
+            None if partner == ROOT else information.joint_counts(int(node), int(nodes[partner]))
             for node, partner in zip(nodes, partners, strict=True)
         ],
     )

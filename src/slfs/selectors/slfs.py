@@ -87,8 +87,8 @@ class SLFS(BaseSelector):
 
     Notes
     -----
-    Theorem 1 of the paper looks at the edge of the swapped pair only. The terms of the grandparent and of
-    the children change too, so J of the whole tree may fall after a swap as printed;
+    Theorem 1 of the paper looks at the edge of the swapped pair only. The terms of the grandparent and
+    of the children change too, so J of the whole tree may fall after a swap as printed;
     ``swap="objective"`` is the sound version.
 
     References
@@ -153,13 +153,13 @@ class SLFS(BaseSelector):
 
     def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
         coding = facts.coding
-        reasons = np.full(len(coding), None, dtype=object)
+        reasons = np.full(len(coding), "", dtype=object)
         cut = coding.mdlp & (np.diff(coding.offset) > 0)
         reasons[facts.relevance <= 0] = "its levels say nothing about the class"
         reasons[coding.n_levels == 1] = "it has one value only"
         reasons[(coding.n_levels == 1) & (coding.low < coding.high)] = "MDLP finds no cut worth making"
         if self.irrelevance == "mdl":
-            reasons[np.equal(reasons, None) & ~cut & ~self._pays(facts)] = (
+            reasons[(reasons == "") & ~cut & ~self._pays(facts)] = (
                 "that does not pay for the table of its levels and the classes"
             )
         return reasons

@@ -1,0 +1,44 @@
+# Each target makes the .venv that it needs. PYTHON picks the interpreter, ARGS goes to the command.
+PYTHON ?= python3
+ARGS ?=
+BIN := .venv/bin
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench clean
+
+help: ## Show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+
+demo: .venv/core.stamp ## Install, select features of a dataset, classify, write demo-report.md
+	$(BIN)/python -m slfs.demo demo-report.md
+
+test: .venv/test.stamp ## Run all tests; ARGS="-k mdlp" picks some
+	$(BIN)/python -m pytest -n auto $(ARGS)
+
+lint: .venv/lint.stamp ## Check format, style, types and the direction of imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/test.stamp .venv-orange/stamp ## Measure speed and memory beside peers; ARGS="mdlp pack" picks cases
+	$(BIN)/python -m benchmarks $(ARGS)
+
+clean: ## Remove the environments and caches
+	rm -rf .venv .venv-orange .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+.venv/core.stamp: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+.venv/%.stamp: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	@touch $@
+
+.venv-orange/stamp: # Orange3 pins older libraries: an environment of its own
+	$(PYTHON) -m venv .venv-orange
+	.venv-orange/bin/python -m pip install --quiet Orange3
+	@touch $@

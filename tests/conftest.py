@@ -1,0 +1,33 @@
+"""What the tests share: random coded data, the paper's datasets where they are to be had."""
+
+import os
+from pathlib import Path
+
+import hypothesis
+import numpy as np
+import pytest
+
+hypothesis.settings.register_profile("slfs", deadline=None, max_examples=60, derandomize=True)
+hypothesis.settings.load_profile("slfs")
+
+
+@pytest.fixture
+def paper_data():
+    """A function name -> (X, y) for the datasets of the paper, or a skip that says why."""
+
+    def load(name):
+        folder = os.environ.get("SLFS_DATA")
+        if not folder:
+            pytest.skip("SLFS_DATA is not set: the datasets of the paper are not here")
+        path = Path(folder) / f"{name}.npz"
+        if not path.exists():
+            pytest.skip(f"{name}.npz is not in SLFS_DATA")
+        with np.load(path) as data:
+            if "indptr" in data:
+                from scipy.sparse import csr_array
+
+                parts = (data["data"], data["indices"], data["indptr"])
+                return csr_array(parts, shape=tuple(data["shape"])), data["y"]
+            return data["X"], data["y"]
+
+    return load

@@ -1,0 +1,200 @@
+"""Plain oracles: what each kernel must answer, written for reading. Imports nothing of slfs."""
+
+from collections import Counter
+from math import fsum, inf, log, log2
+
+
+def n_log_n(counts):
+    return fsum(n * log(n) for n in counts if n)
+
+
+def entropy(f):
+    return log(len(f)) - n_log_n(Counter(f).values()) / len(f)
+
+
+def mutual_information(f, k):
+    return entropy(f) + entropy(k) - entropy(list(zip(f, k, strict=True)))
+
+
+def conditional_information(f, y, k):
+    """I(f;y|k)."""
+    fk, yk = list(zip(f, k, strict=True)), list(zip(y, k, strict=True))
+    return entropy(fk) + entropy(yk) - entropy(list(zip(f, y, k, strict=True))) - entropy(k)
+
+
+def joint_counts(f, k, y, shape):
+    """table[c][a][b] = samples of class c with f = a and k = b."""
+    n_classes, levels_f, levels_k = shape
+    table = [[[0] * levels_k for _ in range(levels_f)] for _ in range(n_classes)]
+    for a, b, c in zip(f, k, y, strict=True):
+        table[c][a][b] += 1
+    return table
+
+
+def mdlp(values, labels):
+    """Cut points of one column (Fayyad & Irani 1993), straight from the definition, in bits."""
+
+    def ent(labels):
+        return -fsum(n / len(labels) * log2(n / len(labels)) for n in Counter(labels).values())
+
+    pairs = sorted(zip(values, labels, strict=True), key=lambda pair: pair[0])
+    size, whole = len(pairs), [label for _, label in pairs]
+    best = None
+    for i in range(1, size):
+        if pairs[i - 1][0] == pairs[i][0]:
+            continue
+        left, right = whole[:i], whole[i:]
+        score = (i * ent(left) + (size - i) * ent(right)) / size
+        if best is None or score < best[0] - 1e-12:
+            best = (score, i)
+    if best is None:
+        return []
+    score, i = best
+    left, right = whole[:i], whole[i:]
+    k, k1, k2 = len(set(whole)), len(set(left)), len(set(right))
+    delta = log2(3**k - 2) - (k * ent(whole) - k1 * ent(left) - k2 * ent(right))
+    if not ent(whole) - score > (log2(size - 1) + delta) / size:
+        return []
+    cut = (pairs[i - 1][0] + pairs[i][0]) / 2
+    below = [pair for pair in pairs if pair[0] <= cut]
+    above = [pair for pair in pairs if pair[0] > cut]
+    return [*mdlp(*zip(*below, strict=True)), cut, *mdlp(*zip(*above, strict=True))]
+
+
+class SLFS:
+    """The insertion of the specification over coded columns; every figure computed anew."""
+
+    ROOT = -1
+
+    def __init__(self, columns, y, lambda_, max_depth, max_children, rule, irrelevance, swap, order):
+        self.columns, self.y = columns, y
+        self.lambda_, self.max_depth, self.max_children = lambda_, max_depth, max_children
+        self.rule, self.irrelevance, self.swap, self.order = rule, irrelevance, swap, order
+        self.parent, self.redundant, self.irrelevant = {}, {}, set()
+        self.relevance = {f: mutual_information(column, y) for f, column in columns.items()}
+
+    def run(self):
+        waiting = sorted(self.columns)
+        while waiting:
+            if self.order == "relevance":
+                f = max(waiting, key=lambda f: (round(self.relevance[f], 12), -f))
+            elif self.order == "conditional":
+                f = max(waiting, key=lambda f: (round(self.margin(f), 12), -f))
+            else:
+                f = waiting[0]
+            waiting.remove(f)
+            self.insert(f)
+        return self
+
+    def margin(self, f):
+        met = [self.conditional(f, k) for k in self.parent]
+        return min([self.relevance[f], *met])
+
+    def conditional(self, f, k):
+        return conditional_information(self.columns[f], self.y, self.columns[k])
+
+    def s(self, weight, f, k):
+        return mutual_information(self.columns[f], self.columns[k]) - weight * self.conditional(f, k)
+
+    def affinity(self, f, k):
+        return self.s(self.lambda_ if self.rule == "objective" else 1, f, k)
+
+    def children(self, node):
+        return [f for f, parent in self.parent.items() if parent == node]
+
+    def level(self, node):
+        return 0 if node == self.ROOT else 1 + self.level(self.parent[node])
+
+    def nearest(self, f, nodes):
+        return max(nodes, key=lambda k: (round(self.affinity(f, k), 12), -k))
+
+    def insert(self, f):
+        top = self.children(self.ROOT)
+        if not top:
+            self.parent[f] = self.ROOT
+            return
+        node = self.nearest(f, top)
+        if self.irrelevance in ("printed", "reversed"):
+            sign = self.s(1, f, node) if self.irrelevance == "reversed" else -self.s(1, f, node)
+            if sign > 0 and self.relevance[f] < entropy(self.columns[f]):
+                self.irrelevant.add(f)
+                return
+        if self.prefers_class(f, node) and len(top) < self.max_children:
+            self.parent[f] = self.ROOT
+            return
+        while True:
+            if self.order == "given" and self.should_swap(f, node):
+                own = self.children(node)
+                self.parent[f] = self.parent.pop(node)
+                for child in own:
+                    self.parent[child] = f
+                f, node = node, f
+            if self.level(node) == self.max_depth:
+                self.redundant[f] = node
+                return
+            below = self.children(node)
+            if not below:
+                self.parent[f] = node
+                return
+            child = self.nearest(f, below)
+            if self.affinity(f, node) > self.affinity(f, child) and len(below) < self.max_children:
+                self.parent[f] = node
+                return
+            node = child
+
+    def prefers_class(self, f, node):
+        if self.rule == "objective":
+            return self.relevance[f] > self.s(self.lambda_, f, node)
+        return self.lambda_ * self.relevance[f] - entropy(self.columns[f]) > self.s(
+            self.lambda_, f, node
+        )
+
+    def should_swap(self, f, node):
+        if self.swap == "never":
+            return False
+        if self.swap == "printed":
+            return self.relevance[f] > self.relevance[node]
+        return self.objective_with(f, node, swapped=True) > self.objective_with(f, node, swapped=False)
+
+    def objective_with(self, f, node, swapped):
+        """J of the tree with f below node, or with the two in each other's places."""
+        parent = dict(self.parent)
+        if swapped:
+            for child in self.children(node):
+                parent[child] = f
+            parent[f], parent[node] = parent[node], f
+        else:
+            parent[f] = node
+        return self.objective(parent)
+
+    def objective(self, parent=None):
+        total = 0.0
+        for f, k in (self.parent if parent is None else parent).items():
+            if k == self.ROOT:
+                total += self.relevance[f] * (1 + self.lambda_) - entropy(self.columns[f])
+            else:
+                shared = mutual_information(self.columns[f], self.columns[k])
+                new = self.conditional(f, k)
+                total += shared - entropy(self.columns[f]) + self.lambda_ * (self.relevance[f] - new)
+        return total
+
+
+def joint_log_probability(sample, label, columns, y, parents, alpha, backoff, *, tree_only=()):
+    """log P(label, sample) of a network over coded columns; parents[f] is None or another column.
+
+    Columns in ``tree_only`` do not see the class.
+    """
+    classes, size = sorted(set(y)), len(y)
+    total = log((y.count(label) + alpha) / (size + alpha * len(classes)))
+    for f, column in columns.items():
+        levels = len(set(column))
+        rows = [i for i in range(size) if f in tree_only or y[i] == label]
+        hits = [i for i in rows if column[i] == sample[f]]
+        share = (len(hits) + alpha) / (len(rows) + alpha * levels)
+        k = parents[f]
+        if k is not None:
+            rows = [i for i in rows if columns[k][i] == sample[k]]
+            hits = [i for i in rows if column[i] == sample[f]]
+            share = (len(hits) + backoff * share) / (len(rows) + backoff)
+        total += log(share) if share > 0 else -inf
+    return total
