@@ -8,7 +8,7 @@ BIN := .venv/bin
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 
-demo: .venv/core.stamp ## Install, select features of a dataset, classify, write demo-report.md
+demo: .venv/demo.stamp ## Install, select features of a dataset, classify, write demo-report.md
 	$(BIN)/python -m slfs.demo demo-report.md
 
 test: .venv/test.stamp ## Run all tests; ARGS="-k mdlp" picks some
@@ -29,10 +29,6 @@ clean: ## Remove the environments and caches
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-
-.venv/core.stamp: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --editable .
-	@touch $@
 
 .venv/%.stamp: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'

@@ -33,10 +33,10 @@ def dependent_codes(seed, n_samples, n_columns, n_levels=4, n_classes=3):
     random = np.random.default_rng(seed)
     y = random.integers(0, n_classes, n_samples)
     codes = []
-    for j in range(n_columns):
+    for _ in range(n_columns):
         source = codes[random.integers(len(codes))] if codes and random.random() < 0.5 else y
         noise = random.integers(0, n_levels, n_samples)
-        column = np.where(random.random(n_samples) < random.uniform(0.1, 0.7), source, noise) % n_levels
+        column = np.where(random.random(n_samples) < random.uniform(0.3, 0.8), source, noise) % n_levels
         column[:n_levels] = np.arange(n_levels)
         codes.append(column)
     y[:n_classes] = np.arange(n_classes)

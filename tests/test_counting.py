@@ -42,9 +42,7 @@ def test_counts_at_the_edges_of_words(levels, n_samples):
     table = information_of(codes, y).joint_counts(0, 1)
     assert table.sum() == n_samples
     np.testing.assert_array_equal(table.sum(axis=(1, 2)), np.bincount(y))
-    np.testing.assert_array_equal(
-        table, naive.joint_counts(codes[0], codes[1], y, (2, levels, levels))
-    )
+    np.testing.assert_array_equal(table, naive.joint_counts(codes[0], codes[1], y, (2, levels, levels)))
 
 
 def test_both_ways_of_counting_are_taken():

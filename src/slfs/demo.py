@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import CategoricalNB
@@ -34,15 +33,12 @@ def main() -> None:
 
 def describe() -> str:
     """Fit on the breast cancer data (569 x 30, two classes) and put the result into words."""
-    data = load_breast_cancer()
-    X, y = data.data, data.target_names[data.target]
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    y = y.map({0: "malignant", 1: "benign"}).rename("diagnosis")
     begin = time.perf_counter()
     selector = SLFS(n_jobs=-1).fit(X, y)
     seconds = time.perf_counter() - begin
-    selector.features_["name"] = data.feature_names  # arrays carry no names
-    names = tuple(data.feature_names[selector.network_.columns].tolist())
-    network = replace(selector.network_, names=names, class_name="diagnosis")
-
+    network = selector.network_
     kept = selector.features_[network.columns]
     table = [
         f"  {feature['name']:<24}{feature['role']:<32}{feature['relevance']:>9.3f}"
@@ -67,7 +63,7 @@ def describe() -> str:
     )
 
 
-def _accuracies(X: NDArray[np.float64], y: NDArray[np.str_], n_selected: int) -> list[str]:
+def _accuracies(X: Any, y: Any, n_selected: int) -> list[str]:
     """Cross-validate, with selection and discretisation inside each fold."""
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
     models = {

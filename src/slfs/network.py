@@ -46,8 +46,10 @@ class TreeNetwork:
     >>> network = SLFS().fit(*load_iris(return_X_y=True, as_frame=True)).network_
     >>> print(network)
     target
-    └── petal width (cm)
-        └── petal length (cm)
+    ├── petal width (cm)
+    │   └── sepal width (cm)
+    └── petal length (cm)
+        └── sepal length (cm)
     """
 
     names: tuple[str, ...]
@@ -126,18 +128,24 @@ class TreeNetwork:
 
     def __str__(self) -> str:
         """Draw the tree in text, most relevant first among siblings."""
-        return "\n".join([self._name(ROOT), *self._branches(ROOT, "")])
+        return "\n".join([self._name(ROOT), *self._branches()])
 
     def __repr__(self) -> str:
         depth = int(self.levels.max(initial=0))
         return f"TreeNetwork({len(self)} features, depth {depth}, J={self.objective():.4g} at lambda 1)"
 
-    def _branches(self, node: int, indent: str) -> Iterator[str]:
-        children = sorted(self.children(node), key=lambda child: -self.relevance[child])
-        for child in children:
-            last = child == children[-1]
-            yield f"{indent}{'└── ' if last else '├── '}{self.names[child]}"
-            yield from self._branches(child, indent + ("    " if last else "│   "))
+    def _branches(self) -> Iterator[str]:
+        waiting = [(child, "", last) for child, last in self._drawn_children(ROOT)]
+        while waiting:
+            node, indent, last = waiting.pop()
+            yield f"{indent}{'└── ' if last else '├── '}{self.names[node]}"
+            below = indent + ("    " if last else "│   ")
+            waiting += [(child, below, end) for child, end in self._drawn_children(node)]
+
+    def _drawn_children(self, node: int) -> list[tuple[int, bool]]:
+        """The children of a node from the last to be drawn to the first, and whether each is the last."""
+        children = sorted(self.children(node), key=lambda child: self.relevance[child])
+        return [(child, place == 0) for place, child in enumerate(children)]
 
     def _name(self, node: int) -> str:
         if node != ROOT:

@@ -152,7 +152,7 @@ def read_target(y: ArrayLike) -> Target:
         ) from error
     if len(classes) < 2:
         raise ValueError(
-            f"y contains one class only ({classes[0]!r}): nothing can be relevant to it. "
+            f"y contains one class only ({classes.tolist()[0]!r}): nothing can be relevant to it. "
             "Give rows of at least two classes."
         )
     return Target(classes, codes.astype(np.int64))

@@ -8,23 +8,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import Tags, check_random_state
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from slfs._compile import compile_kernels
 from slfs._threads import Threads
 from slfs.classifiers.tables import LogTable, decode_levels, make_tables
-from slfs.coding.discretizer import accept_any_table
 from slfs.coding.pipeline import encode_table
+from slfs.estimator import TableEstimator
 from slfs.network import ROOT, TreeNetwork
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
-from slfs.table import read_table
 
 
-class BNSLFS(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BNSLFS(ClassifierMixin, TableEstimator):  # type: ignore[misc]
     """Classify with the tree Bayesian network over the selected features.
 
     The counts that built the tree are the parameters of the classifier:
@@ -73,8 +71,8 @@ class BNSLFS(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> classifier = BNSLFS().fit(X, y)
     >>> classifier.predict(X[[0, 60, 120]])
     array([0, 1, 2])
-    >>> classifier.score(X, y) > 0.95
-    True
+    >>> classifier.predict_proba(X[[60]]).round(3)
+    array([[0.   , 0.989, 0.011]])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -155,7 +153,8 @@ class BNSLFS(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         y : ndarray of shape (n_samples,)
         """
-        best: NDArray[Any] = self.classes_[self.predict_joint_log_proba(X).argmax(axis=1)]
+        joint = self.predict_joint_log_proba(X)
+        best: NDArray[Any] = self.classes_[joint.argmax(axis=1)]
         return best
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -170,10 +169,7 @@ class BNSLFS(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
         """log P(class, selected features): an array of shape (n_samples, n_classes)."""
-        check_is_fitted(self)
-        compile_kernels()
-        table = read_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        table = self._read_new_data(X)
         coding = self.selector_.network_counts_.coding
         with Threads(None) as threads:
             codes = encode_table(table, coding, self.network_.columns, threads)
@@ -242,6 +238,3 @@ class BNSLFS(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             order += ready
             waiting = [n for n in waiting if n not in ready]
         return order
-
-    def __sklearn_tags__(self) -> Tags:
-        return accept_any_table(super().__sklearn_tags__())

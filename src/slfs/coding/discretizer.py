@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from slfs._compile import compile_kernels
 from slfs._threads import Threads
 from slfs.coding.pipeline import encode_table, learn_table
-from slfs.counting.planes import SampleLayout
-from slfs.table import check_same_length, read_table, read_target, resolve_categorical
+from slfs.estimator import CODING_CONSTRAINTS, TableEstimator
 
 
-class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  # type: ignore[misc]
     """Cut numeric columns into intervals that tell the classes apart (Fayyad and Irani).
 
     A column is split in two where the class entropy is least, and each part again, as long as the split
@@ -64,15 +59,12 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
     >>> discretizer.cut_points_[3]
     array([0.8 , 1.75])
     >>> discretizer.transform(X[[0, 60, 120]])
-    array([[0, 0, 0, 0],
+    array([[0, 2, 0, 0],
            [0, 0, 1, 1],
            [2, 1, 2, 2]], dtype=uint8)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "categorical_features": ["array-like", StrOptions({"from_dtype", "all"})],
-        "n_jobs": [None, Integral],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CODING_CONSTRAINTS
 
     def __init__(self, *, categorical_features: Any = "from_dtype", n_jobs: int | None = None) -> None:
         self.categorical_features = categorical_features
@@ -91,20 +83,13 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         -------
         self : object
         """
-        self._validate_params()
-        compile_kernels()
-        table = read_table(X, min_samples=2)
-        target = read_target(y)
-        validate_data(self, X, skip_check_array=True)
-        check_same_length(table, target)
-        names = getattr(self, "feature_names_in_", None)
-        categorical = resolve_categorical(self.categorical_features, table, names)
-        layout = SampleLayout.from_class_codes(target.codes, len(target.classes))
+        data = self._read_training_data(X, y)
         with Threads(self.n_jobs) as threads:
-            self._coding = learn_table(table, layout, categorical, threads)
+            self._coding = learn_table(data.table, data.layout, data.categorical, threads)
+        self._warn_of_identifiers(self._coding, data.table.n_samples)
         self.cut_points_ = [
             self._coding.column_thresholds(j) if self._coding.mdlp[j] else np.empty(0)
-            for j in range(table.n_features)
+            for j in range(len(self._coding))
         ]
         self.n_levels_ = self._coding.n_levels
         return self
@@ -121,23 +106,12 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         codes : ndarray of shape (n_samples, n_features), dtype uint8
             Levels 0, 1, ...; a dataframe where ``set_output`` asks for one.
         """
-        check_is_fitted(self)
-        compile_kernels()
-        table = read_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        table = self._read_new_data(X)
         columns = np.arange(table.n_features)
         with Threads(self.n_jobs) as threads:
             return encode_table(table, self._coding, columns, threads).T
 
     def __sklearn_tags__(self) -> Tags:
-        return accept_any_table(super().__sklearn_tags__())
-
-
-def accept_any_table(tags: Tags) -> Tags:
-    """Tell scikit-learn what the estimators of this library take."""
-    tags.target_tags.required = True
-    tags.input_tags.allow_nan = True
-    tags.input_tags.sparse = True
-    tags.input_tags.categorical = True
-    tags.input_tags.string = True
-    return tags
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags

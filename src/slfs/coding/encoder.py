@@ -45,6 +45,8 @@ class Coding:
         Levels, that of pooled categories and that of missing values included.
     rare, missing : ndarray of int
         The level of pooled categories and of missing values; -1 where there is none.
+    n_distinct : ndarray of int
+        Different values of a categorical column before any were pooled; 0 for the other columns.
     fallback : ndarray of int
         The most frequent level: the code of what was never seen, where no missing value was seen either.
     low, high : ndarray of float
@@ -60,6 +62,7 @@ class Coding:
     n_levels: NDArray[np.int64]
     rare: NDArray[np.int64]
     missing: NDArray[np.int64]
+    n_distinct: NDArray[np.int64]
     fallback: NDArray[np.int64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
@@ -82,6 +85,7 @@ class Coding:
             self.n_levels[columns],
             self.rare[columns],
             self.missing[columns],
+            self.n_distinct[columns],
             self.fallback[columns],
             self.low[columns],
             self.high[columns],
@@ -99,6 +103,7 @@ def join_codings(codings: Sequence[Coding]) -> Coding:
         np.concatenate([coding.n_levels for coding in codings]),
         np.concatenate([coding.rare for coding in codings]),
         np.concatenate([coding.missing for coding in codings]),
+        np.concatenate([coding.n_distinct for coding in codings]),
         np.concatenate([coding.fallback for coding in codings]),
         np.concatenate([coding.low for coding in codings]),
         np.concatenate([coding.high for coding in codings]),
@@ -116,13 +121,11 @@ def join_codings(codings: Sequence[Coding]) -> Coding:
 class Learned:
     """What a block of columns has taught: its coding, and the counts of each level and class.
 
-    ``class_counts`` holds, column after column, n_levels rows of n_classes counts. ``n_distinct`` is
-    the number of different values of each categorical column before any were pooled (0 for the rest).
+    ``class_counts`` holds, column after column, n_levels rows of n_classes counts.
     """
 
     coding: Coding
     class_counts: NDArray[np.int64]
-    n_distinct: NDArray[np.int64]
 
 
 # -- numbers ---------------------------------------------------------------------------------------
@@ -177,13 +180,14 @@ def learn_numbers(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout, 
         n_levels=n_levels,
         rare=np.full(n_columns, NONE),
         missing=np.where(has_missing, n_levels - 1, NONE),
+        n_distinct=np.zeros(n_columns, np.int64),
         fallback=_most_frequent(class_counts, n_levels, n_classes),
         low=_first(runs, runs.start),
         high=_first(runs, runs.stop - 1),
         offset=offset,
         thresholds=thresholds,
     )
-    return Learned(coding, class_counts, np.zeros(n_columns, np.int64))
+    return Learned(coding, class_counts)
 
 
 def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -> Learned:
@@ -217,13 +221,14 @@ def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -
         n_levels=n_levels,
         rare=np.full(n_columns, NONE),
         missing=np.where(has_missing, n_levels - 1, NONE),
+        n_distinct=n_distinct,
         fallback=_most_frequent(class_counts, n_levels, n_classes),
         low=_first(runs, runs.start),
         high=_first(runs, runs.stop - 1),
         offset=starts(n_distinct),
         thresholds=value[new],
     )
-    return Learned(coding, class_counts, n_distinct)
+    return Learned(coding, class_counts)
 
 
 def encode_numbers(coding: Coding, block: NumberBlock) -> NDArray[np.uint8]:
@@ -325,7 +330,6 @@ def join_learned(parts: Sequence[Learned]) -> Learned:
     return Learned(
         join_codings([part.coding for part in parts]),
         np.concatenate([part.class_counts for part in parts]),
-        np.concatenate([part.n_distinct for part in parts]),
     )
 
 
@@ -357,6 +361,7 @@ def _learn_categories(
         n_levels=np.array([len(table)]),
         rare=np.array([rare]),
         missing=np.array([missing_level]),
+        n_distinct=np.array([n_distinct]),
         fallback=np.array([int(table.sum(axis=1).argmax())]),
         low=np.array([low], dtype=np.float64),
         high=np.array([high], dtype=np.float64),
@@ -364,7 +369,7 @@ def _learn_categories(
         thresholds=np.array(values if numbers else [], dtype=np.float64),
         categories={} if numbers else {0: levels},
     )
-    return Learned(coding, table.reshape(-1), np.array([n_distinct]))
+    return Learned(coding, table.reshape(-1))
 
 
 def _missing_codes(coding: Coding) -> NDArray[np.uint8]:

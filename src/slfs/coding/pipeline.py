@@ -7,7 +7,6 @@ result does not depend on their size or on the threads that work on them.
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -67,7 +66,6 @@ class _Block:
 @dataclass(frozen=True)
 class _Coded:
     facts: ColumnFacts
-    n_distinct: NDArray[np.int64]
     packed: PackedBlock
 
 
@@ -77,7 +75,6 @@ def learn_table(
     """Learn the coding of every column, and nothing else."""
     learn = functools.partial(_learn, table, layout)
     learned = threads.map(lambda block: learn(block)[0], plan_blocks(table, categorical))
-    _warn_of_identifiers(np.concatenate([part.n_distinct for part in learned]), layout.n_samples)
     return join_codings([part.coding for part in learned])
 
 
@@ -97,7 +94,6 @@ def code_table(
     blocks = plan_blocks(table, categorical)
     work = functools.partial(_code, table, layout, keep=keep, test=test)
     coded = threads.map(work, blocks)
-    _warn_of_identifiers(np.concatenate([part.n_distinct for part in coded]), layout.n_samples)
     facts = ColumnFacts(
         layout.n_samples,
         layout.n_classes,
@@ -205,17 +201,4 @@ def _code(table: Table, layout: SampleLayout, block: _Block, *, keep: Keep, test
         n_levels[kept],
         learned.class_counts.reshape(-1, layout.n_classes)[rows].reshape(-1),
     )
-    return _Coded(facts, learned.n_distinct, packed)
-
-
-def _warn_of_identifiers(n_distinct: NDArray[np.int64], n_samples: int) -> None:
-    columns = np.flatnonzero(n_distinct > n_samples / 2)
-    if len(columns):
-        named = ", ".join(str(column) for column in columns[:5])
-        warnings.warn(
-            f"{len(columns)} categorical column(s) have more levels than half the samples and are "
-            f"likely identifiers: column(s) {named}{', ...' if len(columns) > 5 else ''} (counted "
-            "from 0). They seem relevant by accident: drop them.",
-            UserWarning,
-            stacklevel=4,
-        )
+    return _Coded(facts, packed)

@@ -14,34 +14,25 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from slfs._compile import compile_kernels
 from slfs._threads import Threads
-from slfs.coding.discretizer import accept_any_table
 from slfs.coding.pipeline import ColumnFacts, code_table
-from slfs.counting.planes import SampleLayout
+from slfs.estimator import CODING_CONSTRAINTS, TableEstimator
 from slfs.information import Information
 from slfs.selectors.records import explain, make_records
 from slfs.selectors.selection import Selection, count_network, make_network
-from slfs.table import check_same_length, read_table, read_target, resolve_categorical
 
 if TYPE_CHECKING:
     from slfs.classifiers.bnslfs import BNSLFS
 
 
-class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     """Base of the selectors: see `SLFS` for what each attribute holds."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "categorical_features": ["array-like", StrOptions({"from_dtype", "all"})],
-        "n_jobs": [None, Integral],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CODING_CONSTRAINTS
 
     categorical_features: Any
     n_jobs: int | None
@@ -72,37 +63,28 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self : object
         """
-        self._validate_params()
-        compile_kernels()
-        table = read_table(X, min_samples=2)
-        target = read_target(y)
-        validate_data(self, X, skip_check_array=True)
-        check_same_length(table, target)
-        layout = SampleLayout.from_class_codes(target.codes, len(target.classes))
-        names = getattr(self, "feature_names_in_", None)
-        categorical = resolve_categorical(self.categorical_features, table, names)
+        data = self._read_training_data(X, y)
         with Threads(self.n_jobs) as threads:
             facts, packed = code_table(
-                table,
-                layout,
-                categorical,
+                data.table,
+                data.layout,
+                data.categorical,
                 threads,
                 keep=lambda facts: self._irrelevance(facts) == "",
                 test=self._needs_p_values(),
             )
             information = Information(packed, threads)
             selection = self._select(information, facts)
-            self.network_ = make_network(
-                information, selection, feature_names(self), str(getattr(y, "name", None) or "class")
-            )
+            names, class_name = self._feature_names(), str(getattr(y, "name", None) or "class")
+            self.network_ = make_network(information, selection, names, class_name)
             self.network_counts_ = count_network(information, selection, facts.coding)
-            self.features_ = make_records(
-                feature_names(self), facts, self._irrelevance(facts), information, selection
-            )
-        self.support_ = np.zeros(table.n_features, np.bool_)
+            reasons = self._irrelevance(facts)
+            self.features_ = make_records(names, facts, reasons, information, selection)
+        self._warn_of_identifiers(facts.coding, facts.n_samples)
+        self.support_ = np.zeros(len(names), np.bool_)
         self.support_[self.network_.columns] = True
         self.n_features_ = len(self.network_)
-        self.classes_ = target.classes
+        self.classes_ = data.classes
         return self
 
     def transform(self, X: Any) -> Any:
@@ -176,17 +158,9 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"There is no column {column!r} in the table that was fitted.{hint}")
         return int(places[0])
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "support_")  # the parameter lambda_ looks like a fitted attribute
+
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
-
-    def __sklearn_tags__(self) -> Tags:
-        return accept_any_table(super().__sklearn_tags__())
-
-
-def feature_names(estimator: Any) -> NDArray[np.object_]:
-    """The names of the fitted columns, or x0, x1, ... where they have none."""
-    names = getattr(estimator, "feature_names_in_", None)
-    if names is not None:
-        return np.asarray(names, dtype=object)
-    return np.array([f"x{j}" for j in range(estimator.n_features_in_)], dtype=object)

@@ -105,7 +105,7 @@ class SLFS(BaseSelector):
     >>> selector.get_feature_names_out()
     array(['petal width (cm)'], dtype=object)
     >>> selector.explain("petal width (cm)")
-    "'petal width (cm)' is kept as strongly relevant: it tells 0.954 nats about the class and ..."
+    "'petal width (cm)' is kept as strongly relevant: it tells 0.955 nats about the class and ..."
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

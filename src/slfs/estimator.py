@@ -1,0 +1,94 @@
+"""What all estimators share: a user's table and labels -> checked, named, ready to be coded."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from slfs._compile import compile_kernels
+from slfs.coding.encoder import Coding
+from slfs.counting.planes import SampleLayout
+from slfs.table import Table, check_same_length, read_table, read_target, resolve_categorical
+
+CODING_CONSTRAINTS: dict[str, list[Any]] = {
+    "categorical_features": ["array-like", StrOptions({"from_dtype", "all"})],
+    "n_jobs": [None, Integral],
+}
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """A checked table with its classes, samples sorted by class."""
+
+    table: Table
+    classes: NDArray[Any]
+    layout: SampleLayout
+    categorical: NDArray[np.bool_]
+
+
+class TableEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base of all estimators: takes any table, with holes, of mixed types, sparse or not."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+    def _read_training_data(self, X: Any, y: ArrayLike) -> TrainingData:
+        """Check parameters, table and labels, and remember number and names of the columns."""
+        self._validate_params()
+        compile_kernels()
+        table = read_table(X, min_samples=2)
+        target = read_target(y)
+        validate_data(self, X, skip_check_array=True)
+        check_same_length(table, target)
+        return TrainingData(
+            table,
+            target.classes,
+            SampleLayout.from_class_codes(target.codes, len(target.classes)),
+            resolve_categorical(
+                self.categorical_features, table, getattr(self, "feature_names_in_", None)
+            ),
+        )
+
+    def _read_new_data(self, X: Any) -> Table:
+        """Check a table against the one that was fitted."""
+        check_is_fitted(self)
+        compile_kernels()
+        table = read_table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return table
+
+    def _feature_names(self) -> NDArray[np.object_]:
+        """The names of the fitted columns, or x0, x1, ... where they have none."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{j}" for j in range(self.n_features_in_)]
+        return np.asarray(names, dtype=object)
+
+    def _warn_of_identifiers(self, coding: Coding, n_samples: int) -> None:
+        columns = np.flatnonzero(coding.n_distinct > n_samples / 2)
+        if len(columns):
+            named = ", ".join(repr(name) for name in self._feature_names()[columns[:5]])
+            warnings.warn(
+                f"{len(columns)} categorical column(s) have more levels than half the samples and are "
+                f"likely identifiers: column(s) {named}{', ...' if len(columns) > 5 else ''}. They seem "
+                "relevant by accident: drop them.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags

@@ -1,0 +1,138 @@
+"""The estimators behave as scikit-learn's own: its checks, pipelines, searches, copies, outputs."""
+
+import io
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from slfs import BNSLFS, SLFS, MDLPDiscretizer
+
+ESTIMATORS = [
+    SLFS(),
+    SLFS(order="given", swap="objective", irrelevance="reversed"),
+    SLFS(order="relevance", rule="printed", irrelevance="test"),
+    BNSLFS(),
+    BNSLFS(SLFS(max_features=2), structure="tree"),
+    MDLPDiscretizer(),
+]
+
+
+@pytest.mark.filterwarnings("ignore:No features were selected")  # some checks fit pure noise
+@parametrize_with_checks(ESTIMATORS)  # no failure is expected
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load_breast_cancer(return_X_y=True, as_frame=True)
+
+
+def test_pipeline_and_grid_search(data):
+    X, y = data
+    pipeline = make_pipeline(SLFS(), MDLPDiscretizer(), CategoricalNB())
+    grid = {"slfs__lambda_": [0.5, 1.0], "slfs__max_features": [3, None]}
+    search = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
+    assert search.best_score_ > 0.9
+    nested = GridSearchCV(BNSLFS(SLFS()), {"selector__max_depth": [1, 2]}, cv=3, n_jobs=2).fit(X, y)
+    assert nested.best_score_ > 0.9
+    assert cross_val_score(BNSLFS(), X, y, cv=3, scoring="roc_auc").mean() > 0.97
+
+
+@pytest.mark.parametrize("estimator", [SLFS(lambda_=1), BNSLFS(SLFS(max_depth=1)), MDLPDiscretizer()])
+def test_copies_answer_the_same(estimator, data):
+    X, y = data
+    fitted = estimator.fit(X, y)
+    buffer = io.BytesIO()
+    joblib.dump(fitted, buffer)
+    buffer.seek(0)
+    method = "predict_proba" if hasattr(fitted, "predict_proba") else "transform"
+    expected = np.asarray(getattr(fitted, method)(X))
+    for copy in (
+        pickle.loads(pickle.dumps(fitted)),
+        joblib.load(buffer),
+        clone(fitted).fit(X, y),
+    ):
+        np.testing.assert_array_equal(np.asarray(getattr(copy, method)(X)), expected)
+
+
+def test_fit_does_not_touch_parameters_or_data(data):
+    X, y = data
+    before, selector = X.copy(), SLFS(max_features=4)
+    parameters = selector.get_params()
+    selector.fit(X, y).transform(X)
+    assert selector.get_params() == parameters
+    pd.testing.assert_frame_equal(X, before)
+
+
+def test_set_output_keeps_names_and_types():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 200)
+    frame = pd.DataFrame(
+        {
+            "number": y + random.normal(size=200) / 5,
+            "noise": random.normal(size=200),
+            "word": pd.Categorical(np.where(random.random(200) < 0.8, y, 1 - y).astype(str)),
+            "maybe": pd.array(np.where(random.random(200) < 0.1, None, y), dtype="Int64"),
+        }
+    )
+    selector = SLFS().fit(frame, y)
+    expected = ["number", "word", "maybe"]
+    assert selector.get_feature_names_out().tolist() == expected
+    assert selector.transform(frame).shape == (200, 3)
+    out = selector.set_output(transform="pandas").transform(frame)
+    pd.testing.assert_frame_equal(out, frame[expected])
+    polars = pl.from_pandas(frame)
+    with sklearn.config_context(transform_output="polars"):
+        out = SLFS().fit(polars, y).transform(polars)
+        assert out.equals(polars[expected])
+        codes = MDLPDiscretizer().fit(polars, y).transform(polars)
+        assert isinstance(codes, pl.DataFrame)
+        assert codes.columns == polars.columns
+    arrow = SLFS().set_output(transform="polars").fit(polars.to_arrow(), y)
+    assert arrow.transform(polars.to_arrow()).columns == expected
+
+
+def test_feature_names_are_checked(data):
+    X, y = data
+    selector = SLFS().fit(X, y)
+    assert selector.n_features_in_ == 30
+    np.testing.assert_array_equal(selector.feature_names_in_, X.columns)
+    with pytest.raises(ValueError, match="feature names should match"):
+        selector.transform(X.rename(columns={"mean radius": "radius"}))
+    with pytest.raises(ValueError, match="30 features"):
+        BNSLFS().fit(X.to_numpy(), y).predict(X.to_numpy()[:, :5])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"lambda_": -1}, r"The 'lambda_' parameter of SLFS must be .* Got -1 instead"),
+        ({"max_depth": 0}, r"The 'max_depth' parameter of SLFS .* Got 0 instead"),
+        ({"max_features": 0.5}, r"The 'max_features' parameter of SLFS .* Got 0.5 instead"),
+        ({"order": "random"}, r"The 'order' parameter of SLFS .* Got 'random' instead"),
+        ({"irrelevance": None}, r"The 'irrelevance' parameter of SLFS .* Got None instead"),
+        ({"alpha": 1.0}, r"The 'alpha' parameter of SLFS .* Got 1.0 instead"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message, data):
+    with pytest.raises(ValueError, match=message):
+        SLFS(**parameters).fit(*data)
+
+
+def test_bad_parameters_of_the_classifier_are_named(data):
+    with pytest.raises(ValueError, match="The 'structure' parameter of BNSLFS"):
+        BNSLFS(structure="forest").fit(*data)
+    with pytest.raises(ValueError, match="The 'alpha' parameter of BNSLFS"):
+        SLFS().fit(*data).to_classifier(alpha=0)

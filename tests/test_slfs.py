@@ -1,0 +1,229 @@
+"""SLFS: the tree of the oracle for every reading, its laws, its records."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, make_classification
+
+from slfs import SLFS
+from tests import naive
+from tests.helpers import dependent_codes
+
+READINGS = list(
+    itertools.product(
+        ["objective", "printed"],
+        ["mdl", "printed", "reversed"],
+        ["conditional", "relevance", "given"],
+        ["printed", "objective", "never"],
+    )
+)
+
+
+def relevant(column, y):
+    """The rule "mdl" for a categorical column."""
+    n_samples, levels, classes = len(y), len(set(column)), len(set(y))
+    price = (levels - 1) * (classes - 1) * np.log(n_samples)
+    return 2 * n_samples * naive.mutual_information(column, y) > price
+
+
+def as_tree(selector):
+    network = selector.network_
+    return {
+        int(column): int(network.columns[parent]) if parent >= 0 else -1
+        for column, parent in zip(network.columns, network.parents, strict=True)
+    }
+
+
+@pytest.mark.parametrize(("rule", "irrelevance", "order", "swap"), READINGS)
+@pytest.mark.parametrize(
+    ("seed", "lambda_", "max_depth", "max_children"), [(1, 0.5, 2, 3), (2, 1.0, 3, 2), (3, 1.5, 1, 4)]
+)
+def test_tree_equals_the_oracle(seed, lambda_, max_depth, max_children, rule, irrelevance, order, swap):
+    if order != "given" and swap != "printed":
+        pytest.skip("swap is used with order='given' only")
+    codes, y = dependent_codes(seed, 211, 16)
+    parameters = {
+        "lambda_": lambda_,
+        "max_depth": max_depth,
+        "max_children": max_children,
+        "rule": rule,
+        "irrelevance": irrelevance,
+        "swap": swap,
+        "order": order,
+    }
+    selector = SLFS(categorical_features="all", **parameters).fit(codes.T, y)
+    columns = {j: column.tolist() for j, column in enumerate(codes)}
+    labels = y.tolist()
+    if irrelevance == "mdl":
+        columns = {j: column for j, column in columns.items() if relevant(column, labels)}
+    oracle = naive.SLFS(columns, labels, **parameters).run()
+    assert as_tree(selector) == oracle.parent
+    assert oracle.parent, "the case is worth something"
+    features = selector.features_
+    lost = {
+        j: int(record.lost_to[1:]) for j, record in enumerate(features) if record.lost_to is not None
+    }
+    assert lost == oracle.redundant
+    assert selector.network_.objective(lambda_) == pytest.approx(oracle.objective(), abs=1e-9)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["conditional", "relevance"]))
+@settings(max_examples=25)
+def test_order_of_columns_does_not_matter(seed, order):
+    random = np.random.default_rng(seed)
+    X, y = make_classification(
+        300, 25, n_informative=6, n_redundant=6, n_classes=3, random_state=seed % 2**31
+    )
+    shuffled = random.permutation(25)
+    first = SLFS(order=order).fit(X, y)
+    second = SLFS(order=order).fit(X[:, shuffled], y)
+    np.testing.assert_array_equal(first.support_[shuffled], second.support_)
+    edges = {(parent, child) for child, parent in as_tree(first).items()}
+    back = {-1: -1, **dict(enumerate(shuffled.tolist()))}
+    assert edges == {(back[parent], back[child]) for child, parent in as_tree(second).items()}
+
+
+@pytest.mark.parametrize("order", ["conditional", "relevance", "given"])
+def test_threads_do_not_change_a_bit(order):
+    X, y = make_classification(2000, 300, n_informative=30, n_classes=5, random_state=0)
+    one, two = (SLFS(order=order, n_jobs=n).fit(X, y) for n in (1, 2))
+    assert one.n_features_ > 20
+    for field in ("relevance", "entropy", "mutual_information", "conditional_relevance"):
+        np.testing.assert_array_equal(one.features_[field], two.features_[field])
+    np.testing.assert_array_equal(one.network_.columns, two.network_.columns)
+    np.testing.assert_array_equal(one.network_.parents, two.network_.parents)
+
+
+def test_block_size_does_not_change_a_bit(monkeypatch):
+    from slfs.coding import pipeline
+
+    X, y = make_classification(300, 60, n_informative=10, random_state=0)
+    expected = SLFS().fit(X, y).features_
+    monkeypatch.setattr(pipeline, "_BLOCK_ENTRIES", 700)
+    found = SLFS(n_jobs=2).fit(X, y).features_
+    for field in ("relevance", "role", "lost_to", "conditional_relevance"):
+        np.testing.assert_array_equal(found[field], expected[field])
+
+
+@pytest.mark.parametrize("order", ["conditional", "relevance", "given"])
+@pytest.mark.parametrize("k", [1, 2, 7, 1000])
+def test_max_features_keeps_exactly_so_many(order, k):
+    X, y = load_breast_cancer(return_X_y=True)
+    whole = SLFS(order=order, max_depth=3).fit(X, y).network_
+    selector = SLFS(order=order, max_depth=3, max_features=k).fit(X, y)
+    assert selector.n_features_ == selector.support_.sum() == min(k, len(whole))
+    by_level = sorted(range(len(whole)), key=lambda node: whole.levels[node])
+    assert set(selector.network_.columns) == set(whole.columns[by_level[:k]])
+    parents = selector.network_.parents
+    assert np.all(selector.network_.levels[parents >= 0] > 1)
+    cut = selector.features_.reason == f"beyond max_features={k}"
+    assert cut.sum() == len(whole) - selector.n_features_
+
+
+def test_limits_hold_and_none_lifts_them():
+    codes, y = dependent_codes(0, 400, 40)
+    X = codes.T
+    network = SLFS(max_depth=3, max_children=2).fit(X, y).network_
+    assert network.levels.max() <= 3
+    assert max(len(network.children(node)) for node in range(-1, len(network))) <= 2
+    free = SLFS(max_depth=None, max_children=None).fit(X, y)
+    assert not np.any(free.features_.role == "redundant")
+    assert free.n_features_ > len(network)
+
+
+def test_records_tell_every_column_its_role_and_reason():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X = X.assign(noise=np.random.default_rng(0).normal(size=len(X)), constant=1)
+    selector = SLFS().fit(X, y)
+    features = pd.DataFrame(selector.features_).set_index("name")
+    assert features.index.tolist() == X.columns.tolist()
+    assert set(features["role"]) == {
+        "strongly relevant", "weakly relevant, non-redundant", "redundant", "irrelevant",
+    }  # fmt: skip
+    kept = features["role"].str.contains("strong|weak")
+    np.testing.assert_array_equal(kept, selector.support_)
+    assert (features["reason"] != "").all()
+    redundant = features["role"] == "redundant"
+    assert features.loc[redundant, "lost_to"].isin(features.index[kept]).all()
+    assert features.loc[features["role"] == "strongly relevant", "level"].eq(1).all()
+    weak = features[features["role"] == "weakly relevant, non-redundant"]
+    assert weak["parent"].isin(features.index[kept]).all()
+    assert (weak["level"] == features.loc[weak["parent"], "level"].to_numpy() + 1).all()
+
+
+def test_explain_answers_in_one_sentence():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X = X.assign(noise=np.random.default_rng(0).normal(size=len(X)), constant=1)
+    selector = SLFS().fit(X, y)
+    answers = {
+        "worst perimeter": "kept as strongly relevant: it tells 0.475 nats about the class",
+        "worst area": "kept as weakly relevant but not redundant: below 'worst perimeter' it shares",
+        "worst radius": "dropped as redundant: it tells .* nats that|dropped as redundant: it tells",
+        "noise": "dropped as irrelevant: it tells 0 nats about the class; MDLP finds no cut",
+        "constant": "dropped as irrelevant: .* it has one value only",
+    }
+    for column, pattern in answers.items():
+        sentence = selector.explain(column)
+        assert sentence.startswith(f"'{column}' is ")
+        assert sentence.endswith(".")
+        assert pd.Series([sentence]).str.contains(pattern).item(), sentence
+    assert selector.explain(0) == selector.explain("mean radius")
+    with pytest.raises(
+        ValueError, match=r"no column 'worst perimetre' .* Did you mean 'worst perimeter'"
+    ):
+        selector.explain("worst perimetre")
+    with pytest.raises(ValueError, match=r"no column 99: X had columns 0 to 31"):
+        selector.explain(99)
+
+
+def test_test_of_irrelevance_controls_the_false_discovery_rate():
+    """Numbers that MDLP has cut by chance must not pass a test that claims to be one."""
+    wrong = []
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        X = np.column_stack([random.normal(size=(200, 60)), random.integers(0, 4, (200, 60))])
+        y = random.integers(0, 2, 200)
+        selector = SLFS(irrelevance="test", alpha=0.1, categorical_features=range(60, 120)).fit(X, y)
+        wrong.append(selector.n_features_ > 0)
+        assert selector.features_.p_value.min() > 0
+    assert np.mean(wrong) <= 0.2
+
+
+def test_test_of_irrelevance_finds_what_is_there():
+    X, y = load_breast_cancer(return_X_y=True)
+    noise = np.random.default_rng(0).normal(size=X.shape)
+    selector = SLFS(irrelevance="test").fit(np.hstack([X, noise]), y)
+    assert selector.support_[:30].sum() >= 5
+    assert selector.support_[30:].sum() == 0
+
+
+def test_no_relevant_feature_leaves_an_empty_tree():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(100, 5)), random.integers(0, 2, 100)
+    selector = SLFS().fit(X, y)
+    assert selector.n_features_ == len(selector.network_) == 0
+    assert str(selector.network_) == "class"
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert selector.transform(X).shape == (100, 0)
+    classifier = selector.to_classifier()
+    np.testing.assert_allclose(classifier.predict_proba(X[:1]), [(np.bincount(y) + 1) / 102])
+
+
+def test_swaps_raise_j():
+    """Over many small tables given in any order: more with the sound rule than as printed."""
+    scores = []
+    for seed in range(30):
+        codes, y = dependent_codes(seed, 150, 12)
+        parameters = {"order": "given", "max_depth": 4, "max_children": 3, "categorical_features": "all"}
+        scores.append(
+            [
+                SLFS(swap=swap, **parameters).fit(codes.T, y).network_.objective(0.5)
+                for swap in ("objective", "printed", "never")
+            ]
+        )
+    sound, printed, never = np.mean(scores, axis=0)
+    assert sound > printed > never

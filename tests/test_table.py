@@ -1,0 +1,270 @@
+"""Any table in: every container gives the same selection, every bad one a message with a remedy."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer
+
+from slfs import BNSLFS, SLFS, MDLPDiscretizer
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    return load_breast_cancer(return_X_y=True)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        np.asfortranarray,
+        np.ndarray.tolist,
+        lambda X: X.astype(object),
+        lambda X: X.astype(">f8"),
+        lambda X: np.repeat(X, 2, axis=0)[::2],
+        sparse.csr_array,
+        sparse.csc_matrix,
+        sparse.lil_array,
+        pd.DataFrame,
+        lambda X: pd.DataFrame(X).convert_dtypes(),
+        lambda X: pl.DataFrame(X),
+        lambda X: pl.DataFrame(X).to_arrow(),
+    ],
+    ids=[
+        "fortran order", "lists", "objects", "big-endian", "strided", "csr", "csc", "lil", "pandas",
+        "pandas nullable", "polars", "arrow",
+    ],
+)  # fmt: skip
+def test_containers_of_numbers_agree(convert, cancer):
+    X, y = cancer
+    expected, found = SLFS().fit(X, y), SLFS().fit(convert(X), y)
+    np.testing.assert_array_equal(found.support_, expected.support_)
+    np.testing.assert_array_equal(found.features_.relevance, expected.features_.relevance)
+    probabilities = BNSLFS().fit(convert(X), y).predict_proba(convert(X))
+    np.testing.assert_array_equal(probabilities, BNSLFS().fit(X, y).predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    "dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "?"]
+)
+def test_types_of_numbers_agree(dtype, cancer):
+    X, y = cancer
+    levels = (np.median(X, axis=0) < X).astype(dtype)
+    expected = SLFS(categorical_features="all").fit(levels.astype(float), y)
+    np.testing.assert_array_equal(
+        SLFS(categorical_features="all").fit(levels, y).support_, expected.support_
+    )
+    assert 0 < expected.n_features_ < 30
+
+
+def test_memory_map(tmp_path, cancer):
+    X, y = cancer
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    selector = SLFS().fit(mapped, y)
+    np.testing.assert_array_equal(selector.support_, SLFS().fit(X, y).support_)
+    np.testing.assert_array_equal(selector.transform(mapped), X[:, selector.support_])
+
+
+def mixed(n_samples=300, seed=0):
+    """Columns of every kind, each with holes, each relevant."""
+    random = np.random.default_rng(seed)
+    y = random.integers(0, 3, n_samples)
+    noisy = np.where(random.random(n_samples) < 0.75, y, random.integers(0, 3, n_samples))
+    holes = random.random((n_samples, 5)) < 0.1
+    number = y + random.normal(size=n_samples) / 2
+    return y, {
+        "float": [None if gone else float(v) for v, gone in zip(number, holes[:, 0], strict=True)],
+        "int": [None if gone else int(v) for v, gone in zip(noisy * 7, holes[:, 1], strict=True)],
+        "bool": [None if gone else bool(v == 1) for v, gone in zip(noisy, holes[:, 2], strict=True)],
+        "text": [None if gone else "abc"[v] for v, gone in zip(noisy, holes[:, 3], strict=True)],
+        "category": [None if gone else "xyz"[v] for v, gone in zip(noisy, holes[:, 4], strict=True)],
+    }
+
+
+def mixed_tables():
+    y, columns = mixed()
+    objects = np.array(list(columns.values()), dtype=object).T
+    pandas = pd.DataFrame(
+        {
+            "float": pd.Series(columns["float"], dtype="float64"),
+            "int": pd.array(columns["int"], dtype="Int64"),
+            "bool": pd.array(columns["bool"], dtype="boolean"),
+            "text": pd.Series(columns["text"], dtype="string"),
+            "category": pd.Categorical(columns["category"]),
+        }
+    )
+    polars = pl.DataFrame(columns).with_columns(pl.col("category").cast(pl.Categorical))
+    arrow = polars.to_arrow()
+    return y, {
+        "objects": objects,
+        "lists": objects.tolist(),
+        "pandas": pandas,
+        "pandas objects": pd.DataFrame(columns, dtype=object),
+        "polars": polars,
+        "arrow": arrow,
+        "enum": polars.with_columns(pl.col("category").cast(pl.Enum(["z", "y", "x"]))),
+    }
+
+
+@pytest.mark.parametrize("kind", ["lists", "pandas", "pandas objects", "polars", "arrow", "enum"])
+def test_mixed_tables_with_holes_agree(kind):
+    y, tables = mixed_tables()
+    expected = SLFS().fit(tables["objects"], y).features_
+    found = SLFS().fit(tables[kind], y)
+    np.testing.assert_array_equal(found.features_.n_levels, expected.n_levels)
+    np.testing.assert_array_equal(found.features_.relevance, expected.relevance)
+    np.testing.assert_array_equal(found.features_.role, expected.role)
+    assert found.features_.n_levels.tolist()[2:] == [3, 4, 4], "a level for what is missing"
+    reference = BNSLFS().fit(tables["objects"], y).predict_log_proba(tables["objects"])
+    np.testing.assert_array_equal(
+        BNSLFS().fit(tables[kind], y).predict_log_proba(tables[kind]), reference
+    )
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        lambda y: np.array(["no", "yes"])[y],
+        lambda y: y.astype(bool),
+        lambda y: y * 2 - 1,
+        lambda y: y.astype(float),
+        lambda y: y.astype(str).astype(object),
+        lambda y: pd.Series(y, index=range(1000, 1000 + len(y))),
+        lambda y: pd.Series(y, dtype="Int64"),
+        lambda y: pd.Categorical.from_codes(y, ["no", "yes"]),
+        lambda y: pl.Series("target", y),
+        lambda y: pa.chunked_array([y]),
+        np.ndarray.tolist,
+    ],
+)
+def test_kinds_of_labels(labels, cancer):
+    X, y = cancer
+    expected, classifier = SLFS().fit(X, y), BNSLFS().fit(X, labels(y))
+    np.testing.assert_array_equal(classifier.selector_.support_, expected.support_)
+    assert len(classifier.classes_) == 2
+    assert classifier.score(X, np.asarray(labels(y))) > 0.95
+
+
+DATES = pd.date_range("2020-01-01", periods=6)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (pd.DataFrame({"when": DATES, "x": range(6)}), "'when' of X has type Datetime.*Turn them into"),
+        (pl.DataFrame({"day": DATES.to_numpy().astype("datetime64[D]")}), "'day' .* Date: dates and"),
+        (pd.DataFrame({"lag": DATES - DATES[0]}), "'lag' of X has type Duration"),
+        (DATES.to_numpy().reshape(-1, 1), "X has dtype datetime64.*: dates and times are neither"),
+        (pl.DataFrame({"list": [[1]] * 6}), "'list' of X has type List.*Expand it into plain columns"),
+        (
+            pd.DataFrame(np.eye(6, 3), columns=["a", "b", "a"]),
+            r"duplicate column names: \['a'\]. Rename",
+        ),
+        (np.ones((6, 2), complex), "Complex data not supported"),
+        (np.ones(6), "Expected 2D array, got 1D array"),
+        (np.ones((6, 0)), r"0 feature\(s\)"),
+        (pd.DataFrame(index=range(6)), r"0 feature\(s\)"),
+        (np.ones((5, 2)), "X has 5 rows, y has 6 labels"),
+        (pl.DataFrame({"a": [1.0]}), r"1 sample\(s\) .* minimum of 2"),
+    ],
+)
+@pytest.mark.parametrize("estimator", [SLFS(), BNSLFS(), MDLPDiscretizer()])
+def test_bad_tables_are_answered_with_a_remedy(X, message, estimator):
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(X, [0, 1] * 3)
+
+
+def test_cells_that_are_no_values():
+    X = np.array([["a", {}], ["b", {}]] * 3, dtype=object)
+    with pytest.raises(TypeError, match=r"a cell of X holds a dict .*Expand such cells"):
+        SLFS().fit(X, [0, 1] * 3)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([0] * 6, r"y contains one class only \(0\).*Give rows of at least two classes"),
+        ([0, 1, np.nan, 1, 0, np.nan], "Input y contains NaN: 2 missing label.*first at row 2. Drop"),
+        (["a", None, "b", "a", "b", "b"], "Input y contains NaN: 1 missing label.*row 1"),
+        (pd.array([0, 1, pd.NA, 1, 0, 1], dtype="Int64"), "Input y contains NaN: 1 missing"),
+        (pl.Series([0, 1, None, 1, 0, 1]), "Input y contains NaN: 1 missing"),
+        (np.linspace(0, 1, 6), "Unknown label type: continuous. .*bin y into classes first"),
+        (np.eye(6, 2), "y should be a 1d array, got an array of shape"),
+        ([np.inf, 0, 1, 0, 1, 0], "Input y contains infinity"),
+        (None, "requires y to be passed"),
+        (np.array([1, "a", 2.5, 1, "a", 1], dtype=object), "labels that cannot be sorted|Unknown label"),
+        (DATES, "y has dtype datetime64"),
+    ],
+)
+@pytest.mark.parametrize("estimator", [SLFS(), BNSLFS(), MDLPDiscretizer()])
+def test_bad_labels_are_answered_with_a_remedy(y, message, estimator):
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(np.arange(12.0).reshape(6, 2), y)
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        (["b", "nope"], r"names columns that X does not have: \['nope'\]. X has \['a', 'b'\]"),
+        ([True], r"has shape \(1,\); expected \(2,\)"),
+        ([2], "has the index 2; X has columns 0 to 1"),
+        ("some", "The 'categorical_features' parameter of SLFS"),
+    ],
+)
+def test_bad_choices_of_categorical_columns(choice, message):
+    frame = pd.DataFrame({"a": range(6), "b": [0, 1] * 3})
+    with pytest.raises(ValueError, match=message):
+        SLFS(categorical_features=choice).fit(frame, [0, 1] * 3)
+
+
+def test_categorical_columns_by_mask_index_and_name():
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": random.integers(0, 5, 200), "b": random.integers(0, 5, 200)})
+    y = (frame["a"] % 2).to_numpy()
+    for choice in (["a"], [0], [True, False], np.array([True, False])):
+        features = SLFS(categorical_features=choice).fit(frame, y).features_
+        assert features.n_levels.tolist() == [5, 1]
+
+
+def test_identifiers_get_one_warning_that_names_them():
+    y = [0, 1] * 50
+    frame = pd.DataFrame({"x": y, "id": [f"patient {i}" for i in range(100)]})
+    with pytest.warns(UserWarning, match=r"1 categorical column.*column\(s\) 'id'.*drop them") as caught:
+        SLFS().fit(frame, y)
+    assert len(caught) == 1
+
+
+def test_no_warning_for_ordinary_tables(cancer):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        BNSLFS().fit(*cancer).predict(cancer[0])
+
+
+def test_constant_and_missing_columns_are_irrelevant():
+    X = np.column_stack([np.ones(50), np.full(50, np.nan), np.arange(50) % 2, np.arange(50)])
+    features = SLFS().fit(X, np.arange(50) % 2).features_
+    assert features.role.tolist() == ["irrelevant", "irrelevant", "strongly relevant", "irrelevant"]
+    assert features.reason.tolist()[0] == "it has one value only"
+    assert features.reason.tolist()[3] == "MDLP finds no cut worth making"
+
+
+def test_unseen_values_never_break_a_prediction():
+    y, tables = mixed_tables()
+    classifier = BNSLFS().fit(tables["pandas"], y)
+    strange = pd.DataFrame(
+        {
+            "float": [np.inf, -np.inf, np.nan],
+            "int": pd.array([10**9, -5, None], dtype="Int64"),
+            "bool": pd.array([None, True, False], dtype="boolean"),
+            "text": ["never seen", None, ""],
+            "category": pd.Categorical(["new", None, "x"]),
+        }
+    )
+    probabilities = classifier.predict_proba(strange)
+    assert np.isfinite(probabilities).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
