@@ -7,7 +7,9 @@ import hypothesis
 import numpy as np
 import pytest
 
-hypothesis.settings.register_profile("slfs", deadline=None, max_examples=60, derandomize=True)
+hypothesis.settings.register_profile(
+    "slfs", deadline=None, max_examples=int(os.environ.get("SLFS_EXAMPLES", "60")), derandomize=True
+)
 hypothesis.settings.load_profile("slfs")
 
 

@@ -143,7 +143,7 @@ class TreeNetwork:
             waiting += [(child, below, end) for child, end in self._drawn_children(node)]
 
     def _drawn_children(self, node: int) -> list[tuple[int, bool]]:
-        """The children of a node from the last to be drawn to the first, and whether each is the last."""
+        """The children of a node, the last to be drawn first, and whether each is the last."""
         children = sorted(self.children(node), key=lambda child: self.relevance[child])
         return [(child, place == 0) for place, child in enumerate(children)]
 

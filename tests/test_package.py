@@ -1,0 +1,116 @@
+"""The package as a whole: what importing it costs, how its kernels are compiled, what its README says."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import slfs
+
+ROOT = Path(__file__).parents[1]
+
+
+def run(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+
+
+def test_import_pulls_in_no_optional_library():
+    """scikit-learn imports pandas where it is installed; slfs adds nothing to what its own core does."""
+    code = """
+import sys, narwhals, numba, scipy.stats, sklearn.feature_selection
+before = set(sys.modules)
+import slfs
+print(sorted({name.split(".")[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names)))
+"""
+    added = set(eval(run(code).stdout)) - {"slfs", "sklearn", "scipy", "numpy", "numba", "joblib"}
+    assert added == set()
+
+
+def test_import_writes_no_warning_and_changes_no_setting():
+    code = """
+import logging, warnings
+before = (list(warnings.filters), logging.root.handlers[:])
+import sklearn.feature_selection, numba
+before = (list(warnings.filters), logging.root.handlers[:])
+import slfs
+assert before == (list(warnings.filters), logging.root.handlers[:])
+"""
+    assert run(code).stderr == ""
+
+
+FIT = """
+from sklearn.datasets import load_iris
+from slfs import SLFS
+print(SLFS().fit(*load_iris(return_X_y=True)).n_features_)
+"""
+
+
+def test_a_first_call_says_that_it_compiles_and_later_ones_are_silent(tmp_path):
+    first = run(FIT, NUMBA_CACHE_DIR=str(tmp_path))
+    assert first.stderr.count("\n") == 1
+    assert "compiles its kernels, once" in first.stderr
+    assert list(tmp_path.rglob("*.nbi")), "the cache is filled"
+    second = run(FIT, NUMBA_CACHE_DIR=str(tmp_path))
+    assert second.stderr == ""
+    assert second.stdout == first.stdout
+
+
+def test_kernels_are_plain_python_too():
+    """With the JIT off the same tests pass: the kernels do not rest on how numba treats integers."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-W", "error"]
+    chosen = ["tests/test_counting.py", "tests/test_mdlp.py", "-k", "oracle or edges or ways or window"]
+    result = subprocess.run(
+        [*command, *chosen],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "SLFS_EXAMPLES": "5"},
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert result.returncode == 0, result.stdout[-3000:]
+
+
+def test_kernels_refuse_other_types():
+    """One signature each: a call with other types must fail instead of compiling once more."""
+    import numpy as np
+
+    from slfs._compile import compile_kernels
+    from slfs.counting.kernels import marginal_sums
+
+    compile_kernels()
+    with pytest.raises(TypeError):
+        marginal_sums(np.zeros(2), *(np.zeros(2, np.uint64),) * 2, 1, np.zeros(2), np.zeros((2, 2)))
+
+
+def test_version_is_the_same_everywhere():
+    assert f"version: {slfs.__version__}" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {slfs.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_readme_examples_run(tmp_path, monkeypatch):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    assert blocks
+    monkeypatch.chdir(tmp_path)
+    namespace = {}
+    for block in blocks:
+        exec(block, namespace)
+
+
+def test_public_docstrings_name_every_parameter():
+    for name in slfs.__all__:
+        public = getattr(slfs, name)
+        text = public.__doc__
+        assert "Examples\n" in text, name
+        for parameter in public.__init__.__annotations__:
+            if parameter not in ("return", "self"):
+                assert re.search(rf"^    (?:\w+, )*{parameter}\b.* :", text, re.MULTILINE), parameter
