@@ -1,4 +1,4 @@
-"""The package as a whole: what importing it costs, how its kernels are compiled, what its README says."""
+"""The package as a whole: what its import does, how its kernels are compiled, what its README says."""
 
 import os
 import re

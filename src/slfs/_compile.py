@@ -31,6 +31,11 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
     return decorate
 
 
+def helper(function: Function) -> Function:
+    """Compile a function that kernels of its own file call now and then."""
+    return cast("Function", numba.njit(nogil=True)(function))
+
+
 def inlined(function: Function) -> Function:
     """Compile a helper as a part of the kernels of its own file."""
     return cast("Function", numba.njit(nogil=True, inline="always")(function))

@@ -10,14 +10,13 @@ All estimates are plug-in. With S(.) for the sum of n log n over the cells of a 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from slfs._threads import Threads
-from slfs.counting.kernels import joint_counts, marginal_sums, pair_sums
+from slfs.counting.kernels import marginal_sums, pair_sums
 from slfs.counting.planes import PackedColumns
 from slfs.nlogn import NLogN, nlogn_table
 
@@ -25,6 +24,9 @@ Floats = NDArray[np.float64]
 
 _THREAD_WORTH = 2_000_000
 """Words and samples read below which a second thread costs more than it saves."""
+
+
+_NO_TABLES = np.empty((0, 0, 0), np.int64)
 
 
 def column_sums(
@@ -65,26 +67,45 @@ def independence_p_values(counts: NDArray[np.int64]) -> Floats:
     return np.where(freedom > 0, chi2.sf(statistic, np.maximum(freedom, 1)), 1.0)
 
 
-@dataclass(frozen=True)
 class PairInformation:
-    """What the tables (f, k, Y) of one column f with several columns k say.
+    """What the tables (f, k, Y) of one column f with several columns k say: arrays of nats.
 
-    Attributes
-    ----------
-    mutual_information : ndarray
-        I(f;k).
-    of_one_given_other : ndarray
-        I(f;Y|k): what f tells about Y that k does not.
-    of_other_given_one : ndarray
-        I(k;Y|f).
-    given_class : ndarray
-        I(f;k|Y).
+    Worked out when asked for, from the integer sums over the tables.
     """
 
-    mutual_information: Floats
-    of_one_given_other: Floats
-    of_other_given_one: Floats
-    given_class: Floats
+    def __init__(
+        self, information: Information, f: int, others: NDArray[np.int64], sums: NDArray[np.int64]
+    ) -> None:
+        self._information, self._f, self._others = information, f, others
+        self._both, self._both_class = sums[:, 0], sums[:, 1]
+
+    @property
+    def mutual_information(self) -> Floats:
+        """I(f;k)."""
+        pooled = self._information.pooled_sums
+        whole = self._information.nlogn.table[-1]
+        return self._nats(self._both - pooled[self._others] - (pooled[self._f] - whole))
+
+    @property
+    def of_one_given_other(self) -> Floats:
+        """I(f;Y|k): what f tells about Y that k does not."""
+        pooled, by_class = self._information.pooled_sums, self._information.class_sums
+        return self._nats(self._both_class - self._both - by_class[self._others] + pooled[self._others])
+
+    @property
+    def of_other_given_one(self) -> Floats:
+        """I(k;Y|f): what each k tells about Y that f does not."""
+        given = self._information.class_sums[self._f] - self._information.pooled_sums[self._f]
+        return self._nats(self._both_class - self._both - given)
+
+    @property
+    def given_class(self) -> Floats:
+        """I(f;k|Y)."""
+        by_class, classes = self._information.class_sums, self._information.sum_of_classes
+        return self._nats(self._both_class - by_class[self._others] - (by_class[self._f] - classes))
+
+    def _nats(self, sums: NDArray[np.int64]) -> Floats:
+        return _nats(sums, self._information.nlogn)
 
 
 class Information:
@@ -95,50 +116,56 @@ class Information:
     packed : PackedColumns
     threads : Threads
         Large questions are answered in pieces. The pieces do not change a bit of the answer.
+
+    Attributes
+    ----------
+    entropy, relevance : ndarray of shape (n_packed,)
+        H(f) and R(f) = I(f;Y).
+    pooled_sums, class_sums : ndarray of shape (n_packed,)
+        S(f) and S(f,Y), as integers.
+    sum_of_classes : int
+        S(Y).
+    nlogn : NLogN
+        What turns integers into nats.
     """
 
     def __init__(self, packed: PackedColumns, threads: Threads) -> None:
         self.packed = packed
+        self.nlogn = nlogn_table(packed.layout.n_samples)
         self._threads = threads
-        self._nlogn = nlogn_table(packed.layout.n_samples)
-        levels = packed.arrays.levels.astype(np.int64)
-        n_classes = packed.layout.n_classes
-        self._sums = column_sums(packed.arrays.class_counts, levels, n_classes, self._nlogn)
-        self._class_sum = self._nlogn.table[packed.layout.totals].sum()
-        self.entropy, self.relevance = column_information(self._sums, packed.layout.totals)
+        levels, n_classes = packed.arrays.levels.astype(np.int64), packed.layout.n_classes
+        sums = column_sums(packed.arrays.class_counts, levels, n_classes, self.nlogn)
+        self.pooled_sums, self.class_sums = np.ascontiguousarray(sums.T)
+        self.sum_of_classes = int(self.nlogn.table[packed.layout.totals].sum())
+        self.entropy, self.relevance = column_information(sums, packed.layout.totals)
 
     def pairs(self, f: int, others: NDArray[np.int64]) -> PairInformation:
         """Confront one column with several others: one joint table of counts each."""
         indices = others.astype(np.uint64)
         sums = np.empty((len(others), 2), np.int64)
-        pieces = self._pieces(f, len(others))
-        self._threads.map(
-            lambda piece: pair_sums(
-                self.packed.arrays, np.uint64(f), indices[piece], self._nlogn.table, sums[piece]
-            ),
-            pieces,
-        )
-        whole = self._nlogn.table[-1]
-        f_pooled, f_by_class = self._sums[f]
-        k_pooled, k_by_class = self._sums[others, 0], self._sums[others, 1]
-        both, both_by_class = sums[:, 0], sums[:, 1]
-        return PairInformation(
-            mutual_information=self._nats(both - f_pooled - k_pooled + whole),
-            of_one_given_other=self._nats(both_by_class - both - k_by_class + k_pooled),
-            of_other_given_one=self._nats(both_by_class - both - f_by_class + f_pooled),
-            given_class=self._nats(both_by_class - f_by_class - k_by_class + self._class_sum),
-        )
+
+        def count(piece: slice) -> None:
+            self._count(f, indices[piece], sums[piece], _NO_TABLES)
+
+        self._threads.map(count, self._pieces(f, len(others)))
+        return PairInformation(self, f, others, sums)
 
     def joint_counts(self, f: int, k: int) -> NDArray[np.int64]:
         """Counts of two columns: an array of shape (n_classes, levels of f, levels of k)."""
-        arrays = self.packed.arrays
-        levels_f, levels_k = int(arrays.levels[f]), int(arrays.levels[k])
-        out = np.empty((self.packed.layout.n_classes, levels_f * levels_k), np.int64)
-        joint_counts(arrays, np.uint64(f), np.uint64(k), out)
-        return out.reshape(-1, levels_f, levels_k)
+        levels = self.packed.arrays.levels
+        shape = (self.packed.layout.n_classes, int(levels[f]), int(levels[k]))
+        tables = np.empty((1, shape[0], shape[1] * shape[2]), np.int64)
+        self._count(f, np.array([k], np.uint64), np.empty((1, 2), np.int64), tables)
+        return tables.reshape(shape)
 
-    def _nats(self, sums: NDArray[np.int64]) -> Floats:
-        return _nats(sums, self._nlogn)
+    def _count(
+        self,
+        f: int,
+        others: NDArray[np.uint64],
+        sums: NDArray[np.int64],
+        tables: NDArray[np.int64],
+    ) -> None:
+        pair_sums(self.packed.arrays, np.uint64(f), others, self.nlogn.table, sums, tables)
 
     def _pieces(self, f: int, n_others: int) -> list[slice]:
         planes = float(self.packed.arrays.levels[f])

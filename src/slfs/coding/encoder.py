@@ -21,6 +21,7 @@ from slfs.coding.kernels import (
     counted_runs,
     cut_points,
     interval_counts,
+    merge_classes,
     sorted_runs,
 )
 from slfs.counting.planes import SampleLayout
@@ -149,6 +150,8 @@ def make_runs(block: NumberBlock, layout: SampleLayout) -> tuple[Runs, NDArray[n
     filled = int(runs.stop[-1])
     runs.start[rest], runs.stop[rest] = more.start + filled, more.stop + filled
     missing[rest] = more_missing
+    if filled == 0:
+        return Runs(runs.start, runs.stop, more.value, more.label, more.size), missing
     used = int(more.stop[-1])
     joined = Runs(
         runs.start,
@@ -260,10 +263,12 @@ def _sorted_entries(
     """Sort the entries of each of the columns by value, with their classes."""
     if block.sample is None:
         values = block.value.reshape(-1, block.n_samples)[columns]
-        order = np.argsort(values, axis=1)
+        for begin, end in itertools.pairwise(layout.first_sample.tolist()):
+            values[:, begin:end].sort(axis=1)  # class by class, since that is how samples stand
+        label = np.empty(values.shape, np.int32)
+        merge_classes(values, layout.totals, label)
         indptr = np.arange(len(columns) + 1) * block.n_samples
-        ordered = np.take_along_axis(values, order, axis=1)
-        return indptr, ordered.reshape(-1), layout.labels[order].reshape(-1)
+        return indptr, values.reshape(-1), label.reshape(-1)
     lengths = np.diff(block.indptr)[columns]
     indptr, source = ragged(block.indptr[columns], lengths)
     values = block.value[source]

@@ -151,6 +151,56 @@ def counted_runs(
         runs.stop[j] = filled
 
 
+@kernel(types.void(types.float64[:, ::1], _i1, types.int32[:, ::1]))
+def merge_classes(value: Floats, totals: Ints, label: Labels) -> None:
+    """Sort each row whose classes, one after another, are sorted already, NaN last in each.
+
+    Writes the classes in the new order to ``label``; NaN stand at the end of the row. Neighbouring
+    pieces are merged in rounds, from one pair of buffers to the other and back.
+    """
+    n_classes, n_samples = totals.shape[0], np.uint64(value.shape[1])
+    bounds = np.empty(n_classes + 2, np.uint64)
+    values = np.empty((2, n_samples))
+    labels = np.empty((2, n_samples), np.int32)
+    one = np.uint64(1)
+    for row in range(value.shape[0]):
+        e, filled, last = np.uint64(0), np.uint64(0), n_samples
+        for c in range(n_classes):
+            bounds[c] = filled
+            for _ in range(totals[c]):
+                if value[row, e] == value[row, e]:
+                    values[0, filled] = value[row, e]
+                    labels[0, filled] = c
+                    filled += one
+                else:
+                    last -= one
+                    label[row, last] = c
+                e += one
+        pieces, now = n_classes, 0
+        while pieces > 1:
+            bounds[pieces] = filled
+            bounds[pieces + 1] = filled  # an odd piece is merged with an empty one
+            for piece in range(0, pieces, 2):
+                i, middle = bounds[piece], bounds[piece + 1]
+                j, end = middle, bounds[piece + 2]
+                for e in range(i, end):
+                    if i == middle or (j < end and values[now, j] < values[now, i]):
+                        values[1 - now, e] = values[now, j]
+                        labels[1 - now, e] = labels[now, j]
+                        j += one
+                    else:
+                        values[1 - now, e] = values[now, i]
+                        labels[1 - now, e] = labels[now, i]
+                        i += one
+                bounds[piece // 2] = bounds[piece]
+            pieces, now = (pieces + 1) // 2, 1 - now
+        for e in range(filled):
+            value[row, e] = values[now, e]
+            label[row, e] = labels[now, e]
+        for e in range(filled, n_samples):
+            value[row, e] = np.nan
+
+
 @kernel(types.void(_i1, _f1, _l1, _i1, _runs, types.int64[:, ::1]))
 def sorted_runs(
     indptr: Ints,

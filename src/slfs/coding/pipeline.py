@@ -32,7 +32,10 @@ from slfs.nlogn import nlogn_table
 from slfs.table import Table
 
 _BLOCK_ENTRIES = 1 << 20
-"""Numbers read at a time: a few megabytes, which stay in the processor's cache."""
+"""Most numbers read at a time: a few megabytes, which stay in the processor's cache."""
+
+_BLOCKS = 8
+"""Blocks to aim at, so that several threads have about the same work."""
 
 _TEST_INTERVALS = 4
 """Equal-frequency intervals in which numbers are tested: quartiles."""
@@ -136,7 +139,7 @@ def _split(
     kind: NDArray[np.generic], alone: NDArray[np.bool_], n_samples: int
 ) -> list[NDArray[np.int64]]:
     """Cut 0 .. len(kind) - 1 where the kind changes, and where a part would become too wide."""
-    width = max(1, _BLOCK_ENTRIES // max(n_samples, 1))
+    width = max(1, min(_BLOCK_ENTRIES // max(n_samples, 1), -(-len(kind) // _BLOCKS)))
     begins = np.flatnonzero(np.concatenate([[True], (kind[1:] != kind[:-1]) | alone[1:]]))
     parts = []
     for begin, end in zip(begins, [*begins[1:], len(kind)], strict=True):

@@ -12,7 +12,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from slfs._compile import inlined, kernel, popcount
+from slfs._compile import helper, inlined, kernel, popcount
 
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]
@@ -84,7 +84,7 @@ def pack(
                     words[offset[j] + a * n_words + w] = word
 
 
-@inlined
+@helper
 def _decode(packed: PackedArrays, j: np.uint64, codes: Codes) -> None:
     """Write the codes of column j, one for each class-sorted sample."""
     n_samples = packed.first_sample[np.uint64(packed.first_sample.shape[0] - 1)]
@@ -110,25 +110,41 @@ def _decode(packed: PackedArrays, j: np.uint64, codes: Codes) -> None:
                     word &= word - ONE
 
 
-@inlined
-def _by_planes(packed: PackedArrays, f: np.uint64, k: np.uint64) -> bool:
-    """Tell whether AND-ing planes is the cheaper way to count the pair (f, k)."""
-    levels_f, levels_k = packed.levels[f], packed.levels[k]
-    if levels_f > MAX_PLANES + ONE or levels_k > MAX_PLANES + ONE:
-        return False
+@helper
+def most_levels_by_planes(packed: PackedArrays, f: np.uint64) -> np.uint64:
+    """The most levels that a column may have to be counted with f by AND-ing planes; 0 for none.
+
+    Beyond that it is cheaper to go through the samples and increment cells of a table.
+    """
+    levels = packed.levels[f]
+    if levels > MAX_PLANES + ONE:
+        return ZERO
     n_classes = np.uint64(packed.first_word.shape[0] - 1)
-    pairs = float((levels_f - ONE) * (levels_k - ONE))
-    planes = pairs * (WORD_PAIR * packed.first_word[n_classes] + PLANE_PAIR * n_classes)
-    cells = float(levels_f * levels_k * n_classes)
-    return planes <= INCREMENT * packed.first_sample[n_classes] + CELL * cells
+    planes = float(levels - ONE)
+    by_planes = planes * (WORD_PAIR * packed.first_word[n_classes] + PLANE_PAIR * n_classes)
+    by_samples = INCREMENT * packed.first_sample[n_classes]
+    growth = by_planes - CELL * levels * n_classes
+    most = float(MAX_PLANES + ONE)
+    if growth * most > by_planes + by_samples:
+        most = (by_planes + by_samples) / growth
+    return np.uint64(most)
 
 
 @inlined
-def _count_planes(packed: PackedArrays, f: np.uint64, k: np.uint64, c: np.uint64, table: Counts) -> None:
+def _count_planes(
+    packed: PackedArrays,
+    f: np.uint64,
+    k: np.uint64,
+    c: np.uint64,
+    nlogn: Counts,
+    table: Counts,
+    total: Counts,
+) -> np.int64:
     """Fill ``table`` (levels of f x levels of k, flat) with the counts in class c, from planes.
 
-    Planes are taken two by two, so that each word read is used twice. The last level of either
-    column has no plane: its row and column follow from the class counts.
+    Adds them to ``total`` and returns the sum of n log n over them. Planes are taken two by two, so that
+    each word read is used twice. The last level of either column has no plane: its row and column follow
+    from the class counts.
     """
     levels_f, levels_k = packed.levels[f], packed.levels[k]
     last_f, last_k = levels_f - ONE, levels_k - ONE
@@ -178,17 +194,28 @@ def _count_planes(packed: PackedArrays, f: np.uint64, k: np.uint64, c: np.uint64
     last_row = last_f * levels_k
     for b in range(levels_k):
         table[last_row + b] = counts[packed.counts_offset[k] + b * n_classes + c]
+    by_class = np.int64(0)
     for a in range(last_f):
         row = a * levels_k
         rest = counts[packed.counts_offset[f] + a * n_classes + c]
         for b in range(last_k):
-            rest -= table[row + b]
-            table[last_row + b] -= table[row + b]
+            count = table[row + b]
+            rest -= count
+            table[last_row + b] -= count
+            total[row + b] += count
+            by_class += nlogn[np.uint64(count)]
         table[row + last_k] = rest
         table[last_row + last_k] -= rest
+        total[row + last_k] += rest
+        by_class += nlogn[np.uint64(rest)]
+    for b in range(levels_k):
+        count = table[last_row + b]
+        total[last_row + b] += count
+        by_class += nlogn[np.uint64(count)]
+    return by_class
 
 
-@inlined
+@helper
 def _count_codes(
     codes_f: Codes,
     codes_k: Codes,
@@ -196,24 +223,36 @@ def _count_codes(
     high: np.uint64,
     levels_f: np.uint64,
     levels_k: np.uint64,
+    nlogn: Counts,
     table: Counts,
-) -> None:
-    """Fill ``table`` with the counts of the samples low .. high - 1, one increment a sample."""
-    for cell in range(levels_f * levels_k):
+    total: Counts,
+) -> np.int64:
+    """Do the same for the samples low .. high - 1, by one increment a sample."""
+    cells = levels_f * levels_k
+    for cell in range(cells):
         table[cell] = 0
     for i in range(low, high):
         table[np.uint64(codes_f[i]) * levels_k + np.uint64(codes_k[i])] += 1
+    by_class = np.int64(0)
+    for cell in range(cells):
+        total[cell] += table[cell]
+        by_class += nlogn[np.uint64(table[cell])]
+    return by_class
 
 
-@kernel(types.void(_packed, types.uint64, _u1, _i1, types.int64[:, ::1]))
+@kernel(types.void(_packed, types.uint64, _u1, _i1, types.int64[:, ::1], types.int64[:, :, ::1]))
 def pair_sums(
     packed: PackedArrays,
     f: np.uint64,
     others: Words,
     nlogn: Counts,
     out: Counts,
+    tables: Counts,
 ) -> None:
-    """For each k of ``others``: the sums of n log n over the tables (f, k) and (f, k, class)."""
+    """For each k of ``others``: the sums of n log n over the tables (f, k) and (f, k, class).
+
+    The tables themselves go to ``tables[i, c]``, flat (levels of f x levels of k), unless it is empty.
+    """
     n_classes = np.uint64(packed.first_word.shape[0] - 1)
     n_samples = packed.first_sample[n_classes]
     levels_f = packed.levels[f]
@@ -224,11 +263,12 @@ def pair_sums(
     total = np.empty(levels_f * widest, np.int64)
     codes_f = np.empty(n_samples, np.uint8)
     codes_k = np.empty(n_samples, np.uint8)
+    limit = most_levels_by_planes(packed, f)
     decoded = False
     for i in range(np.uint64(others.shape[0])):
         k = others[i]
         levels_k = packed.levels[k]
-        planes = _by_planes(packed, f, k)
+        planes = levels_k <= limit
         if not planes:
             if not decoded:
                 _decode(packed, f, codes_f)
@@ -240,39 +280,20 @@ def pair_sums(
         by_class = np.int64(0)
         for c in range(n_classes):
             if planes:
-                _count_planes(packed, f, k, c, table)
+                by_class += _count_planes(packed, f, k, c, nlogn, table, total)
             else:
                 low, high = packed.first_sample[c], packed.first_sample[c + ONE]
-                _count_codes(codes_f, codes_k, low, high, levels_f, levels_k, table)
-            for cell in range(cells):
-                count = table[cell]
-                total[cell] += count
-                by_class += nlogn[np.uint64(count)]
+                by_class += _count_codes(
+                    codes_f, codes_k, low, high, levels_f, levels_k, nlogn, table, total
+                )
+            if tables.shape[0] > 0:
+                for cell in range(cells):
+                    tables[i, c, cell] = table[cell]
         pooled = np.int64(0)
         for cell in range(cells):
             pooled += nlogn[np.uint64(total[cell])]
         out[i, ZERO] = pooled
         out[i, ONE] = by_class
-
-
-@kernel(types.void(_packed, types.uint64, types.uint64, types.int64[:, ::1]))
-def joint_counts(packed: PackedArrays, f: np.uint64, k: np.uint64, out: Counts) -> None:
-    """Write the counts of (f, k) in each class c to ``out[c]``, flat: levels of f x levels of k."""
-    n_classes = np.uint64(packed.first_word.shape[0] - 1)
-    n_samples = packed.first_sample[n_classes]
-    levels_f, levels_k = packed.levels[f], packed.levels[k]
-    planes = _by_planes(packed, f, k)
-    codes_f = np.empty(n_samples, np.uint8)
-    codes_k = np.empty(n_samples, np.uint8)
-    if not planes:
-        _decode(packed, f, codes_f)
-        _decode(packed, k, codes_k)
-    for c in range(n_classes):
-        if planes:
-            _count_planes(packed, f, k, c, out[c])
-        else:
-            low, high = packed.first_sample[c], packed.first_sample[c + ONE]
-            _count_codes(codes_f, codes_k, low, high, levels_f, levels_k, out[c])
 
 
 @kernel(types.void(_i1, _u1, _u1, types.uint64, _i1, types.int64[:, ::1]))
