@@ -431,11 +431,13 @@ def assign(
                 seen[e] = False
             for t in range(rising.shape[0]):
                 threshold = rising[t]
-                for e in range(own.shape[0]):
-                    out[e] += np.uint8(own[e] > threshold)
                 if exact[j]:
                     for e in range(own.shape[0]):
+                        out[e] += np.uint8(own[e] > threshold)
                         seen[e] |= own[e] == threshold
+                else:
+                    for e in range(own.shape[0]):
+                        out[e] += np.uint8(own[e] > threshold)
         else:
             for e in range(own.shape[0]):
                 low, high = 0, rising.shape[0]
@@ -447,10 +449,8 @@ def assign(
                         high = middle
                 out[e] = low
                 seen[e] = low < rising.shape[0] and own[e] == rising[low]
-        if exact[j]:
-            for e in range(own.shape[0]):
-                if not seen[e]:
-                    out[e] = unseen[j]
         for e in range(own.shape[0]):
+            if exact[j] and not seen[e]:
+                out[e] = unseen[j]
             if own[e] != own[e]:
                 out[e] = missing[j]

@@ -128,8 +128,19 @@ def encode_table(
     return codes
 
 
+@functools.cache
+def _reuse_freed_memory() -> None:
+    """Let malloc keep the few megabytes that a block takes for the next one.
+
+    glibc hands freed blocks back to the system, and faults every page in again, unless it has seen a
+    block of that size freed before (a quarter of the time of MDLP). These pages are never touched.
+    """
+    np.empty(30 << 20, np.uint8)
+
+
 def plan_blocks(table: Table, categorical: NDArray[np.bool_]) -> list[_Block]:
     """Cut the columns, in order, into blocks of one kind and of a size that suits the cache."""
+    _reuse_freed_memory()
     kind = np.where(table.numbers, np.where(categorical, "levels", "mdlp"), "labels")
     parts = _split(kind, kind == "labels", table.n_samples)
     return [_Block(part, str(kind[part[0]])) for part in parts]
