@@ -17,6 +17,7 @@ from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
 
 from slfs import BNSLFS, SLFS, MDLPDiscretizer
+from slfs._compile import compile_kernels
 
 
 def main() -> None:
@@ -35,6 +36,7 @@ def describe() -> str:
     """Fit on the breast cancer data (569 x 30, two classes) and put the result into words."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     y = y.map({0: "malignant", 1: "benign"}).rename("diagnosis")
+    compile_kernels()  # on a new machine this takes some seconds, once
     begin = time.perf_counter()
     selector = SLFS(n_jobs=-1).fit(X, y)
     seconds = time.perf_counter() - begin
