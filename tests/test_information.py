@@ -32,6 +32,7 @@ def test_figures_equal_the_oracle(seed, n_samples):
         pair = information.pairs(f, np.array([k]))
         expected = naive.mutual_information(columns[f], columns[k])
         assert pair.mutual_information[0] == pytest.approx(expected, abs=1e-12)
+        assert information.mutual_information(f, np.array([k])) == pair.mutual_information
         expected = naive.conditional_information(columns[f], labels, columns[k])
         assert pair.of_one_given_other[0] == pytest.approx(expected, abs=1e-12)
         expected = naive.conditional_information(columns[k], labels, columns[f])
@@ -72,6 +73,18 @@ def test_rows_levels_and_threads_do_not_change_a_bit(seed):
     second = information_of(changed, y[rows], n_jobs=2).pairs(0, np.array([1, 2]))
     np.testing.assert_array_equal(first.mutual_information, second.mutual_information)
     np.testing.assert_array_equal(first.of_one_given_other, second.of_one_given_other)
+
+
+@pytest.mark.parametrize("levels", [(2, 3), (60, 60), (200, 3), (256, 100)])
+def test_pooled_counts_are_the_same_bits_however_they_are_counted(levels):
+    random = np.random.default_rng(0)
+    codes = np.stack([random.integers(0, d, 500) for d in levels])
+    codes[:, 0] = np.array(levels) - 1
+    information = information_of(codes, random.integers(0, 3, 500))
+    others = np.array([1])
+    np.testing.assert_array_equal(
+        information.mutual_information(0, others), information.pairs(0, others).mutual_information
+    )
 
 
 def test_many_columns_in_pieces_equal_one_by_one():

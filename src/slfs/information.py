@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from slfs._threads import Threads
-from slfs.counting.kernels import marginal_sums, pair_sums
+from slfs.counting.kernels import PackedArrays, marginal_sums, pair_sums
 from slfs.counting.planes import PackedColumns
 from slfs.nlogn import NLogN, nlogn_table
 
@@ -133,6 +133,7 @@ class Information:
         self.packed = packed
         self.nlogn = nlogn_table(packed.layout.n_samples)
         self._threads = threads
+        self._pooled: PackedArrays | None = None
         levels, n_classes = packed.arrays.levels.astype(np.int64), packed.layout.n_classes
         sums = column_sums(packed.arrays.class_counts, levels, n_classes, self.nlogn)
         self.pooled_sums, self.class_sums = np.ascontiguousarray(sums.T)
@@ -141,31 +142,43 @@ class Information:
 
     def pairs(self, f: int, others: NDArray[np.int64]) -> PairInformation:
         """Confront one column with several others: one joint table of counts each."""
-        indices = others.astype(np.uint64)
         sums = np.empty((len(others), 2), np.int64)
-
-        def count(piece: slice) -> None:
-            self._count(f, indices[piece], sums[piece], _NO_TABLES)
-
-        self._threads.map(count, self._pieces(f, len(others)))
+        self._count_in_pieces(self.packed.arrays, f, others, sums)
         return PairInformation(self, f, others, sums)
+
+    def mutual_information(self, f: int, others: NDArray[np.int64]) -> Floats:
+        """I(f;k) alone, for each k of ``others``: cheaper, since classes are not told apart."""
+        if self._pooled is None:
+            self._pooled = self.packed.pooled()
+        sums = np.empty((len(others), 2), np.int64)
+        self._count_in_pieces(self._pooled, f, others, sums)
+        return PairInformation(self, f, others, sums).mutual_information
 
     def joint_counts(self, f: int, k: int) -> NDArray[np.int64]:
         """Counts of two columns: an array of shape (n_classes, levels of f, levels of k)."""
         levels = self.packed.arrays.levels
         shape = (self.packed.layout.n_classes, int(levels[f]), int(levels[k]))
         tables = np.empty((1, shape[0], shape[1] * shape[2]), np.int64)
-        self._count(f, np.array([k], np.uint64), np.empty((1, 2), np.int64), tables)
+        pair_sums(
+            self.packed.arrays,
+            np.uint64(f),
+            np.array([k], np.uint64),
+            self.nlogn.table,
+            np.empty((1, 2), np.int64),
+            tables,
+        )
         return tables.reshape(shape)
 
-    def _count(
-        self,
-        f: int,
-        others: NDArray[np.uint64],
-        sums: NDArray[np.int64],
-        tables: NDArray[np.int64],
+    def _count_in_pieces(
+        self, arrays: PackedArrays, f: int, others: NDArray[np.int64], sums: NDArray[np.int64]
     ) -> None:
-        pair_sums(self.packed.arrays, np.uint64(f), others, self.nlogn.table, sums, tables)
+        indices = others.astype(np.uint64)
+
+        def count(piece: slice) -> None:
+            table = self.nlogn.table
+            pair_sums(arrays, np.uint64(f), indices[piece], table, sums[piece], _NO_TABLES)
+
+        self._threads.map(count, self._pieces(f, len(others)))
 
     def _pieces(self, f: int, n_others: int) -> list[slice]:
         planes = float(self.packed.arrays.levels[f])

@@ -31,10 +31,13 @@ WORD_PAIR, PLANE_PAIR, INCREMENT, CELL = 0.3, 1.2, 2.6, 0.3
 class PackedArrays(NamedTuple):
     """Columns as bit planes (or codes), samples sorted by class, laid out one after another.
 
-    The planes of column j start at ``words[offset[j]]``: ``levels[j] - 1`` planes of
-    ``first_word[-1]`` words, class c in words ``first_word[c]:first_word[c + 1]`` of each. A column
-    with more than MAX_PLANES + 1 levels has its codes there instead, one byte a sample. Its counts
-    start at ``class_counts[counts_offset[j]]``, level by level, one entry for each class.
+    The planes of column j start at ``words[offset[j]]``: ``levels[j] - 1`` planes of ``home_word[-1]``
+    words, class c in words ``home_word[c]:home_word[c + 1]`` of each. A column with more than
+    MAX_PLANES + 1 levels has its codes there instead, one byte a sample.
+
+    ``first_word`` and ``first_sample`` bound the parts that are counted apart: the classes, or all
+    samples as one part. The counts of column j in these start at ``class_counts[counts_offset[j]]``,
+    level by level, one entry for each part.
     """
 
     words: Words
@@ -44,10 +47,12 @@ class PackedArrays(NamedTuple):
     counts_offset: Words
     first_word: Words
     first_sample: Words
+    home_word: Words
+    home_sample: Words
 
 
 _u1, _i1, _b1 = types.uint64[::1], types.int64[::1], types.uint8[::1]
-_packed = types.NamedTuple([_u1, _u1, _u1, _i1, _u1, _u1, _u1], PackedArrays)
+_packed = types.NamedTuple([_u1, _u1, _u1, _i1, _u1, _u1, _u1, _u1, _u1], PackedArrays)
 
 
 @kernel(types.void(types.uint8[:, ::1], _u1, _u1, _u1, _u1, _u1))
@@ -87,21 +92,21 @@ def pack(
 @helper
 def _decode(packed: PackedArrays, j: np.uint64, codes: Codes) -> None:
     """Write the codes of column j, one for each class-sorted sample."""
-    n_samples = packed.first_sample[np.uint64(packed.first_sample.shape[0] - 1)]
+    n_samples = packed.home_sample[np.uint64(packed.home_sample.shape[0] - 1)]
     start = packed.offset[j]
     if packed.levels[j] > MAX_PLANES + ONE:
         for i in range(n_samples):
             word = packed.words[start + i // np.uint64(8)]
             codes[i] = np.uint8((word >> (np.uint64(8) * (i % np.uint64(8)))) & np.uint64(255))
         return
-    n_classes = np.uint64(packed.first_word.shape[0] - 1)
-    n_words = packed.first_word[n_classes]
+    n_classes = np.uint64(packed.home_word.shape[0] - 1)
+    n_words = packed.home_word[n_classes]
     last = packed.levels[j] - ONE
     for i in range(n_samples):
         codes[i] = np.uint8(last)
     for c in range(n_classes):
-        for w in range(packed.first_word[c], packed.first_word[c + ONE]):
-            begin = packed.first_sample[c] + (w - packed.first_word[c]) * WORD
+        for w in range(packed.home_word[c], packed.home_word[c + ONE]):
+            begin = packed.home_sample[c] + (w - packed.home_word[c]) * WORD
             for a in range(last):
                 word = packed.words[start + a * n_words + w]
                 while word != ZERO:

@@ -91,6 +91,16 @@ class PackedColumns:
         flat = self.arrays.class_counts[start : start + levels * n_classes]
         return flat.reshape(levels, n_classes)
 
+    def pooled(self) -> PackedArrays:
+        """The same planes, to be counted in all samples at once instead of class by class."""
+        by_level = self.arrays.class_counts.reshape(-1, self.layout.n_classes)
+        return self.arrays._replace(
+            class_counts=by_level.sum(axis=1),
+            counts_offset=_starts(self.arrays.levels),
+            first_word=self.layout.first_word[[0, -1]],
+            first_sample=self.layout.first_sample[[0, -1]],
+        )
+
 
 @dataclass(frozen=True)
 class PackedBlock:
@@ -129,6 +139,8 @@ def join_blocks(layout: SampleLayout, blocks: list[PackedBlock]) -> PackedColumn
         counts_offset=_starts(levels * np.uint64(layout.n_classes)),
         first_word=layout.first_word,
         first_sample=layout.first_sample,
+        home_word=layout.first_word,
+        home_sample=layout.first_sample,
     )
     return PackedColumns(layout, columns, arrays)
 
