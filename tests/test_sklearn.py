@@ -16,7 +16,18 @@ from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from slfs import BNSLFS, SLFS, MDLPDiscretizer
+from slfs import (
+    BNSLFS,
+    CMIM,
+    FCBF,
+    JMI,
+    MRMR,
+    SLFS,
+    TAN,
+    Chi2Ranking,
+    MDLPDiscretizer,
+    NaiveBayes,
+)
 
 ESTIMATORS = [
     SLFS(),
@@ -25,6 +36,13 @@ ESTIMATORS = [
     BNSLFS(),
     BNSLFS(SLFS(max_features=2), structure="tree"),
     MDLPDiscretizer(),
+    MRMR(k=2),
+    JMI(),
+    CMIM(),
+    FCBF(),
+    Chi2Ranking(k=0.5),
+    TAN(),
+    NaiveBayes(),
 ]
 
 

@@ -70,6 +70,23 @@ def test_memory_map(tmp_path, cancer):
     np.testing.assert_array_equal(selector.transform(mapped), X[:, selector.support_])
 
 
+@pytest.mark.parametrize(
+    "convert", [np.asarray, sparse.csr_array, pd.DataFrame, lambda X: X.astype(object)]
+)
+@pytest.mark.parametrize("columns", [[0, 2, 1, 3], [3, 0], [2], [1, 2, 3]])
+def test_blocks_have_their_columns_in_the_order_asked_for(convert, columns):
+    from slfs.table import read_table
+
+    X = np.random.default_rng(0).normal(size=(7, 5))
+    order = np.array([3, 1, 0, 2, 6, 5, 4])
+    block = read_table(convert(X)).number_block(np.array(columns), order)
+    found = np.zeros((len(columns), 7))
+    for j in range(len(columns)):
+        own = slice(block.indptr[j], block.indptr[j + 1])
+        found[j, slice(None) if block.sample is None else block.sample[own]] = block.value[own]
+    np.testing.assert_array_equal(found, X[order][:, columns].T)
+
+
 def mixed(n_samples=300, seed=0):
     """Columns of every kind, each with holes, each relevant."""
     random = np.random.default_rng(seed)

@@ -1,13 +1,32 @@
 """Feature selection for classification by learning a tree Bayesian network over the features.
 
 `SLFS` selects, `BNSLFS` classifies with the network that the selection leaves behind, and
-`MDLPDiscretizer` is the discretisation on its own.
+`MDLPDiscretizer` is the discretisation on its own. `MRMR`, `JMI` and `CMIM` are the greedy methods that
+SLFS is compared with, behind the same face.
 """
 
 from slfs.classifiers.bnslfs import BNSLFS
+from slfs.classifiers.tan import TAN, NaiveBayes
 from slfs.coding.discretizer import MDLPDiscretizer
 from slfs.network import TreeNetwork
+from slfs.selectors.chi2_ranking import Chi2Ranking
+from slfs.selectors.cmim import CMIM
+from slfs.selectors.fcbf import FCBF
+from slfs.selectors.jmi import JMI
+from slfs.selectors.mrmr import MRMR
 from slfs.selectors.slfs import SLFS
 
-__all__ = ["BNSLFS", "SLFS", "MDLPDiscretizer", "TreeNetwork"]
+__all__ = [
+    "BNSLFS",
+    "CMIM",
+    "FCBF",
+    "JMI",
+    "MRMR",
+    "SLFS",
+    "TAN",
+    "Chi2Ranking",
+    "MDLPDiscretizer",
+    "NaiveBayes",
+    "TreeNetwork",
+]
 __version__ = "0.1.0"

@@ -22,8 +22,8 @@ from slfs.nlogn import NLogN, nlogn_table
 
 Floats = NDArray[np.float64]
 
-_THREAD_WORTH = 2_000_000
-"""Words and samples read below which a second thread costs more than it saves."""
+_THREAD_WORTH = 300_000
+"""Nanoseconds of counting below which a second thread costs more than it saves."""
 
 
 _NO_TABLES = np.empty((0, 0, 0), np.int64)
@@ -65,6 +65,18 @@ def independence_p_values(counts: NDArray[np.int64]) -> Floats:
     statistic = 2.0 * np.where(counts > 0, terms, 0.0).sum(axis=(1, 2))
     freedom = ((rows > 0).sum(axis=1) - 1) * ((columns > 0).sum(axis=1) - 1)
     return np.where(freedom > 0, chi2.sf(statistic, np.maximum(freedom, 1)), 1.0)
+
+
+def chi2_statistics(tables: list[NDArray[np.int64]]) -> tuple[Floats, Floats]:
+    """Pearson's statistic of independence and its p-value for each table (n_levels, n_classes)."""
+    statistics = np.empty(len(tables))
+    freedom = np.empty(len(tables))
+    for place, table in enumerate(tables):
+        rows, columns = table.sum(axis=1, keepdims=True), table.sum(axis=0)
+        expected = rows * columns / table.sum()
+        statistics[place] = ((table - expected) ** 2 / expected).sum()
+        freedom[place] = (len(rows) - 1) * (len(columns) - 1)
+    return statistics, chi2.sf(statistics, freedom)
 
 
 class PairInformation:
@@ -182,7 +194,7 @@ class Information:
 
     def _pieces(self, f: int, n_others: int) -> list[slice]:
         planes = float(self.packed.arrays.levels[f])
-        work = n_others * planes * planes * self.packed.layout.n_words
+        work = n_others * (40 + 0.3 * planes * planes * self.packed.layout.n_words)
         count = self._threads.count if work > _THREAD_WORTH else 1
         bounds = np.linspace(0, n_others, count + 1).astype(int)
         return [slice(begin, end) for begin, end in itertools.pairwise(bounds)]

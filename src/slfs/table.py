@@ -224,7 +224,7 @@ class ArrayTable:
         self.categorical = np.full(self.n_features, array.dtype.kind == "b")
 
     def number_block(self, columns: NDArray[np.int64], order: Rows) -> NumberBlock:
-        if len(columns) and columns[-1] - columns[0] == len(columns) - 1:
+        if len(columns) and (np.diff(columns) == 1).all():  # neighbours: no copy
             part = self._array[:, columns[0] : columns[-1] + 1]
         else:
             part = self._array[:, columns]

@@ -30,13 +30,14 @@ def make_tables(
     tree_parents: NDArray[np.int64],
     structure: str,
     alpha: float,
-    backoff: float,
+    backoff: float | None,
 ) -> list[LogTable]:
     """Estimate the table of every node.
 
     P(f|Y) is smoothed by Laplace's rule; P(f|k,Y) backs off to it with the weight of ``backoff``
     samples (Friedman, Geiger and Goldszmidt 1997). In the structure "tree" a feature below another
-    does not see the class: there P(f|k) backs off to P(f).
+    does not see the class: there P(f|k) backs off to P(f). Without ``backoff`` Laplace's rule is used
+    everywhere.
     """
     tables = []
     for node, own in enumerate(counts.class_counts):
@@ -51,8 +52,11 @@ def make_tables(
         if structure == "tree":
             table = table.sum(axis=2, keepdims=True)
             own = own.sum(axis=1, keepdims=True)
-        prior = _laplace(own, alpha)[:, np.newaxis, :]
-        smoothed = (table + backoff * prior) / (table.sum(axis=0) + backoff)
+        if backoff is None:
+            smoothed = _laplace(table, alpha)
+        else:
+            prior = _laplace(own, alpha)[:, np.newaxis, :]
+            smoothed = (table + backoff * prior) / (table.sum(axis=0) + backoff)
         tables.append(LogTable(partner, np.log(smoothed)))
     return tables
 

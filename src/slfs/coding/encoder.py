@@ -80,7 +80,7 @@ class Coding:
     def take(self, columns: NDArray[np.int64]) -> Coding:
         """The coding of some of the columns."""
         offset, source = ragged(self.offset[columns], np.diff(self.offset)[columns])
-        place = {int(column): new for new, column in enumerate(columns)}
+        place = {int(old): new for new, old in enumerate(columns)} if self.categories else {}
         return Coding(
             self.mdlp[columns],
             self.n_levels[columns],

@@ -294,9 +294,11 @@ def pair_sums(
             if tables.shape[0] > 0:
                 for cell in range(cells):
                     tables[i, c, cell] = table[cell]
-        pooled = np.int64(0)
-        for cell in range(cells):
-            pooled += nlogn[np.uint64(total[cell])]
+        pooled = by_class
+        if n_classes > ONE:
+            pooled = np.int64(0)
+            for cell in range(cells):
+                pooled += nlogn[np.uint64(total[cell])]
         out[i, ZERO] = pooled
         out[i, ONE] = by_class
 

@@ -7,6 +7,7 @@ Everything public is written once, here.
 from __future__ import annotations
 
 import difflib
+import math
 from abc import abstractmethod
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -37,9 +38,14 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     categorical_features: Any
     n_jobs: int | None
 
-    @abstractmethod
     def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
         """Why each column is irrelevant before any two are compared; "" where it is not."""
+        coding = facts.coding
+        reasons = np.full(len(coding), "", dtype=object)
+        reasons[facts.relevance <= 0] = "its levels say nothing about the class"
+        reasons[coding.n_levels == 1] = "it has one value only"
+        reasons[(coding.n_levels == 1) & (coding.low < coding.high)] = "MDLP finds no cut worth making"
+        return reasons
 
     @abstractmethod
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
@@ -84,6 +90,10 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self.support_ = np.zeros(len(names), np.bool_)
         self.support_[self.network_.columns] = True
         self.n_features_ = len(self.network_)
+        self.ranking_ = self.network_.columns
+        self.scores_ = information.relevance[selection.nodes]
+        if selection.scores is not None:
+            self.scores_ = selection.scores
         self.classes_ = data.classes
         return self
 
@@ -110,7 +120,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         return frame.to_polars() if container == "polars" else frame.to_numpy()
 
     def to_classifier(
-        self, *, structure: str = "linked", alpha: float = 1.0, backoff: float = 5.0
+        self, *, structure: str = "linked", alpha: float = 1.0, backoff: float | None = 5.0
     ) -> BNSLFS:
         """Make a fitted classifier of the counts that the selection was made of.
 
@@ -164,3 +174,14 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
+
+
+def pays(facts: ColumnFacts) -> NDArray[np.bool_]:
+    """Whether each column pays for the table of its levels: 2 N R(f) > (d-1)(c-1) log N."""
+    price = (facts.coding.n_levels - 1) * (facts.n_classes - 1) * math.log(facts.n_samples)
+    return 2 * facts.n_samples * facts.relevance > price
+
+
+def limit(k: float | str, n_columns: int) -> int:
+    """How many columns an int or a share ``k`` asks for."""
+    return int(k) if isinstance(k, int | np.integer) else max(1, round(float(k) * n_columns))

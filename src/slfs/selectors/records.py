@@ -16,6 +16,8 @@ STRONG = "strongly relevant"
 WEAK = "weakly relevant, non-redundant"
 REDUNDANT = "redundant"
 IRRELEVANT = "irrelevant"
+SELECTED = "selected"
+OUTRANKED = "outranked"
 
 _FIELDS = np.dtype(
     [
@@ -45,23 +47,24 @@ def make_records(
     """Put down what became of every column, and why."""
     records = np.zeros(len(names), _FIELDS)
     records["name"] = names
-    records["role"] = IRRELEVANT
+    records["role"] = np.where(irrelevance == "", OUTRANKED, IRRELEVANT)
     records["relevance"], records["entropy"] = facts.relevance, facts.entropy
     records["n_levels"], records["p_value"] = facts.coding.n_levels, facts.p_value
     records["parent"] = records["lost_to"] = None
     records["mutual_information"] = records["conditional_relevance"] = np.nan
-    records["reason"] = irrelevance
+    records["reason"] = np.where(irrelevance == "", selection.outranked, irrelevance)
     column_of = information.packed.columns
 
     for index, reason in selection.irrelevant.items():
+        records["role"][column_of[index]] = IRRELEVANT
         records["reason"][column_of[index]] = reason
-    redundant = dict.fromkeys(selection.lost_to, "no place left below it")
+    redundant = dict.fromkeys(selection.lost_to, "the tree has no place left below that")
     for index, reason in {**redundant, **selection.redundant}.items():
         records["role"][column_of[index]] = REDUNDANT
         records["reason"][column_of[index]] = reason
     kept = column_of[selection.nodes]
     records["level"][kept] = selection.levels
-    records["role"][kept] = np.where(selection.levels == 1, STRONG, WEAK)
+    records["role"][kept] = _kept_roles(selection)
     records["reason"][kept] = "selected"
 
     parents = selection.parents
@@ -93,12 +96,21 @@ def explain(record: Any) -> str:
             f"{name!r} is kept as weakly relevant but not redundant: below {parent!r} it {shared} it "
             f"and still tells {new} {parent!r} does not."
         )
+    if record["role"] == SELECTED:
+        return f"{name!r} is kept: {told}."
     if record["role"] == REDUNDANT and winner is not None:
         return (
             f"{name!r} is dropped as redundant: {told}, but it {shared} {winner!r}, tells only {new} "
-            f"{winner!r} does not, and the tree has no place left below {winner!r}."
+            f"{winner!r} does not, and {record['reason']}."
         )
     return f"{name!r} is dropped as {record['role']}: {told}; {record['reason']}."
+
+
+def _kept_roles(selection: Selection) -> NDArray[np.object_]:
+    """The paper's two kinds of kept feature, where the method tells them apart."""
+    if selection.scores is not None:
+        return np.full(len(selection.nodes), SELECTED, dtype=object)
+    return np.where(selection.levels == 1, STRONG, WEAK).astype(object)
 
 
 def _grouped(rivals: dict[int, int]) -> dict[int, NDArray[np.int64]]:

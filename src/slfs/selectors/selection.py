@@ -26,6 +26,10 @@ class Selection:
         For a redundant column the one that it lost against.
     irrelevant, redundant : dict
         Other columns that were not kept, and why.
+    scores : ndarray or None
+        What each kept column scored when it was taken, where the method scores.
+    outranked : str
+        Why the columns that nothing else is said of were not kept.
     """
 
     nodes: NDArray[np.int64]
@@ -33,6 +37,8 @@ class Selection:
     lost_to: dict[int, int] = field(default_factory=dict)
     irrelevant: dict[int, str] = field(default_factory=dict)
     redundant: dict[int, str] = field(default_factory=dict)
+    scores: NDArray[np.float64] | None = None
+    outranked: str = ""
 
     @property
     def levels(self) -> NDArray[np.int64]:
@@ -122,11 +128,18 @@ def make_network(
 
 def count_network(information: Information, selection: Selection, coding: Coding) -> NetworkCounts:
     """Count all that any structure over the kept columns needs."""
-    nodes = selection.nodes
     partners = selection.parents.copy()
     top = np.flatnonzero(partners == ROOT)
     for place in top:
-        partners[place] = _closest_sibling(information, nodes, int(place), top)
+        partners[place] = _closest_sibling(information, selection.nodes, int(place), top)
+    return count_edges(information, selection, coding, partners)
+
+
+def count_edges(
+    information: Information, selection: Selection, coding: Coding, partners: NDArray[np.int64]
+) -> NetworkCounts:
+    """Count the kept columns, each together with its partner."""
+    nodes = selection.nodes
     return NetworkCounts(
         coding=coding.take(information.packed.columns[nodes]),
         class_totals=information.packed.layout.totals,

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from slfs.coding.pipeline import ColumnFacts
 from slfs.information import Information
 from slfs.network import ROOT
-from slfs.selectors.base import BaseSelector
+from slfs.selectors.base import BaseSelector, pays
 from slfs.selectors.insertion import Rules, TreeBuilder
 from slfs.selectors.selection import Selection
 
@@ -74,6 +74,10 @@ class SLFS(BaseSelector):
         ``reason``. ``pandas.DataFrame(selector.features_)`` makes a table of it.
     n_features_ : int
         Number of selected features.
+    ranking_ : ndarray of shape (n_features_,)
+        Selected columns in the order in which they joined.
+    scores_ : ndarray of shape (n_features_,)
+        Their relevance I(f;Y).
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_features_in_ : int
@@ -152,23 +156,13 @@ class SLFS(BaseSelector):
         return self.irrelevance == "test"
 
     def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
-        coding = facts.coding
-        reasons = np.full(len(coding), "", dtype=object)
-        cut = coding.mdlp & (np.diff(coding.offset) > 0)
-        reasons[facts.relevance <= 0] = "its levels say nothing about the class"
-        reasons[coding.n_levels == 1] = "it has one value only"
-        reasons[(coding.n_levels == 1) & (coding.low < coding.high)] = "MDLP finds no cut worth making"
+        reasons = super()._irrelevance(facts)
+        cut = facts.coding.mdlp & (np.diff(facts.coding.offset) > 0)
         if self.irrelevance == "mdl":
-            reasons[(reasons == "") & ~cut & ~self._pays(facts)] = (
+            reasons[(reasons == "") & ~cut & ~pays(facts)] = (
                 "that does not pay for the table of its levels and the classes"
             )
         return reasons
-
-    def _pays(self, facts: ColumnFacts) -> NDArray[np.bool_]:
-        """Whether 2 N R(f) > (d-1)(c-1) log N."""
-        n_samples, n_classes = facts.n_samples, facts.n_classes
-        price = (facts.coding.n_levels - 1) * (n_classes - 1) * math.log(n_samples)
-        return 2 * n_samples * facts.relevance > price
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         columns = information.packed.columns

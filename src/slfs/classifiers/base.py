@@ -1,0 +1,146 @@
+"""A Bayesian network over coded columns -> classes, probabilities, densities, samples."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from slfs._threads import Threads
+from slfs.classifiers.tables import LogTable, decode_levels, make_tables
+from slfs.coding.pipeline import encode_table
+from slfs.estimator import TableEstimator
+from slfs.network import ROOT, TreeNetwork
+from slfs.selectors.selection import NetworkCounts
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+
+
+class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
+    """Base of the classifiers: a network whose features each depend on the class and one other."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+    alpha: float
+
+    def _set_network(
+        self,
+        network: TreeNetwork,
+        counts: NetworkCounts,
+        classes: NDArray[Any],
+        *,
+        structure: str = "augmented",
+        backoff: float | None = None,
+    ) -> None:
+        """Estimate the tables of a network from its counts."""
+        totals = counts.class_totals + self.alpha
+        self.classes_ = classes
+        self.network_ = network
+        self._coding = counts.coding
+        self._log_prior = np.log(totals / totals.sum())
+        self._tables: list[LogTable] = make_tables(
+            counts, network.parents, structure, self.alpha, backoff
+        )
+        self.parents_ = np.array([table.parent for table in self._tables], np.int64)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each sample.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        joint = self.predict_joint_log_proba(X)
+        best: NDArray[Any] = self.classes_[joint.argmax(axis=1)]
+        return best
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """P(class | features): an array of shape (n_samples, n_classes)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """log P(class | features): an array of shape (n_samples, n_classes)."""
+        joint = self.predict_joint_log_proba(X)
+        posterior: NDArray[np.float64] = joint - logsumexp(joint, axis=1, keepdims=True)
+        return posterior
+
+    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """log P(class, selected features): an array of shape (n_samples, n_classes)."""
+        table = self._read_new_data(X)
+        with Threads(None) as threads:
+            codes = encode_table(table, self._coding, self.network_.columns, threads)
+        joint = np.tile(self._log_prior, (table.n_samples, 1))
+        for node, own in enumerate(self._tables):
+            parent = 0 if own.parent == ROOT else codes[own.parent]
+            joint += own.values[codes[node], parent]
+        return joint
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Log density of each sample under the network: log P(selected features), class summed out.
+
+        Features count by their levels: the density is that of the discretised sample.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_density : ndarray of shape (n_samples,)
+        """
+        density: NDArray[np.float64] = logsumexp(self.predict_joint_log_proba(X), axis=1)
+        return density
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Draw samples from the network.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+        random_state : int, RandomState or None, default=None
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_selected)
+            The selected features, in the order of the table. Numbers are uniform within the drawn
+            interval, the outer ones reaching to the least and largest value seen. An array of objects if
+            some column does not hold numbers.
+        y : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        random = check_random_state(random_state)
+        classes = random.choice(len(self.classes_), n_samples, p=np.exp(self._log_prior))
+        codes = np.zeros((len(self._tables), n_samples), np.int64)
+        for node in self._parents_first():
+            own = self._tables[node]
+            parent = 0 if own.parent == ROOT else codes[own.parent]
+            cumulative = np.exp(own.values[:, parent, classes]).cumsum(axis=0)
+            codes[node] = (random.random_sample(n_samples) * cumulative[-1] >= cumulative).sum(axis=0)
+        columns = [
+            decode_levels(self._coding, node, codes[node], random)
+            for node in np.argsort(self.network_.columns)
+        ]
+        if any(column.dtype == object for column in columns):
+            columns = [column.astype(object) for column in columns]
+        X = np.stack(columns, axis=1) if columns else np.empty((n_samples, 0))
+        return X, self.classes_[classes]
+
+    def _parents_first(self) -> list[int]:
+        order: list[int] = []
+        waiting = list(range(len(self._tables)))
+        while waiting:
+            ready = [n for n in waiting if self.parents_[n] == ROOT or self.parents_[n] in order]
+            order += ready
+            waiting = [n for n in waiting if n not in ready]
+        return order

@@ -1,0 +1,190 @@
+"""TAN: tree-augmented naive Bayes; and naive Bayes, its plain reference, over the same codes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from slfs._threads import Threads
+from slfs.classifiers.base import POSITIVE, NetworkClassifier
+from slfs.coding.pipeline import code_table
+from slfs.estimator import CODING_CONSTRAINTS
+from slfs.information import Information
+from slfs.network import ROOT
+from slfs.selectors.selection import Selection, count_edges, make_network
+
+
+class _AllColumns(NetworkClassifier):
+    """Base of the classifiers that use every column with more than one level."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "alpha": [POSITIVE],
+        **CODING_CONSTRAINTS,
+    }
+
+    categorical_features: Any
+    n_jobs: int | None
+
+    def fit(self, X: Any, y: ArrayLike) -> _AllColumns:
+        """Learn the structure and the tables.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        self : object
+        """
+        data = self._read_training_data(X, y)
+        with Threads(self.n_jobs) as threads:
+            facts, packed = code_table(
+                data.table,
+                data.layout,
+                data.categorical,
+                threads,
+                keep=lambda facts: facts.coding.n_levels > 1,
+            )
+            self._warn_of_identifiers(facts.coding, facts.n_samples)
+            information = Information(packed, threads)
+            nodes, parents = self._structure(information)
+            selection = Selection(nodes, parents)
+            class_name = str(getattr(y, "name", None) or "class")
+            network = make_network(information, selection, self._feature_names(), class_name)
+            counts = count_edges(information, selection, facts.coding, parents)
+        backoff = getattr(self, "backoff", None)
+        self._set_network(network, counts, data.classes, backoff=backoff)
+        return self
+
+    def _structure(self, information: Information) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The columns in the order in which they join, and the place of each one's parent."""
+        n_columns = len(information.packed)
+        return np.arange(n_columns), np.full(n_columns, ROOT)
+
+
+class NaiveBayes(_AllColumns):
+    """Naive Bayes over the same codes as all else here: every column depends on the class alone.
+
+    Numbers are cut by MDLP, categories and missing values are levels.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Laplace smoothing.
+    categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
+        Columns of numbers to take as categories, as in `SLFS`.
+    n_jobs : int or None, default=None
+        Threads.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    network_ : TreeNetwork
+        The columns below the class.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from slfs import NaiveBayes
+    >>> X, y = load_iris(return_X_y=True)
+    >>> NaiveBayes().fit(X, y).predict(X[[0, 60, 120]])
+    array([0, 1, 2])
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+
+class TAN(_AllColumns):
+    """Tree-augmented naive Bayes: every column depends on the class and at most one other column.
+
+    The tree over the columns is the one with the largest sum of I(f;k|Y) (Chow and Liu, given the
+    class); it is grown from the first column by Prim's algorithm, ties: the smaller column.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Laplace smoothing of P(class) and P(feature | class).
+    backoff : float or None, default=5.0
+        Weight, in samples, with which P(feature | class, parent) is drawn to P(feature | class). None:
+        Laplace smoothing there as well.
+    categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
+        Columns of numbers to take as categories, as in `SLFS`.
+    n_jobs : int or None, default=None
+        Threads. The result is the same to the bit for any number.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    network_ : TreeNetwork
+        The tree over the columns, drawn below the class.
+    parents_ : ndarray
+        Beside the class: the place among the nodes of ``network_`` of each one's parent; -1 for none.
+
+    References
+    ----------
+    N. Friedman, D. Geiger and M. Goldszmidt, "Bayesian network classifiers", Machine Learning 29, 1997.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from slfs import TAN
+    >>> X, y = load_iris(return_X_y=True)
+    >>> classifier = TAN().fit(X, y)
+    >>> print(classifier.network_)
+    class
+    └── x0
+        ├── x2
+        │   └── x3
+        └── x1
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_AllColumns._parameter_constraints,
+        "backoff": [POSITIVE, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        backoff: float | None = 5.0,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.backoff = backoff
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _structure(self, information: Information) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        n_columns = len(information.packed)
+        rest = np.arange(n_columns)
+        weight, parent = np.full(n_columns, -1.0), np.full(n_columns, ROOT)
+        nodes: list[int] = []
+        parents: list[int] = []
+        while len(rest):
+            best = int(weight[rest].argmax())  # ties: the smaller column
+            node = int(rest[best])
+            nodes.append(node)
+            parents.append(int(parent[node]))
+            rest = np.delete(rest, best)
+            strength = information.pairs(node, rest).given_class
+            nearer = strength > weight[rest]
+            weight[rest[nearer]] = strength[nearer]
+            parent[rest[nearer]] = len(nodes) - 1
+        return np.array(nodes, np.int64), np.array(parents, np.int64)

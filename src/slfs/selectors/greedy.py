@@ -1,0 +1,84 @@
+"""Forward selection: the column with the best score, again and again; the rest meets the last one."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from slfs.coding.pipeline import ColumnFacts
+from slfs.information import Information
+from slfs.network import ROOT
+from slfs.selectors.base import BaseSelector, limit
+from slfs.selectors.selection import Selection
+
+Floats = NDArray[np.float64]
+
+
+class GreedySelector(BaseSelector):
+    """Base of the methods that take the most relevant column first and then rescore the rest.
+
+    A method says how the last column taken changes the scores of the others (`_rescore`). Memory is
+    that of a few numbers a column; each step counts one column against the rest.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseSelector._parameter_constraints,
+        "k": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+            StrOptions({"auto"}),
+        ],
+    }
+
+    k: int | float | str
+
+    @abstractmethod
+    def _rescore(
+        self, information: Information, taken: list[int], rest: NDArray[np.int64], memory: Floats
+    ) -> Floats:
+        """Score the columns ``rest`` after ``taken``; ``memory`` keeps a number for each, first 0."""
+
+    def _select(self, information: Information, facts: ColumnFacts) -> Selection:
+        most = len(information.packed)
+        if self.k != "auto":
+            most = min(most, limit(self.k, len(facts.coding)))
+        rest = np.arange(len(information.packed))
+        score, memory = information.relevance.copy(), np.zeros(len(rest))
+        taken: list[int] = []
+        scores: list[float] = []
+        while len(rest) and len(taken) < most:
+            best = int(score.argmax())  # ties: the smaller column
+            f = int(rest[best])
+            if self.k == "auto" and not _pays_given(information, f, taken):
+                break
+            taken.append(f)
+            scores.append(float(score[best]))
+            rest, memory = np.delete(rest, best), np.delete(memory, best)
+            if len(rest) and len(taken) < most:
+                score = self._rescore(information, taken, rest, memory)
+        return Selection(
+            np.array(taken, np.int64),
+            np.full(len(taken), ROOT),
+            scores=np.array(scores),
+            outranked=f"{len(taken)} other features come before it",
+        )
+
+
+def _pays_given(information: Information, f: int, taken: list[int]) -> bool:
+    """Whether f is worth its table beside each of the columns taken: the rule of ``k="auto"``.
+
+    2 N I(f;Y|s) > (d-1)(c-1) log N for every s taken, and 2 N I(f;Y) > the same for the first.
+    """
+    layout = information.packed.layout
+    n_levels = float(information.packed.arrays.levels[f])
+    news = information.relevance[f]
+    if taken:
+        news = min(news, information.pairs(f, np.array(taken)).of_one_given_other.min())
+    price = (n_levels - 1) * (layout.n_classes - 1) * math.log(layout.n_samples)
+    return bool(2 * layout.n_samples * news > price)

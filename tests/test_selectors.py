@@ -1,0 +1,174 @@
+"""The other selectors and classifiers: reference answers, and what they all share."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn import datasets
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.naive_bayes import CategoricalNB
+
+from slfs import CMIM, FCBF, JMI, MRMR, SLFS, TAN, Chi2Ranking, MDLPDiscretizer, NaiveBayes
+from tests import naive
+
+FIXTURES = Path(__file__).parent / "fixtures"
+REFERENCES = json.loads((FIXTURES / "references.json").read_text())
+
+METHODS = {
+    "MID": MRMR,
+    "MIQ": lambda **parameters: MRMR(criterion="MIQ", **parameters),
+    "JMI": JMI,
+    "CMIM": CMIM,
+}
+SELECTORS = [MRMR(), MRMR(criterion="MIQ"), JMI(), CMIM(), FCBF(), Chi2Ranking(), SLFS()]
+
+
+def load(name):
+    """The data of a reference, and the parameters that make us see what it saw."""
+    if name == "synthetic":
+        with np.load(FIXTURES / "synthetic.npz") as data:
+            return data["X"], data["y"], {"categorical_features": "all"}
+    X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+    return X, y, {}
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("name", sorted(REFERENCES["orders"]))
+def test_orders_and_scores_equal_the_references(name, method):
+    X, y, parameters = load(name)
+    expected = REFERENCES["orders"][name][method]
+    selector = METHODS[method](k=len(expected["selected"]), n_jobs=2, **parameters).fit(X, y)
+    assert selector.ranking_.tolist() == expected["selected"]
+    if expected["scores"] is not None:
+        np.testing.assert_allclose(selector.scores_, expected["scores"], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCES["tan"]))
+def test_tan_equals_the_references(name):
+    X, y, parameters = load(name)
+    expected = REFERENCES["tan"][name]
+    columns = expected.get("columns", range(X.shape[1]))
+    classifier = TAN(backoff=None, **parameters).fit(X[:, list(columns)], y)
+    network = classifier.network_
+    tree = {
+        frozenset((columns[network.columns[node]], columns[network.columns[parent]]))
+        for node, parent in enumerate(network.parents)
+        if parent >= 0
+    }
+    assert tree == {frozenset(edge) for edge in expected["tree"]}
+    assert classifier.score(X[:, list(columns)], y) == pytest.approx(expected["accuracy"], abs=1e-9)
+    posteriors = classifier.predict_proba(X[:3, list(columns)]).ravel()
+    np.testing.assert_allclose(
+        posteriors[: len(expected["first_posteriors"])], expected["first_posteriors"], atol=1e-9
+    )
+
+
+def test_naive_bayes_equals_scikit_learn():
+    X, y = datasets.load_breast_cancer(return_X_y=True)
+    discretizer = MDLPDiscretizer().fit(X, y)
+    codes = discretizer.transform(X)
+    expected = CategoricalNB(alpha=0.7).fit(codes, y)
+    classifier = NaiveBayes(alpha=0.7).fit(X, y)
+    prior = np.log((np.bincount(y) + 0.7) / (len(y) + 1.4)) - expected.class_log_prior_
+    joint = expected.predict_joint_log_proba(codes) + prior
+    constant = discretizer.n_levels_ == 1
+    assert constant.any(), "columns of one level say nothing in either"
+    np.testing.assert_allclose(classifier.predict_joint_log_proba(X), joint, atol=1e-9)
+    assert (classifier.parents_ == -1).all()
+
+
+def test_fcbf_is_its_definition():
+    X, y = datasets.load_breast_cancer(return_X_y=True)
+    codes = MDLPDiscretizer().fit_transform(X, y).T.tolist()
+    labels = y.tolist()
+
+    def su(f, k):
+        shared = naive.mutual_information(f, k)
+        return 2 * shared / (naive.entropy(f) + naive.entropy(k))
+
+    relevance = {j: su(column, labels) for j, column in enumerate(codes) if len(set(column)) > 1}
+    rest = sorted(relevance, key=lambda j: (-relevance[j], j))
+    kept, lost = [], {}
+    while rest:
+        p = rest.pop(0)
+        kept.append(p)
+        lost |= {q: p for q in rest if su(codes[p], codes[q]) >= relevance[q]}
+        rest = [q for q in rest if q not in lost]
+    selector = FCBF().fit(X, y)
+    assert selector.ranking_.tolist() == kept
+    np.testing.assert_allclose(selector.scores_, [relevance[j] for j in kept], atol=1e-12)
+    names = {j: record.lost_to for j, record in enumerate(selector.features_) if record.lost_to}
+    assert names == {q: f"x{p}" for q, p in lost.items()}
+    assert FCBF(delta=0.4).fit(X, y).n_features_ < len(kept)
+
+
+def test_chi2_ranking_equals_scipy():
+    from scipy.stats import chi2_contingency
+
+    X, y, parameters = load("synthetic")
+    selector = Chi2Ranking(k=10, **parameters).fit(X, y)
+    statistics = []
+    for column in X.T:
+        table = np.zeros((column.max() + 1, y.max() + 1))
+        np.add.at(table, (column, y), 1)
+        statistics.append(chi2_contingency(table, correction=False).statistic)
+    expected = np.argsort(-np.array(statistics), kind="stable")[:10]
+    assert selector.ranking_.tolist() == expected.tolist()
+    np.testing.assert_allclose(selector.scores_, np.array(statistics)[expected])
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=str)
+def test_noise_comes_last(selector):
+    """Columns that depend on the class are taken before any that does not."""
+    X, y = make_classification(
+        600, 12, n_informative=6, n_redundant=0, n_clusters_per_class=1, class_sep=2, random_state=3
+    )
+    noise = np.random.default_rng(0).integers(0, 3, (600, 40))
+    table = np.hstack([X, noise])
+    fitted = selector.set_params(categorical_features=list(range(12, 52))).fit(table, y)
+    relevant = np.flatnonzero(fitted.features_.relevance[:12] > 0.02)
+    assert set(fitted.ranking_.tolist()) <= set(relevant.tolist())
+    assert fitted.n_features_ >= 2
+
+
+@pytest.mark.parametrize("selector", [MRMR, JMI, CMIM, Chi2Ranking])
+def test_k_as_number_share_and_more_than_there_are(selector):
+    X, y = datasets.load_breast_cancer(return_X_y=True)
+    assert selector(k=7).fit(X, y).n_features_ == 7
+    assert selector(k=0.2).fit(X, y).n_features_ == 6
+    informative = (MDLPDiscretizer().fit(X, y).n_levels_ > 1).sum()
+    assert selector(k=1000).fit(X, y).n_features_ == informative
+    first = selector(k=3).fit(X, y).ranking_
+    np.testing.assert_array_equal(selector(k=9).fit(X, y).ranking_[:3], first)
+    for bad in (0, -1, 1.5, "all"):
+        with pytest.raises(ValueError, match=f"The 'k' parameter of {selector.__name__}"):
+            selector(k=bad).fit(X, y)
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=str)
+def test_every_column_has_a_role_and_a_sentence(selector):
+    X, y = datasets.load_breast_cancer(return_X_y=True, as_frame=True)
+    fitted = selector.set_params(categorical_features="from_dtype").fit(X, y)
+    assert (fitted.features_.reason != "").all()
+    roles = ["selected", "strongly relevant", "weakly relevant, non-redundant"]
+    kept = np.isin(fitted.features_.role, roles)
+    np.testing.assert_array_equal(kept, fitted.support_)
+    for name in X.columns:
+        sentence = fitted.explain(name)
+        fate = "kept" if name in fitted.get_feature_names_out() else "dropped"
+        assert sentence.startswith(f"{name!r} is {fate}")
+    assert set(fitted.ranking_) == set(np.flatnonzero(fitted.support_))
+    assert len(fitted.scores_) == fitted.n_features_
+    assert fitted.to_classifier().score(X, y) > 0.92
+
+
+@pytest.mark.parametrize("selector", [MRMR(k=5), JMI(k=5), CMIM(k=5)], ids=str)
+def test_threads_and_order_of_columns_do_not_matter(selector):
+    X, y = make_classification(2000, 400, n_informative=20, n_classes=4, random_state=0)
+    expected = clone(selector).fit(X, y)
+    order = np.random.default_rng(0).permutation(400)
+    found = selector.set_params(n_jobs=2).fit(X[:, order], y)
+    np.testing.assert_array_equal(order[found.ranking_], expected.ranking_)
+    np.testing.assert_array_equal(found.scores_, expected.scores_)
