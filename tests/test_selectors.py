@@ -10,7 +10,20 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.naive_bayes import CategoricalNB
 
-from slfs import CMIM, FCBF, JMI, MRMR, SLFS, TAN, Chi2Ranking, MDLPDiscretizer, NaiveBayes
+from slfs import (
+    CMIM,
+    FCBF,
+    JMI,
+    MRMR,
+    OSFS,
+    SAOLA,
+    SLFS,
+    TAN,
+    Chi2Ranking,
+    FastOSFS,
+    MDLPDiscretizer,
+    NaiveBayes,
+)
 from tests import naive
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -22,7 +35,20 @@ METHODS = {
     "JMI": JMI,
     "CMIM": CMIM,
 }
-SELECTORS = [MRMR(), MRMR(criterion="MIQ"), JMI(), CMIM(), FCBF(), Chi2Ranking(), SLFS()]
+SELECTORS = [
+    MRMR(),
+    MRMR(criterion="MIQ"),
+    JMI(),
+    CMIM(),
+    FCBF(),
+    Chi2Ranking(),
+    OSFS(samples_per_df=1),
+    FastOSFS(samples_per_df=1),
+    SAOLA(),
+    SLFS(),
+]
+ONLINE = {"osfs_d": OSFS, "fast_osfs_d": FastOSFS, "saola_mi(SU)": SAOLA}
+LOFS = [row for row in REFERENCES["lofs"] if row["alg"] in ONLINE]
 
 
 def load(name):
@@ -43,6 +69,17 @@ def test_orders_and_scores_equal_the_references(name, method):
     assert selector.ranking_.tolist() == expected["selected"]
     if expected["scores"] is not None:
         np.testing.assert_allclose(selector.scores_, expected["scores"], atol=1e-9)
+
+
+@pytest.mark.parametrize("row", LOFS, ids=lambda row: f"{row['ds']}-{row['alg']}-{row.get('alpha')}")
+def test_online_methods_equal_lofs(row):
+    X, y, parameters = load(row["ds"])
+    if row["alg"] == "saola_mi(SU)":
+        parameters["delta"] = row["threshold"]
+    else:
+        parameters |= {"alpha": row["alpha"], "statistic": row["test"]}
+    selector = ONLINE[row["alg"]](**parameters).fit(X, y)
+    assert sorted(selector.ranking_.tolist()) == row["sel"]
 
 
 @pytest.mark.parametrize("name", sorted(REFERENCES["tan"]))

@@ -22,9 +22,12 @@ from slfs import (
     FCBF,
     JMI,
     MRMR,
+    OSFS,
+    SAOLA,
     SLFS,
     TAN,
     Chi2Ranking,
+    FastOSFS,
     MDLPDiscretizer,
     NaiveBayes,
 )
@@ -41,6 +44,9 @@ ESTIMATORS = [
     CMIM(),
     FCBF(),
     Chi2Ranking(k=0.5),
+    OSFS(),
+    FastOSFS(samples_per_df=0),
+    SAOLA(),
     TAN(),
     NaiveBayes(),
 ]

@@ -14,6 +14,8 @@ from slfs.selectors.cmim import CMIM
 from slfs.selectors.fcbf import FCBF
 from slfs.selectors.jmi import JMI
 from slfs.selectors.mrmr import MRMR
+from slfs.selectors.osfs import OSFS, FastOSFS
+from slfs.selectors.saola import SAOLA
 from slfs.selectors.slfs import SLFS
 
 __all__ = [
@@ -22,9 +24,12 @@ __all__ = [
     "FCBF",
     "JMI",
     "MRMR",
+    "OSFS",
+    "SAOLA",
     "SLFS",
     "TAN",
     "Chi2Ranking",
+    "FastOSFS",
     "MDLPDiscretizer",
     "NaiveBayes",
     "TreeNetwork",

@@ -97,15 +97,20 @@ def code_table(
     blocks = plan_blocks(table, categorical)
     work = functools.partial(_code, table, layout, keep=keep, test=test)
     coded = threads.map(work, blocks)
-    facts = ColumnFacts(
-        layout.n_samples,
-        layout.n_classes,
-        join_codings([part.facts.coding for part in coded]),
-        np.concatenate([part.facts.entropy for part in coded]),
-        np.concatenate([part.facts.relevance for part in coded]),
-        np.concatenate([part.facts.p_value for part in coded]),
-    )
+    facts = join_facts([part.facts for part in coded])
     return facts, join_blocks(layout, [part.packed for part in coded])
+
+
+def join_facts(parts: list[ColumnFacts]) -> ColumnFacts:
+    """Put what is known of consecutive columns one after another."""
+    return ColumnFacts(
+        parts[0].n_samples,
+        parts[0].n_classes,
+        join_codings([part.coding for part in parts]),
+        np.concatenate([part.entropy for part in parts]),
+        np.concatenate([part.relevance for part in parts]),
+        np.concatenate([part.p_value for part in parts]),
+    )
 
 
 def encode_table(

@@ -145,6 +145,18 @@ def join_blocks(layout: SampleLayout, blocks: list[PackedBlock]) -> PackedColumn
     return PackedColumns(layout, columns, arrays)
 
 
+def join_packed(parts: list[PackedColumns], widths: list[int]) -> PackedColumns:
+    """Put the packed columns of neighbouring tables, of so many columns each, one after another."""
+    first = np.cumsum([0, *widths[:-1]])
+    blocks = [
+        PackedBlock(
+            part.columns + begin, part.arrays.levels, part.arrays.words, part.arrays.class_counts
+        )
+        for part, begin in zip(parts, first, strict=True)
+    ]
+    return join_blocks(parts[0].layout, blocks)
+
+
 def _column_words(levels: NDArray[np.uint64], layout: SampleLayout) -> NDArray[np.uint64]:
     """Words that each column takes: its planes, or its codes where these are fewer."""
     planes = (levels - np.uint64(1)) * np.uint64(layout.n_words)

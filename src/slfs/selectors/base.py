@@ -21,10 +21,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from slfs._threads import Threads
 from slfs.coding.pipeline import ColumnFacts, code_table
+from slfs.counting.planes import PackedColumns, SampleLayout
 from slfs.estimator import CODING_CONSTRAINTS, TableEstimator
 from slfs.information import Information
 from slfs.selectors.records import explain, make_records
 from slfs.selectors.selection import Selection, count_network, make_network
+from slfs.table import Table
 
 if TYPE_CHECKING:
     from slfs.classifiers.bnslfs import BNSLFS
@@ -71,22 +73,45 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         """
         data = self._read_training_data(X, y)
         with Threads(self.n_jobs) as threads:
-            facts, packed = code_table(
-                data.table,
-                data.layout,
-                data.categorical,
-                threads,
-                keep=lambda facts: self._irrelevance(facts) == "",
-                test=self._needs_p_values(),
-            )
+            facts, packed = self._code(data.table, data.layout, data.categorical, threads)
             information = Information(packed, threads)
             selection = self._select(information, facts)
-            names, class_name = self._feature_names(), str(getattr(y, "name", None) or "class")
-            self.network_ = make_network(information, selection, names, class_name)
-            self.network_counts_ = count_network(information, selection, facts.coding)
-            reasons = self._irrelevance(facts)
-            self.features_ = make_records(names, facts, reasons, information, selection)
+            class_name = str(getattr(y, "name", None) or "class")
+            self._store(information, facts, selection, data.classes, class_name)
+        return self
+
+    def _code(
+        self,
+        table: Table,
+        layout: SampleLayout,
+        categorical: NDArray[np.bool_],
+        threads: Threads,
+    ) -> tuple[ColumnFacts, PackedColumns]:
+        """Code all columns and pack those that are relevant."""
+        return code_table(
+            table,
+            layout,
+            categorical,
+            threads,
+            keep=lambda facts: self._irrelevance(facts) == "",
+            test=self._needs_p_values(),
+        )
+
+    def _store(
+        self,
+        information: Information,
+        facts: ColumnFacts,
+        selection: Selection,
+        classes: NDArray[Any],
+        class_name: str,
+    ) -> None:
+        """Set the fitted attributes."""
+        names = self._feature_names()
         self._warn_of_identifiers(facts.coding, facts.n_samples)
+        self.network_ = make_network(information, selection, names, class_name)
+        self.network_counts_ = count_network(information, selection, facts.coding)
+        reasons = self._irrelevance(facts)
+        self.features_ = make_records(names, facts, reasons, information, selection)
         self.support_ = np.zeros(len(names), np.bool_)
         self.support_[self.network_.columns] = True
         self.n_features_ = len(self.network_)
@@ -94,8 +119,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self.scores_ = information.relevance[selection.nodes]
         if selection.scores is not None:
             self.scores_ = selection.scores
-        self.classes_ = data.classes
-        return self
+        self.classes_ = classes
 
     def transform(self, X: Any) -> Any:
         """Reduce a table to the selected columns.

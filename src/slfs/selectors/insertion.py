@@ -62,30 +62,38 @@ class Tree:
         siblings[siblings.index(old)] = new
 
 
-class TreeBuilder:
-    """Inserts columns into the tree and remembers what became of those that did not stay.
+@dataclass
+class Growth:
+    """The tree so far, and what became of the columns that did not stay.
 
     Attributes
     ----------
     tree : Tree
     lost_to : dict
         For each redundant column the node that it lost against.
-    irrelevant : set
-        Columns that the tree's own test of relevance (eq. 7) turned away.
+    irrelevant : dict
+        Columns that were turned away before they met the tree, and why.
     """
 
-    def __init__(self, information: Information, rules: Rules) -> None:
+    tree: Tree = field(default_factory=Tree)
+    lost_to: dict[int, int] = field(default_factory=dict)
+    irrelevant: dict[int, str] = field(default_factory=dict)
+
+
+class TreeBuilder:
+    """Inserts columns into a growing tree."""
+
+    def __init__(self, information: Information, rules: Rules, growth: Growth) -> None:
         self.information = information
         self.rules = rules
-        self.tree = Tree()
-        self.lost_to: dict[int, int] = {}
-        self.irrelevant: set[int] = set()
+        self.tree = growth.tree
+        self.growth = growth
         self._best_child: Callable[[int, int], tuple[int, float]] = self._nearest_child
 
     def insert_in_order(self, columns: NDArray[np.int64]) -> None:
         """Insert columns as they come."""
         for f in columns.tolist():
-            self.insert(f, swapping=self.rules.swap != "never")
+            self.insert(f)
 
     def insert_by_margin(self, columns: NDArray[np.int64]) -> None:
         """Insert first what tells most about the class that no node tells already.
@@ -105,28 +113,28 @@ class TreeBuilder:
                 continue
             heapq.heappop(queue)
             paths.waiting[f] = False
-            self.insert(f, swapping=False)
+            self.insert(f)
             if f in self.tree.parent:
                 paths.meet(f)
 
-    def insert(self, f: int, *, swapping: bool) -> None:
+    def insert(self, f: int) -> None:
         """Find the place of one column, or none (section 4.2 and algorithm 1 of the paper)."""
         tree, rules = self.tree, self.rules
         node, affinity = self._best_child(f, ROOT)
         if self._irrelevant_below(f, node):
-            self.irrelevant.add(f)
+            self.growth.irrelevant[f] = f"eq. 7 of the paper ({rules.irrelevance}) turns it away"
             return
         if node == NOTHING or (self._prefers_class(f, node, affinity) and self._has_room(ROOT)):
             tree.attach(f, ROOT)
             return
         moving = f
         while True:
-            if swapping and self._should_swap(moving, node):
+            if self._should_swap(moving, node):
                 tree.replace(node, moving)
                 moving, node = node, moving
                 affinity = float(self._affinities(moving, [node])[0])
             if tree.level[node] == rules.max_depth:
-                self.lost_to[moving] = node
+                self.growth.lost_to[moving] = node
                 return
             child, child_affinity = self._best_child(moving, node)
             if child == NOTHING or (affinity > child_affinity and self._has_room(node)):
@@ -156,6 +164,8 @@ class TreeBuilder:
 
     def _should_swap(self, moving: int, node: int) -> bool:
         """Eq. 12, or only if J of the whole tree rises, both columns being in it."""
+        if self.rules.swap == "never":
+            return False
         if self.rules.swap == "printed":
             return bool(self.information.relevance[moving] > self.information.relevance[node])
         parent, children = self.tree.parent[node], self.tree.children[node]

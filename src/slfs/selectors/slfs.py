@@ -14,12 +14,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from slfs.coding.pipeline import ColumnFacts
 from slfs.information import Information
 from slfs.network import ROOT
-from slfs.selectors.base import BaseSelector, pays
-from slfs.selectors.insertion import Rules, TreeBuilder
+from slfs.selectors.base import pays
+from slfs.selectors.insertion import Growth, Rules, TreeBuilder
 from slfs.selectors.selection import Selection
+from slfs.selectors.stream import StreamSelector
 
 
-class SLFS(BaseSelector):
+class SLFS(StreamSelector):
     """Select features by growing a tree Bayesian network below the class.
 
     A relevant feature becomes a child of the class if that raises the criterion J of the paper more than
@@ -113,7 +114,7 @@ class SLFS(BaseSelector):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseSelector._parameter_constraints,
+        **StreamSelector._parameter_constraints,
         "lambda_": [Interval(Real, 0, None, closed="left")],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "max_children": [Interval(Integral, 1, None, closed="left"), None],
@@ -164,26 +165,25 @@ class SLFS(BaseSelector):
             )
         return reasons
 
+    def _check_streamable(self) -> None:
+        super()._check_streamable()
+        if self.order != "given" or self.irrelevance == "test":
+            raise ValueError(
+                f"order={self.order!r} with irrelevance={self.irrelevance!r} looks at all columns at "
+                "once. For a stream use order='given' and irrelevance 'mdl', 'printed' or 'reversed'."
+            )
+
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
-        columns = information.packed.columns
-        irrelevant: dict[int, str] = {}
-        candidates = np.arange(len(columns))
+        candidates = np.arange(len(information.packed))
+        growth = Growth()
         if self.irrelevance == "test":
-            q_values = false_discovery_control(facts.p_value)[columns]
+            q_values = false_discovery_control(facts.p_value)[information.packed.columns]
             for index in np.flatnonzero(q_values > self.alpha).tolist():
-                irrelevant[index] = f"a G-test does not find it at alpha={self.alpha:g}"
+                growth.irrelevant[index] = f"a G-test does not find it at alpha={self.alpha:g}"
             candidates = candidates[q_values <= self.alpha]
-        builder = TreeBuilder(
-            information,
-            Rules(
-                self.lambda_,
-                math.inf if self.max_depth is None else self.max_depth,
-                math.inf if self.max_children is None else self.max_children,
-                self.rule,
-                self.irrelevance,
-                self.swap,
-            ),
-        )
+        elif self.order == "given":
+            return super()._select(information, facts)
+        builder = TreeBuilder(information, self._rules(), growth)
         if self.order == "conditional":
             builder.insert_by_margin(candidates)
         elif self.order == "relevance":
@@ -191,11 +191,32 @@ class SLFS(BaseSelector):
             builder.insert_in_order(candidates[falling])
         else:
             builder.insert_in_order(candidates)
-        for index in builder.irrelevant:
-            irrelevant[index] = f"eq. 7 of the paper ({self.irrelevance}) turns it away"
-        nodes = list(builder.tree.parent)
+        return self._conclude(information, growth)
+
+    def _arrive(
+        self, information: Information, columns: NDArray[np.int64], memory: Growth | None
+    ) -> Growth:
+        growth = Growth() if memory is None else memory
+        TreeBuilder(information, self._rules(), growth).insert_in_order(columns)
+        return growth
+
+    def _conclude(self, information: Information, memory: Growth) -> Selection:  # noqa: ARG002
+        nodes = list(memory.tree.parent)
         place = {ROOT: ROOT, **{node: place for place, node in enumerate(nodes)}}
-        parents = [place[builder.tree.parent[node]] for node in nodes]
+        parents = [place[memory.tree.parent[node]] for node in nodes]
         return Selection(
-            np.array(nodes, np.int64), np.array(parents, np.int64), builder.lost_to, irrelevant
+            np.array(nodes, np.int64),
+            np.array(parents, np.int64),
+            memory.lost_to,
+            memory.irrelevant,
         ).truncate(self.max_features)
+
+    def _rules(self) -> Rules:
+        return Rules(
+            self.lambda_,
+            math.inf if self.max_depth is None else self.max_depth,
+            math.inf if self.max_children is None else self.max_children,
+            self.rule,
+            self.irrelevance,
+            self.swap if self.order == "given" else "never",
+        )

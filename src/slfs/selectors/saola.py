@@ -1,0 +1,105 @@
+"""SAOLA: scalable and accurate online feature selection (Yu et al.), the pairwise online rule."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from slfs.information import Information
+from slfs.selectors.fcbf import class_uncertainty, symmetrical_uncertainty
+from slfs.selectors.selection import Selection
+from slfs.selectors.stream import OnlineSet, StreamSelector, conclude_set
+
+
+class SAOLA(StreamSelector):
+    """Keep the features that no other one of the set makes superfluous, as they arrive.
+
+    Correlation is the symmetrical uncertainty SU. A new feature f meets the kept features k one after
+    another: if k is at least as relevant and SU(f,k) >= SU(f,Y), f goes; if f is at least as relevant
+    and SU(f,k) >= SU(k,Y), k goes.
+
+    Parameters
+    ----------
+    delta : float, default=0.0
+        Features with SU(f,Y) <= delta are irrelevant; pairs with SU(f,k) <= delta are not compared.
+    categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
+        Columns of numbers to take as categories, as in `SLFS`.
+    n_jobs : int or None, default=None
+        Threads that code the columns.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_features_in_,)
+        Mask of the selected features.
+    ranking_ : ndarray of shape (n_features_,)
+        Selected columns in the order of arrival.
+    scores_ : ndarray of shape (n_features_,)
+        Their SU(f,Y).
+    network_ : TreeNetwork
+        The selected features below the class.
+    features_ : recarray of shape (n_features_in_,)
+        One record for each column, as in `SLFS`.
+    n_features_ : int
+        Number of selected features.
+
+    References
+    ----------
+    K. Yu, X. Wu, W. Ding and J. Pei, "Towards scalable and accurate online feature selection for big
+    data", ICDM 2014.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from slfs import SAOLA
+    >>> SAOLA().fit(*load_iris(return_X_y=True)).ranking_
+    array([2, 3])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **StreamSelector._parameter_constraints,
+        "delta": [Interval(Real, 0, 1, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        delta: float = 0.0,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.delta = delta
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _arrive(
+        self, information: Information, columns: NDArray[np.int64], memory: OnlineSet | None
+    ) -> OnlineSet:
+        current = OnlineSet() if memory is None else memory
+        relevance = class_uncertainty(information)
+        for f in columns.tolist():
+            if relevance[f] <= self.delta:
+                current.irrelevant[f] = (
+                    f"its symmetrical uncertainty with the class is at most delta={self.delta:g}"
+                )
+                continue
+            current.scores[f] = float(relevance[f])
+            kept = np.array(current.kept, np.int64)
+            shared = symmetrical_uncertainty(information, f, kept)
+            current.kept.append(f)
+            for k, common in zip(kept.tolist(), shared, strict=True):
+                if common <= self.delta:
+                    continue
+                if relevance[k] >= relevance[f] and common >= relevance[f]:
+                    current.leave(f, (k,))
+                    break
+                if relevance[f] >= relevance[k] and common >= relevance[k]:
+                    current.leave(k, (f,))
+        return current
+
+    def _conclude(self, information: Information, memory: OnlineSet) -> Selection:
+        names = self._feature_names()[information.packed.columns]
+        return conclude_set(memory, names, "it is nearer than the class to")

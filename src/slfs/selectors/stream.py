@@ -1,0 +1,224 @@
+"""Selectors that take columns as they come: a whole table, a stream of blocks, or later arrivals.
+
+The planes of all relevant columns are kept, so that a column that comes later meets the same counts as
+one that came with the rest. Splitting a stream differently changes nothing.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from slfs._compile import compile_kernels
+from slfs._threads import Threads
+from slfs.coding.pipeline import ColumnFacts, join_facts
+from slfs.counting.planes import PackedColumns, SampleLayout, join_packed
+from slfs.information import Information
+from slfs.network import ROOT
+from slfs.selectors.base import BaseSelector
+from slfs.selectors.selection import Selection
+from slfs.table import read_table, read_target, resolve_categorical
+
+
+@dataclass
+class OnlineSet:
+    """The memory of the methods that keep a set, in packed columns.
+
+    Attributes
+    ----------
+    kept : list
+        The set, in the order of arrival.
+    scores : dict
+        What each column that was ever in it scored.
+    blankets : dict
+        For each redundant column those that made it so.
+    irrelevant : dict
+        Columns that never joined, and why.
+    """
+
+    kept: list[int] = field(default_factory=list)
+    scores: dict[int, float] = field(default_factory=dict)
+    blankets: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    irrelevant: dict[int, str] = field(default_factory=dict)
+
+    def leave(self, f: int, blanket: tuple[int, ...]) -> None:
+        """Take a column out of the set, or do not let it in, because of some others."""
+        if f in self.kept:
+            self.kept.remove(f)
+        self.blankets[f] = blanket
+
+
+@dataclass(frozen=True)
+class _Arrived:
+    """What has come so far, and what the method remembers of it."""
+
+    facts: ColumnFacts
+    packed: PackedColumns
+    memory: Any
+
+
+class StreamSelector(BaseSelector):
+    """Base of the online methods: one hook for the columns that arrive, one for what they leave."""
+
+    _arrived: _Arrived
+
+    @abstractmethod
+    def _arrive(self, information: Information, columns: NDArray[np.int64], memory: Any) -> Any:
+        """Take in packed columns in order; ``memory`` is what the last call returned, None at first."""
+
+    @abstractmethod
+    def _conclude(self, information: Information, memory: Any) -> Selection:
+        """Say what is selected now."""
+
+    def _check_streamable(self) -> None:
+        """Raise an error if the parameters need all columns at once."""
+        if not isinstance(self.categorical_features, str):
+            raise TypeError(
+                "A stream takes categorical_features='from_dtype' or 'all', not a list of columns "
+                f"({self.categorical_features!r}). Give such columns a string or categorical type."
+            )
+
+    def fit_stream(self, blocks: Iterable[Any], y: ArrayLike) -> StreamSelector:
+        """Select from blocks of columns as they arrive.
+
+        Parameters
+        ----------
+        blocks : iterable of tables
+            Each with the same samples in the same order, of any kind that ``fit`` takes; all with
+            column names, or none.
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        self : object
+            The same as ``fit`` on all columns at once.
+        """
+        self._validate_params()
+        self._check_streamable()
+        compile_kernels()
+        target = read_target(y)
+        layout = SampleLayout.from_class_codes(target.codes, len(target.classes))
+        with Threads(self.n_jobs) as threads:
+            coded, names = [], []
+            for block in blocks:
+                coded.append(self._code_block(block, layout, threads))
+                names.append(_names_of(block))
+            if not coded:
+                raise ValueError("blocks is empty: give at least one block of columns.")
+            facts = join_facts([facts for facts, _ in coded])
+            packed = join_packed([packed for _, packed in coded], [len(f.coding) for f, _ in coded])
+            self._set_names(_joined_names(names), len(facts.coding))
+            information = Information(packed, threads)
+            selection = self._select(information, facts)
+            class_name = str(getattr(y, "name", None) or "class")
+            self._store(information, facts, selection, target.classes, class_name)
+        return self
+
+    def extend(self, block: Any) -> StreamSelector:
+        """Take in columns that came later, for the same samples in the same order.
+
+        Parameters
+        ----------
+        block : table of shape (n_samples, n_new_features)
+
+        Returns
+        -------
+        self : object
+            The same as if the columns had come with the others. If an error is raised, nothing has
+            changed.
+        """
+        check_is_fitted(self)
+        self._check_streamable()
+        before = self._arrived
+        with Threads(self.n_jobs) as threads:
+            facts, packed = self._code_block(block, before.packed.layout, threads)
+            first = len(before.facts.coding)
+            known = getattr(self, "feature_names_in_", None)
+            names = _joined_names([None if known is None else known.tolist(), _names_of(block)])
+            facts = join_facts([before.facts, facts])
+            packed = join_packed([before.packed, packed], [first, len(facts.coding) - first])
+            information = Information(packed, threads)
+            arrivals = np.arange(len(before.packed), len(packed))
+            memory = self._arrive(information, arrivals, copy.deepcopy(before.memory))
+            self._set_names(names, len(facts.coding))
+            selection = self._conclude(information, memory)
+            self._arrived = _Arrived(facts, packed, memory)
+            self._store(information, facts, selection, self.classes_, self.network_.class_name)
+        return self
+
+    def _select(self, information: Information, facts: ColumnFacts) -> Selection:
+        memory = self._arrive(information, np.arange(len(information.packed)), None)
+        self._arrived = _Arrived(facts, information.packed, memory)
+        return self._conclude(information, memory)
+
+    def _code_block(
+        self, block: Any, layout: SampleLayout, threads: Threads
+    ) -> tuple[ColumnFacts, PackedColumns]:
+        table = read_table(block)
+        if table.n_samples != layout.n_samples:
+            raise ValueError(
+                f"A block of the stream has {table.n_samples} rows, but y has {layout.n_samples} "
+                "labels. Every block must have the same samples in the same order."
+            )
+        categorical = resolve_categorical(self.categorical_features, table, None)
+        return self._code(table, layout, categorical, threads)
+
+    def _set_names(self, names: list[str] | None, n_features: int) -> None:
+        self.n_features_in_ = n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+
+def _joined_names(parts: list[list[str] | None]) -> list[str] | None:
+    """The names of the columns of all blocks, or None if none have any."""
+    named = [part for part in parts if part is not None]
+    if not named:
+        return None
+    if len(named) < len(parts):
+        raise ValueError(
+            "Some blocks of the stream have column names and others have none. Name all columns or none."
+        )
+    joined = [name for part in named for name in part]
+    if len(set(joined)) < len(joined):
+        twice = [name for name, count in Counter(joined).items() if count > 1]
+        raise ValueError(f"Blocks of the stream share column names: {twice[:5]}. Rename the copies.")
+    return joined
+
+
+def _names_of(block: Any) -> list[str] | None:
+    """The column names of a dataframe, if all are strings."""
+    if not nw.dependencies.is_into_dataframe(block):
+        return None
+    names = nw.from_native(block, eager_only=True).columns
+    return list(names) if all(isinstance(name, str) for name in names) else None
+
+
+def conclude_set(memory: OnlineSet, names: NDArray[np.object_], reason: str) -> Selection:
+    """The selection that an online set stands for: its columns below the class.
+
+    ``names`` are those of the packed columns, ``reason`` says why a column leaves, before the names of
+    those that made it so.
+    """
+    nodes = np.array(memory.kept, np.int64)
+    return Selection(
+        nodes,
+        np.full(len(nodes), ROOT),
+        {f: blanket[0] for f, blanket in memory.blankets.items() if len(blanket) == 1},
+        memory.irrelevant,
+        {
+            f: f"{reason} {' and '.join(repr(str(names[k])) for k in blanket)}"
+            for f, blanket in memory.blankets.items()
+        },
+        scores=np.array([memory.scores[f] for f in memory.kept]),
+    )

@@ -1,0 +1,139 @@
+"""Streams of columns: however they are cut, the answer is that of the whole table."""
+
+import copy
+import itertools
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from slfs import OSFS, SAOLA, SLFS, FastOSFS
+from slfs.independence import IndependenceTest
+from tests.helpers import dependent_codes, information_of
+
+ONLINE = [
+    SLFS(order="given"),
+    SLFS(order="given", swap="objective", irrelevance="reversed", max_features=3),
+    OSFS(samples_per_df=1),
+    FastOSFS(samples_per_df=1),
+    SAOLA(),
+]
+ONLINE = [selector.set_params(categorical_features="all") for selector in ONLINE]
+
+
+def assert_same(found, expected):
+    np.testing.assert_array_equal(found.support_, expected.support_)
+    np.testing.assert_array_equal(found.ranking_, expected.ranking_)
+    np.testing.assert_array_equal(found.scores_, expected.scores_)
+    np.testing.assert_array_equal(found.network_.parents, expected.network_.parents)
+    for field in ("role", "reason", "relevance", "lost_to", "parent"):
+        np.testing.assert_array_equal(found.features_[field], expected.features_[field])
+
+
+@given(st.integers(0, 2**32 - 1), st.sets(st.integers(1, 15), max_size=6))
+@settings(max_examples=20)
+@pytest.mark.parametrize("selector", ONLINE, ids=str)
+def test_splitting_the_stream_changes_nothing(selector, seed, cuts):
+    codes, y = dependent_codes(seed, 120, 16)
+    X = codes.T
+    whole = copy.deepcopy(selector).fit(X, y)
+    bounds = [0, *sorted(cuts), 16]
+    blocks = [X[:, begin:end] for begin, end in itertools.pairwise(bounds)]
+    assert_same(copy.deepcopy(selector).fit_stream(iter(blocks), y), whole)
+    grown = copy.deepcopy(selector).fit(blocks[0], y)
+    for block in blocks[1:]:
+        grown = pickle.loads(pickle.dumps(grown)).extend(block)
+    assert_same(grown, whole)
+    probabilities = grown.to_classifier().predict_proba(X)
+    np.testing.assert_array_equal(probabilities, whole.to_classifier().predict_proba(X))
+
+
+def test_blocks_of_different_kinds_with_names():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 200)
+    words = pd.DataFrame({"word": np.where(random.random(200) < 0.8, y, 1 - y).astype(str)})
+    numbers = pd.DataFrame({"a": y + random.normal(size=200), "b": random.normal(size=200)})
+    selector = SLFS(order="given").fit_stream([words, numbers], pd.Series(y, name="ill"))
+    assert selector.feature_names_in_.tolist() == ["word", "a", "b"]
+    assert selector.n_features_in_ == 3
+    assert selector.network_.class_name == "ill"
+    table = pd.concat([words, numbers], axis=1)
+    expected = SLFS(order="given").fit(table, y)
+    np.testing.assert_array_equal(selector.support_, expected.support_)
+    assert selector.transform(table).shape == (200, selector.n_features_)
+    sparse_blocks = [sparse.csr_array(numbers[["a"]]), numbers[["b"]].to_numpy()]
+    unnamed = SLFS(order="given").fit_stream(sparse_blocks, y)
+    assert not hasattr(unnamed, "feature_names_in_")
+
+
+def test_an_error_leaves_the_selector_as_it_was():
+    codes, y = dependent_codes(0, 120, 8)
+    selector = SAOLA(categorical_features="all").fit(codes.T, y)
+    before = copy.deepcopy(selector)
+    with pytest.raises(ValueError, match="block of the stream has 5 rows, but y has 120 labels"):
+        selector.extend(codes.T[:5])
+    assert_same(selector, before)
+    assert_same(selector.extend(codes.T), before.extend(codes.T))
+
+
+@pytest.mark.parametrize(
+    ("selector", "blocks", "error", "message"),
+    [
+        (SLFS(), [np.eye(4)], ValueError, "order='conditional' .* For a stream use order='given'"),
+        (SLFS(order="given", irrelevance="test"), [np.eye(4)], ValueError, "irrelevance='test'"),
+        (SAOLA(), [], ValueError, "blocks is empty"),
+        (SAOLA(categorical_features=[0]), [np.eye(4)], TypeError, "not a list of columns"),
+        (SAOLA(), [pd.DataFrame({"a": range(4)}), np.eye(4)], ValueError, "others have none"),
+        (SAOLA(), [pd.DataFrame({"a": range(4)})] * 2, ValueError, r"share column names: \['a'\]"),
+    ],
+)
+def test_bad_streams_are_answered_with_a_remedy(selector, blocks, error, message):
+    with pytest.raises(error, match=message):
+        selector.fit_stream(blocks, [0, 1, 0, 1])
+
+
+def test_extend_needs_a_fitted_selector_that_can():
+    X, y = np.random.default_rng(0).normal(size=(50, 3)), np.arange(50) % 2
+    with pytest.raises(ValueError, match="looks at all columns at once"):
+        SLFS().fit(X, y).extend(X)
+    with pytest.raises(ValueError, match="not fitted"):
+        SLFS(order="given").extend(X)
+
+
+@pytest.mark.parametrize("given_columns", [(), (1,), (2, 1), (1, 2, 3)])
+def test_g_test_equals_a_sum_of_tables(given_columns):
+    from scipy.stats import chi2, chi2_contingency
+
+    codes, y = dependent_codes(3, 500, 4, n_levels=3)
+    strata = np.zeros(500, int)
+    for k in given_columns:
+        strata = strata * 3 + codes[k]
+    statistic = 0.0
+    for z in np.unique(strata):
+        table = np.zeros((3, 3))
+        np.add.at(table, (codes[0][strata == z], y[strata == z]), 1)
+        table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+        if min(table.shape) > 1:
+            statistic += chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic
+    expected = chi2.sf(statistic, 4 * 3 ** len(given_columns))
+    test = IndependenceTest(information_of(codes, y), 0.05, "g2", samples_per_df=0)
+    assert test.p_value(0, given_columns) == pytest.approx(expected, rel=1e-7)
+
+
+def test_too_few_samples_count_as_independent_by_the_rule_of_lofs():
+    codes, y = dependent_codes(3, 59, 3, n_levels=3)
+    information = information_of(codes, y)
+    assert IndependenceTest(information, 0.05, "g2", samples_per_df=5).p_value(0, (1,)) == 1
+    assert IndependenceTest(information, 0.05, "g2", samples_per_df=4).p_value(0, (1,)) < 1
+
+
+@pytest.mark.parametrize(("selector", "name"), [(OSFS(), "madelon"), (FastOSFS(), "arcene")])
+def test_online_methods_on_the_papers_data(selector, name, paper_data):
+    X, y = paper_data(name)
+    fitted = selector.fit(X, y)
+    assert 1 <= fitted.n_features_ <= 40
+    assert (fitted.features_.reason != "").all()
