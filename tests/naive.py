@@ -142,6 +142,12 @@ class SLFS:
                 return
             node = child
 
+    def survivor(self, f):
+        """The node that f lost against, or the one which that lost against, and so on."""
+        while f not in self.parent:
+            f = self.redundant[f]
+        return f
+
     def prefers_class(self, f, node):
         if self.rule == "objective":
             return self.relevance[f] > self.s(self.lambda_, f, node)

@@ -144,6 +144,32 @@ def test_samples_of_mixed_columns_have_values_that_were_seen():
     assert np.mean(classifier.predict(table) == labels) > 0.85
 
 
+@pytest.mark.parametrize("structure", ["tree", "augmented", "linked"])
+def test_every_structure_can_be_sampled(structure):
+    codes, y = dependent_codes(5, 211, 16)
+    selector = SLFS(categorical_features="all", max_children=2, max_depth=3).fit(codes.T, y)
+    classifier = selector.to_classifier(structure=structure)
+    drawn, labels = classifier.sample(20_000, random_state=0)
+    whole = np.zeros((20_000, 16))
+    whole[:, selector.support_] = drawn
+    density = -classifier.score_samples(whole).mean()
+    assert density == pytest.approx(-classifier.score_samples(codes.T).mean(), rel=0.1)
+    shares = np.exp(classifier.predict_log_proba(whole)).mean(axis=0)
+    np.testing.assert_allclose(np.bincount(labels) / 20_000, shares, atol=0.02)
+    for wrong in (0, -1, 2.5):
+        with pytest.raises(ValueError, match=f"n_samples must be .* Got {wrong} instead"):
+            classifier.sample(wrong)
+
+
+def test_refitting_the_selector_leaves_its_classifier_alone():
+    X, y = load_iris(return_X_y=True)
+    selector = SLFS().fit(X, y)
+    classifier = selector.to_classifier()
+    expected = classifier.predict_proba(X)
+    selector.fit(X[:, :1], y)
+    np.testing.assert_array_equal(classifier.predict_proba(X), expected)
+
+
 def test_string_labels_come_back():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]

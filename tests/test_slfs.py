@@ -1,6 +1,7 @@
 """SLFS: the tree of the oracle for every reading, its laws, its records."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ READINGS = [
         [
             ("conditional", "printed"),
             ("relevance", "printed"),
+            ("relevance", "objective"),
             ("given", "printed"),
             ("given", "objective"),
             ("given", "never"),
@@ -71,7 +73,7 @@ def test_tree_equals_the_oracle(seed, lambda_, max_depth, max_children, rule, ir
     lost = {
         j: int(record.lost_to[1:]) for j, record in enumerate(features) if record.lost_to is not None
     }
-    assert lost == oracle.redundant
+    assert lost == {f: oracle.survivor(f) for f in oracle.redundant}
     assert selector.network_.objective(lambda_) == pytest.approx(oracle.objective(), abs=1e-9)
 
 
@@ -195,6 +197,47 @@ def test_test_of_irrelevance_controls_the_false_discovery_rate():
         wrong.append(selector.n_features_ > 0)
         assert selector.features_.p_value.min() > 0
     assert np.mean(wrong) <= 0.2
+
+
+@pytest.mark.parametrize(
+    ("n_samples", "n_levels", "n_classes"), [(300, 100, 2), (100, 100, 2), (100, 5, 26), (1000, 300, 3)]
+)
+def test_small_counts_do_not_make_noise_significant(n_samples, n_levels, n_classes):
+    random = np.random.default_rng(0)
+    found = []
+    for _ in range(60):
+        X = np.column_stack([random.integers(0, n_levels, n_samples), random.normal(size=n_samples)])
+        y = np.append(np.arange(n_classes), random.integers(0, n_classes, n_samples - n_classes))
+        selector = SLFS(irrelevance="test", categorical_features=[True, False])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found.append(selector.fit(X, y).features_.p_value < 0.05)
+    assert np.mean(found, axis=0).max() <= 0.15
+
+
+@pytest.mark.parametrize("irrelevance", ["mdl", "printed", "reversed", "test"])
+def test_what_is_exactly_independent_is_irrelevant(irrelevance):
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        rows, columns = random.integers(1, 6, 3), random.integers(1, 6, 2)
+        table = np.outer(rows, columns)
+        X = np.repeat(np.arange(3), table.sum(axis=1)).reshape(-1, 1)
+        y = np.concatenate([np.repeat([0, 1], row) for row in table])
+        selector = SLFS(irrelevance=irrelevance, categorical_features="all").fit(X, y)
+        assert selector.n_features_ == 0
+        assert selector.features_.relevance[0] == 0
+
+
+@pytest.mark.parametrize("parameters", [{"max_features": 2}, {"order": "given", "max_children": 3}])
+def test_who_won_is_in_the_tree(parameters):
+    X, y = load_breast_cancer(return_X_y=True)
+    selector = SLFS(**parameters).fit(X, y)
+    kept = set(selector.network_.names)
+    winners = {name for name in selector.features_.lost_to if name is not None}
+    assert winners
+    assert winners <= kept
+    for name in selector.features_.name:
+        assert selector.explain(name).startswith(f"'{name}' is ")
 
 
 def test_test_of_irrelevance_finds_what_is_there():

@@ -151,6 +151,8 @@ def test_mixed_tables_with_holes_agree(kind):
         lambda y: y * 2 - 1,
         lambda y: y.astype(float),
         lambda y: y.astype(str).astype(object),
+        lambda y: y.astype(object),
+        lambda y: y.astype(bool).astype(object),
         lambda y: pd.Series(y, index=range(1000, 1000 + len(y))),
         lambda y: pd.Series(y, dtype="Int64"),
         lambda y: pd.Categorical.from_codes(y, ["no", "yes"]),
@@ -164,7 +166,7 @@ def test_kinds_of_labels(labels, cancer):
     expected, classifier = SLFS().fit(X, y), BNSLFS().fit(X, labels(y))
     np.testing.assert_array_equal(classifier.selector_.support_, expected.support_)
     assert len(classifier.classes_) == 2
-    assert classifier.score(X, np.asarray(labels(y))) > 0.95
+    assert np.mean(classifier.predict(X) == np.asarray(labels(y))) > 0.95
 
 
 DATES = pd.date_range("2020-01-01", periods=6)
@@ -197,9 +199,11 @@ def test_bad_tables_are_answered_with_a_remedy(X, message, estimator):
 
 
 def test_cells_that_are_no_values():
-    X = np.array([["a", {}], ["b", {}]] * 3, dtype=object)
-    with pytest.raises(TypeError, match=r"a cell of X holds a dict .*Expand such cells"):
+    X = np.array([["a", "x"], ["b", []], ["b", "x"]] * 2, dtype=object)
+    with pytest.raises(TypeError, match=r"column 1 of X has a cell of type list, .*Expand such cells"):
         SLFS().fit(X, [0, 1] * 3)
+    with pytest.raises(TypeError, match=r"lazy frame.*X.collect"):
+        SLFS().fit(pl.LazyFrame({"a": [1, 2]}), [0, 1])
 
 
 @pytest.mark.parametrize(
@@ -214,7 +218,7 @@ def test_cells_that_are_no_values():
         (np.eye(6, 2), "y should be a 1d array, got an array of shape"),
         ([np.inf, 0, 1, 0, 1, 0], "Input y contains infinity"),
         (None, "requires y to be passed"),
-        (np.array([1, "a", 2.5, 1, "a", 1], dtype=object), "labels that cannot be sorted|Unknown label"),
+        (np.array([1, "a", 2.5, 1, "a", 1], dtype=object), "types float, int, str. Give labels of one"),
         (DATES, "y has dtype datetime64"),
     ],
 )
@@ -230,6 +234,8 @@ def test_bad_labels_are_answered_with_a_remedy(y, message, estimator):
         (["b", "nope"], r"names columns that X does not have: \['nope'\]. X has \['a', 'b'\]"),
         ([True], r"has shape \(1,\); expected \(2,\)"),
         ([2], "has the index 2; X has columns 0 to 1"),
+        ([-1, 1], "has the index -1; X has columns 0 to 1"),
+        ([0.7], "has the index 0.7; X has columns 0 to 1"),
         ("some", "The 'categorical_features' parameter of SLFS"),
     ],
 )
@@ -285,3 +291,103 @@ def test_unseen_values_never_break_a_prediction():
     probabilities = classifier.predict_proba(strange)
     assert np.isfinite(probabilities).all()
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+
+
+def test_a_sparse_matrix_is_left_as_it_is():
+    indices = np.array([2, 0, 1, 0, 1, 1])  # out of order and with a duplicate
+    matrix = sparse.csc_matrix((np.ones(6), indices, [0, 3, 6]), shape=(6, 2))
+    for part in (matrix.data, matrix.indices, matrix.indptr):
+        part.setflags(write=False)
+    found = MDLPDiscretizer(categorical_features="all").fit(matrix, [0, 1, 1, 0, 0, 0])
+    assert found.n_levels_.tolist() == [2, 3]
+    np.testing.assert_array_equal(matrix.indices, indices)
+    assert found.transform(matrix).tolist() == [[1, 1], [1, 2], [1, 0], *[[0, 0]] * 3]
+
+
+DRIFT = {
+    "number": ([1.5, 2.5, None, 9.5], [[1.5], ["2.5"], [None], [True]]),
+    "text": (["a", "b", None, "c"], [["a"], [3], [None], [[]]]),
+    "mixed": (["a", 1, None, "c"], [["a"], [1], [None], [1.0]]),
+    "flag": ([True, False, None, True], [[True], [False], [None], [0]]),
+}
+
+
+@pytest.mark.parametrize("name", DRIFT)
+def test_later_tables_are_read_as_the_first_one_was(name):
+    """Whatever a later table looks like, alone or in a batch, a value means what it meant in fit."""
+    values, later = DRIFT[name]
+    X = np.array(values * 30, dtype=object).reshape(-1, 1)
+    y = np.array([0, 1, 2, 0] * 30)
+    classifier = BNSLFS(SLFS(irrelevance="reversed")).fit(X, y)
+    assert classifier.selector_.n_features_ == 1
+    batch = np.empty((4, 1), dtype=object)
+    batch[:, 0] = [row[0] for row in later]
+    together = classifier.predict_log_proba(batch)
+    for i in range(4):
+        np.testing.assert_array_equal(classifier.predict_log_proba(batch[[i]])[0], together[i])
+        frame = pd.DataFrame({"x": batch[[i], 0]}, dtype=object)
+        alone = BNSLFS(SLFS(irrelevance="reversed")).fit(X, y).predict_log_proba(frame.to_numpy())
+        np.testing.assert_array_equal(alone[0], together[i])
+    expected = classifier.predict_log_proba(X[:4])
+    np.testing.assert_array_equal(together[0], expected[0])
+    np.testing.assert_array_equal(together[2], expected[2], "missing")
+
+
+def test_frames_whose_types_drift():
+    y = np.array([0, 1, 2] * 40)
+    frame = pd.DataFrame({"a": y + 0.5, "s": np.array(list("xyz"))[y], "k": pd.Categorical(y)})
+    classifier = BNSLFS(SLFS(max_depth=1, lambda_=0, irrelevance="printed")).fit(frame, y)
+    row = pd.DataFrame([{"a": None, "s": "x", "k": 0}])
+    assert np.isfinite(classifier.predict_proba(row)).all()
+    assert np.isfinite(classifier.predict_proba(pl.DataFrame({"a": [None], "s": ["x"], "k": [0]}))).all()
+    plain = frame.assign(k=y)
+    np.testing.assert_array_equal(classifier.predict_proba(plain), classifier.predict_proba(frame))
+    codes = MDLPDiscretizer().fit(frame, y)
+    np.testing.assert_array_equal(codes.transform(plain), codes.transform(frame))
+
+
+def test_pandas_columns_of_objects_are_read_by_all_their_values():
+    from decimal import Decimal
+
+    y = np.array([0, 1] * 150)
+    late = pd.Series([None] * 100 + (y[100:] + 0.5).tolist(), dtype=object)
+    frame = pd.DataFrame(
+        {
+            "late": late,
+            "na": pd.Series([pd.NA, 1, 2] * 100, dtype=object),
+            "exact": pd.Series([Decimal(v) for v in y.tolist()], dtype=object),
+            "huge": pd.Series([10**400, -(10**400)] * 150, dtype=object),
+        }
+    )
+    discretizer = MDLPDiscretizer().fit(frame, y)
+    assert discretizer.n_levels_.tolist() == [3, 2, 2, 2]
+    dates = pd.DataFrame({"when": pd.Series([DATES[0].date()] * 300, dtype=object)})
+    with pytest.raises(ValueError, match="The column 'when' of X holds dates and times"):
+        SLFS().fit(dates, y)
+    empty = pl.DataFrame({"none": [None] * 300, "y": y})
+    assert SLFS().fit(empty, y).features_.reason[0] == "it has one value only"
+
+
+def test_booleans_stay_categorical_beside_chosen_columns():
+    random = np.random.default_rng(1)
+    y = random.integers(0, 2, 60)
+    frame = pd.DataFrame(
+        {"k": random.integers(0, 3, 60), "flag": (y + (random.random(60) < 0.3)) % 2 == 1}
+    )
+    for choice in ("from_dtype", ["k"], [0], [True, False]):
+        features = SLFS(categorical_features=choice).fit(frame, y).features_
+        assert features.n_levels[1] == 2
+        assert features.relevance[1] > 0
+
+
+def test_rows_in_lists_keep_their_types():
+    rows = [[1.25, "x"], [2.5, "y"]] * 20
+    selector = SLFS(lambda_=0, max_depth=None).fit(rows, [0, 1] * 20)
+    assert selector.transform(rows)[0].tolist() == [1.25, "x"]
+
+
+def test_a_frame_of_one_column_as_labels(cancer):
+    X, y = cancer
+    with pytest.warns(Warning, match="column-vector"):
+        selector = SLFS().fit(X, pd.DataFrame({"name": y}))
+    assert selector.network_.class_name == "class"

@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from slfs._compile import compile_kernels
 from slfs.coding.encoder import Coding
 from slfs.counting.planes import SampleLayout
-from slfs.table import Table, check_same_length, read_table, read_target, resolve_categorical
+from slfs.table import Table, read_table, resolve_categorical
+from slfs.target import Target, read_target
 
 CODING_CONSTRAINTS: dict[str, list[Any]] = {
     "categorical_features": ["array-like", StrOptions({"from_dtype", "all"})],
@@ -30,7 +31,7 @@ class TrainingData:
     """A checked table with its classes, samples sorted by class."""
 
     table: Table
-    classes: NDArray[Any]
+    target: Target
     layout: SampleLayout
     categorical: NDArray[np.bool_]
 
@@ -47,10 +48,14 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         table = read_table(X, min_samples=2)
         target = read_target(y)
         validate_data(self, X, skip_check_array=True)
-        check_same_length(table, target)
+        if table.n_samples != len(target.codes):
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: X has "
+                f"{table.n_samples} rows, y has {len(target.codes)} labels."
+            )
         return TrainingData(
             table,
-            target.classes,
+            target,
             SampleLayout.from_class_codes(target.codes, len(target.classes)),
             resolve_categorical(
                 self.categorical_features, table, getattr(self, "feature_names_in_", None)

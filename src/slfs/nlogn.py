@@ -2,8 +2,8 @@
 
 Entropies are sums of n log n over counts. As fixed-point integers these sums do not depend on the order
 in which they are added: equal counts give equal bits, whatever the threads, the blocks or the order of
-rows and columns, and exact ties stay exact ties. The last bit is worth less than 1e-13 for up to a
-million samples, and is divided by the number of samples afterwards.
+rows and columns, and what is equal count by count ties exactly. The last bit is worth about 1e-11 for a
+million samples, and is divided by their number afterwards.
 """
 
 from __future__ import annotations

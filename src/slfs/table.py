@@ -6,6 +6,7 @@ The only file that knows dataframes. A table hands out its columns in blocks: nu
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -13,11 +14,11 @@ from typing import Any, Protocol
 import narwhals as nw
 import numba
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
-from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import column_or_1d
+
+from slfs.values import DATES, are_numbers, missing_values, to_numbers
 
 Rows = NDArray[np.int64]
 
@@ -47,10 +48,11 @@ class NumberBlock:
 
 @dataclass(frozen=True)
 class LabelBlock:
-    """One column of values that are not numbers, and which of them are missing."""
+    """One column as Python values, which of them are missing, and what the column is called."""
 
     values: list[Any]
     missing: NDArray[np.bool_]
+    name: object
 
 
 class Table(Protocol):
@@ -64,18 +66,10 @@ class Table(Protocol):
     """Which columns are categorical by their type."""
 
     def number_block(self, columns: NDArray[np.int64], order: Rows) -> NumberBlock:
-        """Columns of numbers, samples in the given order."""
+        """Columns as numbers, NaN for what is none; samples in the given order."""
 
     def label_block(self, column: int, order: Rows) -> LabelBlock:
-        """One other column, samples in the given order."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """The classes, sorted, and the place of each sample's class among them."""
-
-    classes: NDArray[Any]
-    codes: NDArray[np.int64]
+        """One column as Python values, samples in the given order."""
 
 
 def read_table(X: Any, *, min_samples: int = 1) -> Table:
@@ -95,10 +89,10 @@ def read_table(X: Any, *, min_samples: int = 1) -> Table:
     """
     if nw.dependencies.is_into_dataframe(X):
         return _read_frame(X, min_samples)
-    if isinstance(X, list | tuple) and _has_text(X):
-        X = np.asarray(X, dtype=object)
+    if isinstance(X, nw.LazyFrame) or type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a lazy frame, which has no values yet. Give X.collect() instead.")
     array = check_array(
-        X,
+        keep_types(X),
         accept_sparse=("csc", "csr"),
         accept_large_sparse=True,
         dtype=None,
@@ -108,63 +102,12 @@ def read_table(X: Any, *, min_samples: int = 1) -> Table:
     if sparse.issparse(array):
         return SparseTable(array)
     if array.dtype.kind in "mM":
-        raise ValueError(f"X has dtype {array.dtype}: {_DATES}")
+        raise ValueError(f"X has dtype {array.dtype}: {DATES}")
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: give the real and imaginary parts as columns.")
     if array.dtype.kind in "biuf":
         return ArrayTable(array)
     return ObjectTable(array)
-
-
-def read_target(y: ArrayLike) -> Target:
-    """Recognise class labels and check them: one class for each sample, at least two classes."""
-    if y is None:
-        raise ValueError(
-            "requires y to be passed, but the target y is None. Give one class label for each row."
-        )
-    if nw.dependencies.is_into_series(y):
-        y = nw.from_native(y, series_only=True).to_numpy()
-    labels = column_or_1d(np.asarray(y), warn=True)
-    if labels.dtype.kind in "mM":
-        raise ValueError(f"y has dtype {labels.dtype}: {_DATES}")
-    missing = missing_values(labels.tolist()) if labels.dtype.kind in "Of" else np.zeros(1, bool)
-    if missing.any():
-        raise ValueError(
-            f"Input y contains NaN: {missing.sum()} missing label(s), the first at row "
-            f"{int(missing.argmax())}. Drop these rows, or give them a class of their own."
-        )
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError(
-            "Input y contains infinity or a value too large for dtype('float64'). "
-            "Give class labels: integers, strings or booleans."
-        )
-    kind = type_of_target(labels, input_name="y")
-    if kind not in ("binary", "multiclass"):
-        raise ValueError(
-            f"Unknown label type: {kind}. slfs selects for classification: bin y into classes first, "
-            "for example with pandas.qcut or sklearn.preprocessing.KBinsDiscretizer."
-        )
-    try:
-        classes, codes = np.unique(labels, return_inverse=True)
-    except TypeError as error:
-        raise ValueError(
-            f"y mixes labels that cannot be sorted ({error}). Give labels of one type."
-        ) from error
-    if len(classes) < 2:
-        raise ValueError(
-            f"y contains one class only ({classes.tolist()[0]!r}): nothing can be relevant to it. "
-            "Give rows of at least two classes."
-        )
-    return Target(classes, codes.astype(np.int64))
-
-
-def check_same_length(table: Table, target: Target) -> None:
-    """Refuse a table and a target of different lengths."""
-    if table.n_samples != len(target.codes):
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {table.n_samples} "
-            f"rows, y has {len(target.codes)} labels."
-        )
 
 
 def resolve_categorical(
@@ -174,7 +117,7 @@ def resolve_categorical(
     if isinstance(choice, str):
         return table.categorical if choice == "from_dtype" else np.ones(table.n_features, bool)
     chosen = np.asarray(choice)
-    mask: NDArray[np.bool_] = ~table.numbers
+    mask: NDArray[np.bool_] = table.categorical.copy()
     if chosen.dtype == bool:
         if chosen.shape != (table.n_features,):
             raise ValueError(
@@ -192,9 +135,10 @@ def resolve_categorical(
                 f"X has {'no column names' if names is None else list(names[:10])}."
             )
         chosen = np.array([known[name] for name in chosen.tolist()], dtype=int)
-    if chosen.size and (chosen.min() < 0 or chosen.max() >= table.n_features):
+    outside = [index for index in chosen.tolist() if index not in range(table.n_features)]
+    if outside:
         raise ValueError(
-            f"'categorical_features' has the index {int(chosen.max())}; X has columns "
+            f"'categorical_features' has the index {outside[0]}; X has columns "
             f"0 to {table.n_features - 1}."
         )
     mask[chosen.astype(int)] = True
@@ -207,11 +151,6 @@ def ragged(
     """Where pieces of an array stand once put one after another, and the indices that put them so."""
     offset = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     return offset, np.arange(offset[-1]) + np.repeat(begins - offset[:-1], lengths)
-
-
-def missing_values(values: list[Any]) -> NDArray[np.bool_]:
-    """Tell which values stand for a missing one: None, NaN, pandas' NA and NaT."""
-    return np.fromiter((_is_missing(value) for value in values), bool, len(values))
 
 
 class ArrayTable:
@@ -232,8 +171,8 @@ class ArrayTable:
         _gather(part if part.dtype in _GATHERED else part.astype(np.float64), order, values)
         return _dense_block(values)
 
-    def label_block(self, column: int, order: Rows) -> LabelBlock:  # noqa: ARG002
-        raise AssertionError("an array of numbers has no other columns")
+    def label_block(self, column: int, order: Rows) -> LabelBlock:
+        return _label_block(self._array[order, column].tolist(), column)
 
 
 class SparseTable:
@@ -241,7 +180,9 @@ class SparseTable:
 
     def __init__(self, matrix: Any) -> None:
         self._matrix = sparse.csc_array(matrix)
-        self._matrix.sum_duplicates()
+        if not self._matrix.has_canonical_format:
+            self._matrix = self._matrix.copy()  # the user's own is left as it is
+            self._matrix.sum_duplicates()
         self.n_samples, self.n_features = matrix.shape
         self.numbers = np.ones(self.n_features, bool)
         self.categorical = np.full(self.n_features, matrix.dtype.kind == "b")
@@ -254,8 +195,8 @@ class SparseTable:
         value = self._matrix.data[source].astype(np.float64)
         return NumberBlock(self.n_samples, indptr, value, place[self._matrix.indices[source]])
 
-    def label_block(self, column: int, order: Rows) -> LabelBlock:  # noqa: ARG002
-        raise AssertionError("a sparse matrix has no other columns")
+    def label_block(self, column: int, order: Rows) -> LabelBlock:
+        return _label_block(self._matrix[:, [column]].toarray()[order, 0].tolist(), column)
 
 
 class ObjectTable:
@@ -264,72 +205,55 @@ class ObjectTable:
     def __init__(self, array: NDArray[Any]) -> None:
         self._array = array
         self.n_samples, self.n_features = array.shape
-        kinds = [set(map(type, array[:, j].tolist())) for j in range(self.n_features)]
-        self.numbers = np.array([_are_numbers(found) for found in kinds])
+        self.numbers = np.array(
+            [are_numbers(array[:, j].tolist(), j) for j in range(self.n_features)], dtype=bool
+        )
         self.categorical = ~self.numbers
 
     def number_block(self, columns: NDArray[np.int64], order: Rows) -> NumberBlock:
-        values = np.empty((len(columns), len(order)))
-        for place, column in enumerate(columns):
-            plain = self._array[order, column].tolist()
-            missing = missing_values(plain)
-            values[place] = [np.nan if m else v for v, m in zip(plain, missing, strict=True)]
-        return _dense_block(values)
+        values = [to_numbers(self._array[order, column].tolist()) for column in columns]
+        return _dense_block(np.array(values).reshape(len(columns), len(order)))
 
     def label_block(self, column: int, order: Rows) -> LabelBlock:
-        values = self._array[order, column].tolist()
-        return LabelBlock(values, missing_values(values))
+        return _label_block(self._array[order, column].tolist(), column)
 
 
 class FrameTable:
     """A dataframe, read column by column."""
 
-    def __init__(self, frame: nw.DataFrame[Any], schema: dict[Any, Any]) -> None:
-        self._frame = frame
+    def __init__(self, frame: nw.DataFrame[Any]) -> None:
+        self._columns = list(frame.iter_columns())
         self.n_samples, self.n_features = frame.shape
-        dtypes = list(schema.values())
-        objects = {
-            place: frame[:, place].to_numpy().tolist()
-            for place, dtype in enumerate(dtypes)
-            if dtype == nw.Object
-        }
-        self.numbers = np.array(
-            [
-                _are_numbers(set(map(type, objects[place])))
-                if place in objects
-                else dtype.is_numeric() or dtype == nw.Boolean
-                for place, dtype in enumerate(dtypes)
-            ]
-        )
-        booleans = np.array([dtype == nw.Boolean for dtype in dtypes])
-        self.categorical = ~self.numbers | booleans
+        kinds = [_kind(series) for series in self._columns]
+        self.numbers = np.array([kind != "label" for kind in kinds])
+        self.categorical = np.array([kind != "number" for kind in kinds])
 
     def number_block(self, columns: NDArray[np.int64], order: Rows) -> NumberBlock:
         values = np.empty((len(columns), len(order)))
         for place, column in enumerate(columns):
-            series = self._frame[:, int(column)]
-            if series.dtype == nw.Boolean:
-                series = series.cast(nw.Int8)
-            values[place] = series.to_numpy().astype(np.float64)[order]
+            values[place] = _series_numbers(self._columns[column])[order]
         return _dense_block(values)
 
     def label_block(self, column: int, order: Rows) -> LabelBlock:
-        series = self._frame[:, column]
-        values = series.to_numpy()[order].tolist()
-        missing = series.is_null().to_numpy()[order] | missing_values(values)
-        return LabelBlock(values, missing)
+        series = self._columns[column]
+        block = _label_block(_plain(series)[order].tolist(), series.name)
+        null = series.is_null().to_numpy()[order]
+        return LabelBlock(block.values, block.missing | null, series.name)
 
 
-_DATES = (
-    "dates and times are neither numbers nor categories. Turn them into numbers (days since a date, "
-    "hour of the day) or into categories (month, weekday) first."
-)
+def keep_types(X: Any) -> Any:
+    """Rows of a list that have text in them as objects: NumPy would turn their numbers into text."""
+    if isinstance(X, list | tuple) and any(
+        isinstance(cell, str) for row in X if isinstance(row, list | tuple) for cell in row
+    ):
+        return np.asarray(X, dtype=object)
+    return X
 
 
 def _read_frame(X: Any, min_samples: int) -> Table:
-    names = [str(name) for name in getattr(X, "column_names", getattr(X, "columns", ()))]
-    if len(set(names)) < len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
+    names = Counter(getattr(X, "column_names", getattr(X, "columns", ())))
+    if len(names) < sum(names.values()):
+        twice = [name for name, count in names.items() if count > 1]
         raise ValueError(
             f"X has duplicate column names: {twice[:5]}. Rename or drop the copies, so that each "
             "selected feature is one column."
@@ -344,19 +268,52 @@ def _read_frame(X: Any, min_samples: int) -> Table:
             f"Found array with {frame.shape[0]} sample(s) (shape={frame.shape}) while a minimum of "
             f"{min_samples} is required."
         )
-    schema = dict(frame.schema)
-    for name, dtype in schema.items():
-        if dtype.is_temporal():
-            raise ValueError(f"The column {name!r} of X has type {dtype}: {_DATES}")
-        if dtype.is_nested() or dtype in (nw.Binary, nw.Unknown):
-            raise ValueError(
-                f"The column {name!r} of X has type {dtype}, which slfs cannot code. "
-                "Expand it into plain columns, or drop it."
-            )
-    plain = nw.get_native_namespace(frame).__name__ == "pandas" and len(set(X.dtypes)) == 1
-    if plain and isinstance(X.dtypes.iloc[0], np.dtype) and X.dtypes.iloc[0].kind in "biuf":
-        return ArrayTable(X.to_numpy())
-    return FrameTable(frame, schema)
+    if frame.implementation.is_pandas() and len(set(X.dtypes)) == 1:
+        dtype = X.dtypes.iloc[0]
+        if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+            return ArrayTable(X.to_numpy())
+    return FrameTable(frame)
+
+
+def _kind(series: nw.Series[Any]) -> str:
+    """What a column of a dataframe is: "number", "boolean" or "label"; refuse what can be none."""
+    if _holds_objects(series):
+        return "number" if are_numbers(_plain(series).tolist(), series.name) else "label"
+    dtype = series.dtype
+    if dtype.is_temporal():
+        raise ValueError(f"The column {series.name!r} of X has type {dtype}: {DATES}")
+    if dtype.is_nested() or dtype == nw.Binary or (dtype == nw.Unknown and not series.is_null().all()):
+        raise ValueError(
+            f"The column {series.name!r} of X has type {dtype}, which slfs cannot code. "
+            "Expand it into plain columns, turn it into numbers, or drop it."
+        )
+    if dtype.is_numeric() or dtype == nw.Unknown:
+        return "number"
+    return "boolean" if dtype == nw.Boolean else "label"
+
+
+def _holds_objects(series: nw.Series[Any]) -> bool:
+    """Tell a column of Python objects, which narwhals may take for strings by its first values."""
+    native = getattr(series.to_native(), "dtype", None)
+    return (isinstance(native, np.dtype) and native.kind == "O") or series.dtype == nw.Object
+
+
+def _plain(series: nw.Series[Any]) -> NDArray[Any]:
+    values: NDArray[Any] = series.to_numpy()
+    return values
+
+
+def _series_numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
+    if series.dtype == nw.Boolean and not _holds_objects(series):
+        series = series.cast(nw.Int8)
+    values = _plain(series)
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
+    return to_numbers(values.tolist())
+
+
+def _label_block(values: list[Any], name: object) -> LabelBlock:
+    return LabelBlock(values, missing_values(values), name)
 
 
 _GATHERED = [np.dtype(name) for name in ("bool", "i1", "i2", "i4", "i8", "u1", "f4", "f8")]
@@ -381,25 +338,3 @@ def _dense_block(values: NDArray[np.float64]) -> NumberBlock:
     n_columns, n_samples = values.shape
     indptr = np.arange(n_columns + 1, dtype=np.int64) * n_samples
     return NumberBlock(n_samples, indptr, values.reshape(-1), None)
-
-
-def _has_text(rows: Sequence[Any]) -> bool:
-    """Tell whether a list of rows has a string in it, which NumPy would turn all numbers into."""
-    return any(isinstance(cell, str) for row in rows if isinstance(row, list | tuple) for cell in row)
-
-
-def _are_numbers(kinds: set[type]) -> bool:
-    """Tell whether values of these types are a column of numbers (missing ones among them)."""
-    present = {kind for kind in kinds if kind is not type(None) and kind.__name__ not in _NA_TYPES}
-    return all(issubclass(kind, int | float | np.number) and kind is not bool for kind in present)
-
-
-_NA_TYPES = ("NAType", "NaTType")
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None:
-        return True
-    if isinstance(value, float | np.floating):
-        return bool(value != value)
-    return type(value).__name__ in _NA_TYPES

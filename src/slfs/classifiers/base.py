@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -119,13 +119,19 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         y : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
+        if not isinstance(n_samples, Integral) or n_samples < 1:
+            raise ValueError(
+                f"n_samples must be a whole number of at least 1. Got {n_samples!r} instead."
+            )
         random = check_random_state(random_state)
         classes = random.choice(len(self.classes_), n_samples, p=np.exp(self._log_prior))
         codes = np.zeros((len(self._tables), n_samples), np.int64)
         for node in self._parents_first():
             own = self._tables[node]
             parent = 0 if own.parent == ROOT else codes[own.parent]
-            cumulative = np.exp(own.values[:, parent, classes]).cumsum(axis=0)
+            given = classes if own.values.shape[2] > 1 else 0  # does not see the class
+            table = np.broadcast_to(own.values[:, parent, given].T, (n_samples, len(own.values))).T
+            cumulative = np.exp(table).cumsum(axis=0)
             codes[node] = (random.random_sample(n_samples) * cumulative[-1] >= cumulative).sum(axis=0)
         columns = [
             decode_levels(self._coding, node, codes[node], random)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
@@ -89,7 +90,7 @@ def decode_levels(
     return drawn
 
 
-def _laplace(counts: NDArray[np.int64], alpha: float) -> NDArray[np.float64]:
+def _laplace(counts: NDArray[Any], alpha: float) -> NDArray[np.float64]:
     """Smoothed shares down each column of a table of counts."""
     shares: NDArray[np.float64] = (counts + alpha) / (counts.sum(axis=0) + alpha * len(counts))
     return shares

@@ -53,11 +53,11 @@ class _AllColumns(NetworkClassifier):
             information = Information(packed, threads)
             nodes, parents = self._structure(information)
             selection = Selection(nodes, parents)
-            class_name = str(getattr(y, "name", None) or "class")
-            network = make_network(information, selection, self._feature_names(), class_name)
+            names = self._feature_names()
+            network = make_network(information, selection, names, data.target.name)
             counts = count_edges(information, selection, facts.coding, parents)
         backoff = getattr(self, "backoff", None)
-        self._set_network(network, counts, data.classes, backoff=backoff)
+        self._set_network(network, counts, data.target.classes, backoff=backoff)
         return self
 
     def _structure(self, information: Information) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

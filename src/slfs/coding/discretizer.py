@@ -23,8 +23,10 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
 
     Categorical columns keep their levels; with more than 255, the 254 most frequent ones, the rest
     pooled. A missing value is a level of its own, the last. What ``transform`` has not seen in ``fit``
-    is coded as missing, or as the most frequent level where nothing was missing; an unknown category of
-    a column with pooled ones joins these.
+    is coded as missing, or as the most frequent level where nothing was missing.
+
+    Numbers are compared as 64-bit floats: give whole numbers above 2**53 that must be told apart, such
+    as keys, as strings.
 
     Parameters
     ----------

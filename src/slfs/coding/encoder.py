@@ -7,7 +7,7 @@ block has taught is a `Coding`, which codes the same columns of any later table.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,7 +56,8 @@ class Coding:
         ``thresholds[offset[j]:offset[j + 1]]`` are the cut points of column j, or the level values of
         a categorical column of numbers. Code = number of thresholds below the value.
     categories : dict
-        For each categorical column that does not hold numbers: the level of each value.
+        For each categorical column that does not hold numbers, or too many of them: the level of each
+        value. Which columns are in it decides how a later table is read.
     """
 
     mdlp: NDArray[np.bool_]
@@ -208,10 +209,8 @@ def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -
         parts = []
         for j in range(n_columns):
             own = slice(first[j], first[j + 1])
-            table = np.zeros((n_distinct[j], n_classes), np.int64)
-            np.add.at(table, (level[own], label[own]), count[own])
             values = value[own][new[own]].tolist()
-            parts.append(_learn_categories(values, table, missing[j], numbers=True))
+            parts.append(_learn_categories(values, level[own], label[own], missing[j], count[own]))
         return join_learned(parts)
     has_missing = missing.any(axis=1)
     n_levels = n_distinct + has_missing
@@ -251,9 +250,12 @@ def _entry_codes(
 ) -> NDArray[np.uint8]:
     codes = np.empty(len(value), np.uint8)
     missing = _missing_codes(coding)
-    unseen = np.where(coding.rare != NONE, coding.rare, missing).astype(np.uint8)
-    thresholds, offset = coding.thresholds, coding.offset
-    assign(indptr, value, thresholds, offset, ~coding.mdlp, unseen, missing, codes)
+    assign(indptr, value, coding.thresholds, coding.offset, ~coding.mdlp, missing, codes)
+    for column in coding.categories:
+        own = slice(indptr[column], indptr[column + 1])
+        entries = value[own].tolist()
+        block = LabelBlock(entries, np.isnan(value[own]), column)
+        codes[own] = encode_labels(coding, column, block)[0]
     return codes
 
 
@@ -296,35 +298,42 @@ def _first(runs: Runs, places: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def learn_labels(block: LabelBlock, layout: SampleLayout) -> Learned:
-    """Keep the values of a column that does not hold numbers as levels."""
-    classes = layout.labels
+    """Keep the values of a column as levels, whatever they are."""
     present = [value for value, gone in zip(block.values, block.missing, strict=True) if not gone]
     index: dict[Any, int] = {}
     try:
-        level = [index.setdefault(value, len(index)) for value in present]
+        level = np.array([index.setdefault(value, len(index)) for value in present], dtype=int)
     except TypeError as error:
+        kind = next(type(value).__name__ for value in present if not isinstance(value, Hashable))
         raise TypeError(
-            f"a cell of X holds a {type(present[len(index)]).__name__} ({error}): argument must be a "
-            "string, a boolean or a number. Expand such cells into plain columns."
+            f"The column {block.name!r} of X has a cell of type {kind}, which is no category "
+            f"({error}): argument must be a string, a boolean or a number. Expand such cells into "
+            "plain columns."
         ) from error
-    table = np.zeros((len(index), layout.n_classes), np.int64)
-    np.add.at(table, (np.array(level, int), classes[~block.missing]), 1)
-    values = sorted(index, key=lambda value: (type(value).__name__, value))
-    table = table[[index[value] for value in values]]
-    missing = np.bincount(classes[block.missing], minlength=layout.n_classes)
-    return _learn_categories(values, table, missing, numbers=False)
+    values = _sorted(list(index))
+    place = np.empty(len(values), int)
+    place[[index[value] for value in values]] = np.arange(len(values))
+    missing = np.bincount(layout.labels[block.missing], minlength=layout.n_classes)
+    return _learn_categories(values, place[level], layout.labels[~block.missing], missing, None)
 
 
 def encode_labels(coding: Coding, column: int, block: LabelBlock) -> NDArray[np.uint8]:
-    """Code one column that does not hold numbers: an array of shape (1, n_samples)."""
+    """Code one column by the values of its categories: an array of shape (1, n_samples)."""
     missing = int(_missing_codes(coding)[column])
-    unseen = int(coding.rare[column]) if coding.rare[column] != NONE else missing
     levels = coding.categories[column]
     codes = [
-        missing if gone else levels.get(value, unseen)
+        missing if gone or not isinstance(value, Hashable) else levels.get(value, missing)
         for value, gone in zip(block.values, block.missing, strict=True)
     ]
     return np.array([codes], np.uint8)
+
+
+def _sorted(values: list[Any]) -> list[Any]:
+    """Values by type and size, or by their looks where they cannot be compared."""
+    try:
+        return sorted(values, key=lambda value: (type(value).__name__, value))
+    except TypeError:
+        return sorted(values, key=lambda value: (type(value).__name__, repr(value)))
 
 
 # -- both ------------------------------------------------------------------------------------------
@@ -344,23 +353,34 @@ def starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _learn_categories(
-    values: list[Any], table: NDArray[np.int64], missing: NDArray[np.int64], *, numbers: bool
+    values: list[Any],
+    level: NDArray[np.int64],
+    label: NDArray[np.int32],
+    missing: NDArray[np.int64],
+    size: NDArray[np.int64] | None,
 ) -> Learned:
-    """Turn the sorted values of one column and their counts by class into its levels."""
-    n_distinct = len(values)
-    low, high = (values[0], values[-1]) if numbers and values else (np.nan, np.nan)
+    """Turn the sorted values of one column into its levels.
+
+    ``level`` and ``label`` are the value (its place) and the class of each sample, or of ``size``
+    samples each. With more than MAX_LEVELS values the most frequent keep a level each, ties: the first;
+    the others share one.
+    """
+    n_distinct, n_classes = len(values), len(missing)
+    code = np.arange(n_distinct)
     rare = NONE
     if n_distinct > MAX_LEVELS:
         rare = MAX_LEVELS - 1
-        by_count = np.argsort(-table.sum(axis=1), kind="stable")
-        kept, pooled = np.sort(by_count[:rare]), by_count[rare:]
-        values = [values[level] for level in kept]
-        table = np.vstack([table[kept], table[pooled].sum(axis=0)])
+        by_count = np.argsort(-np.bincount(level, weights=size, minlength=n_distinct), kind="stable")
+        code[:] = rare
+        code[np.sort(by_count[:rare])] = np.arange(rare)
+    n_present = min(n_distinct, MAX_LEVELS)
+    cells = code[level] * n_classes + label
+    table = np.bincount(cells, weights=size, minlength=n_present * n_classes).astype(np.int64)
+    table = table.reshape(n_present, n_classes)
     missing_level = NONE
     if missing.any():
         missing_level = len(table)
         table = np.vstack([table, missing])
-    levels = {value: level for level, value in enumerate(values)}
     coding = Coding(
         mdlp=np.zeros(1, np.bool_),
         n_levels=np.array([len(table)]),
@@ -368,17 +388,17 @@ def _learn_categories(
         missing=np.array([missing_level]),
         n_distinct=np.array([n_distinct]),
         fallback=np.array([int(table.sum(axis=1).argmax())]),
-        low=np.array([low], dtype=np.float64),
-        high=np.array([high], dtype=np.float64),
-        offset=np.array([0, len(values) if numbers else 0]),
-        thresholds=np.array(values if numbers else [], dtype=np.float64),
-        categories={} if numbers else {0: levels},
+        low=np.array([np.nan]),
+        high=np.array([np.nan]),
+        offset=np.zeros(2, np.int64),
+        thresholds=np.empty(0),
+        categories={0: dict(zip(values, code.tolist(), strict=True))},
     )
     return Learned(coding, table.reshape(-1))
 
 
 def _missing_codes(coding: Coding) -> NDArray[np.uint8]:
-    """The code of a missing value in each column, and of an unseen one where none were pooled."""
+    """The code of a missing value in each column, and of one that was never seen."""
     return np.where(coding.missing != NONE, coding.missing, coding.fallback).astype(np.uint8)
 
 

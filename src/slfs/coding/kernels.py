@@ -401,21 +401,19 @@ def quantile_counts(runs: Runs, out: Ints) -> None:
             below += runs.size[r]
 
 
-@kernel(types.void(_i1, _f1, _f1, _i1, _b1, _c1, _c1, _c1))
+@kernel(types.void(_i1, _f1, _f1, _i1, _b1, _c1, _c1))
 def assign(
     indptr: Ints,
     value: Floats,
     thresholds: Floats,
     offset: Ints,
     exact: Mask,
-    unseen: Codes,
     missing: Codes,
     codes: Codes,
 ) -> None:
     """Code each entry by the number of its column's thresholds that lie below it.
 
-    In an ``exact`` column a value that equals no threshold has the code ``unseen``; NaN has the code
-    ``missing`` in any column.
+    NaN has the code ``missing``, and so has in an ``exact`` column what equals no threshold.
     """
     longest = np.int64(0)
     for j in range(indptr.shape[0] - 1):
@@ -450,7 +448,5 @@ def assign(
                 out[e] = low
                 seen[e] = low < rising.shape[0] and own[e] == rising[low]
         for e in range(own.shape[0]):
-            if exact[j] and not seen[e]:
-                out[e] = unseen[j]
-            if own[e] != own[e]:
+            if own[e] != own[e] or (exact[j] and not seen[e]):
                 out[e] = missing[j]

@@ -121,15 +121,16 @@ def encode_table(
     codes = np.empty((len(columns), table.n_samples), np.uint8)
 
     def encode(part: NDArray[np.int64]) -> None:
-        if table.numbers[columns[part[0]]]:
-            block = table.number_block(columns[part], order)
-            codes[part] = encode_numbers(coding.take(part), block)
-        else:
+        if labels[part[0]]:
             label_block = table.label_block(int(columns[part[0]]), order)
             codes[part] = encode_labels(coding, int(part[0]), label_block)
+        else:
+            block = table.number_block(columns[part], order)
+            codes[part] = encode_numbers(coding.take(part), block)
 
+    labels = np.isin(np.arange(len(columns)), list(coding.categories))
     if len(columns):
-        threads.map(encode, _split(table.numbers[columns], ~table.numbers[columns], table.n_samples))
+        threads.map(encode, _split(labels, labels, table.n_samples))
     return codes
 
 
@@ -196,9 +197,12 @@ def _test(
     """p-values of independence from the class, on intervals or levels that have not seen it."""
     n_columns, n_classes = len(learned.coding), layout.n_classes
     if block.kind == "levels":
-        bounds = np.cumsum(learned.coding.n_levels * n_classes)[:-1]
-        tables = np.split(learned.class_counts, bounds)
-        return np.concatenate([independence_p_values(t.reshape(1, -1, n_classes)) for t in tables])
+        n_levels = learned.coding.n_levels
+        padded = np.zeros((n_columns, n_levels.max(), n_classes), np.int64)
+        padded[np.arange(n_levels.max()) < n_levels[:, np.newaxis]] = learned.class_counts.reshape(
+            -1, n_classes
+        )
+        return independence_p_values(padded)
     intervals = np.zeros((n_columns, _TEST_INTERVALS, n_classes), np.int64)
     quantile_counts(runs, intervals)
     return independence_p_values(np.concatenate([intervals, missing[:, np.newaxis]], axis=1))

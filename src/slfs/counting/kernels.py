@@ -312,16 +312,34 @@ def marginal_sums(
     nlogn: Counts,
     out: Counts,
 ) -> None:
-    """For each column: the sums of n log n over its levels and over its table with the class."""
+    """For each column: the sums of n log n over its levels and over its table with the class.
+
+    Where levels and classes are exactly independent the second sum is set so that the information is
+    exactly 0: rounded logarithms would leave some 1e-16.
+    """
+    of_class = np.empty(n_classes, np.int64)
     for j in range(np.uint64(levels.shape[0])):
-        pooled, by_class = np.int64(0), np.int64(0)
+        start = counts_offset[j]
+        of_class[:] = 0
+        for a in range(levels[j]):
+            for c in range(n_classes):
+                of_class[c] += class_counts[start + a * n_classes + c]
+        whole = of_class.sum()
+        pooled, by_class, independent = np.int64(0), np.int64(0), True
         for a in range(levels[j]):
             total = np.int64(0)
             for c in range(n_classes):
-                count = class_counts[counts_offset[j] + a * n_classes + c]
+                count = class_counts[start + a * n_classes + c]
                 total += count
                 by_class += nlogn[np.uint64(count)]
+            for c in range(n_classes):
+                count = class_counts[start + a * n_classes + c]
+                independent &= count * whole == total * of_class[c]
             pooled += nlogn[np.uint64(total)]
+        if independent:
+            by_class = pooled - nlogn[np.uint64(whole)]
+            for c in range(n_classes):
+                by_class += nlogn[np.uint64(of_class[c])]
         out[j, ZERO] = pooled
         out[j, ONE] = by_class
 

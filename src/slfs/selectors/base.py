@@ -26,7 +26,7 @@ from slfs.estimator import CODING_CONSTRAINTS, TableEstimator
 from slfs.information import Information
 from slfs.selectors.records import explain, make_records
 from slfs.selectors.selection import Selection, count_network, make_network
-from slfs.table import Table
+from slfs.table import Table, keep_types
 
 if TYPE_CHECKING:
     from slfs.classifiers.bnslfs import BNSLFS
@@ -76,8 +76,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             facts, packed = self._code(data.table, data.layout, data.categorical, threads)
             information = Information(packed, threads)
             selection = self._select(information, facts)
-            class_name = str(getattr(y, "name", None) or "class")
-            self._store(information, facts, selection, data.classes, class_name)
+            self._store(information, facts, selection, data.target.classes, data.target.name)
         return self
 
     def _code(
@@ -134,7 +133,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             A dataframe where ``set_output`` asks for one; its columns keep their types.
         """
         if not nw.dependencies.is_into_dataframe(X):
-            return super().transform(X)
+            return super().transform(keep_types(X))
         check_is_fitted(self)
         validate_data(self, X, reset=False, skip_check_array=True)
         frame = nw.from_native(X, eager_only=True)[:, np.flatnonzero(self.support_).tolist()]

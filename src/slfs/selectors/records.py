@@ -58,7 +58,7 @@ def make_records(
     for index, reason in selection.irrelevant.items():
         records["role"][column_of[index]] = IRRELEVANT
         records["reason"][column_of[index]] = reason
-    redundant = dict.fromkeys(selection.lost_to, "the tree has no place left below that")
+    redundant = dict.fromkeys(selection.lost_to, "the tree has no place left where it belongs")
     for index, reason in {**redundant, **selection.redundant}.items():
         records["role"][column_of[index]] = REDUNDANT
         records["reason"][column_of[index]] = reason
@@ -68,7 +68,7 @@ def make_records(
     records["reason"][kept] = "selected"
 
     parents = selection.parents
-    rivals = dict(selection.lost_to)
+    rivals = selection.winners()
     for node, parent in zip(selection.nodes, parents, strict=True):
         if parent != ROOT:
             rivals[int(node)] = int(selection.nodes[parent])

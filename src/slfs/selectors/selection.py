@@ -60,16 +60,33 @@ class Selection:
         place = np.full(len(self.nodes), ROOT)
         place[kept] = np.arange(len(kept))
         parents = self.parents[kept]
+        cut = order[n_features:]
+        deep = cut[self.parents[cut] != ROOT]
+        below = zip(self.nodes[deep].tolist(), self.nodes[self.parents[deep]].tolist(), strict=True)
         reason = f"beyond max_features={n_features}"
         return replace(
             self,
             nodes=self.nodes[kept],
             parents=np.where(parents == ROOT, ROOT, place[parents]),
-            redundant={
-                **self.redundant,
-                **{int(node): reason for node in self.nodes[order[n_features:]]},
-            },
+            lost_to={**self.lost_to, **dict(below)},
+            redundant={**self.redundant, **{int(node): reason for node in self.nodes[cut]}},
         )
+
+    def winners(self) -> dict[int, int]:
+        """For each column that lost against another: the kept one at the end of the chain, if any.
+
+        Who won may have lost later, to a swap or to ``max_features``.
+        """
+        kept = set(self.nodes.tolist())
+        found = {}
+        for loser, first in self.lost_to.items():
+            winner, seen = first, {loser}
+            while winner not in kept and winner in self.lost_to and winner not in seen:
+                seen.add(winner)
+                winner = self.lost_to[winner]
+            if winner in kept and loser not in kept:
+                found[loser] = winner
+        return found
 
 
 @dataclass(frozen=True)
@@ -94,7 +111,7 @@ class NetworkCounts:
     class_totals: NDArray[np.int64]
     class_counts: list[NDArray[np.int64]]
     partners: NDArray[np.int64]
-    joint_counts: list[NDArray[np.int64] | None]
+    joint_counts: list[NDArray[np.int32] | None]
 
 
 def make_network(
@@ -146,8 +163,8 @@ def count_edges(
         class_counts=[information.packed.class_counts(int(node)) for node in nodes],
         partners=partners,
         joint_counts=[
-            None if partner == ROOT else information.joint_counts(int(node), int(nodes[partner]))
-            for node, partner in zip(nodes, partners, strict=True)
+            None if k == ROOT else information.joint_counts(int(f), int(nodes[k])).astype(np.int32)
+            for f, k in zip(nodes, partners, strict=True)
         ],
     )
 

@@ -44,9 +44,10 @@ class SLFS(StreamSelector):
     irrelevance : {"mdl", "printed", "reversed", "test"}, default="mdl"
         When a feature is irrelevant. "mdl": it does not pay for its own table; MDLP has judged the
         columns that it cut, the others must have 2 N I(f;Y) > (d-1)(c-1) log N. "printed": eq. 7.
-        "reversed": eq. 7 with its first inequality turned, as the text below it says. "test": a G-test
-        on intervals that have not seen the class (quartiles), with the false discovery rate of all
-        columns held at ``alpha`` (Benjamini and Hochberg).
+        "reversed": eq. 7 with its first inequality turned, as the text below it says. "test": a test of
+        independence (G, or Pearson's where counts are small) on levels, or quartiles, that have not seen
+        the class, with the false discovery rate of all columns held at ``alpha`` (Benjamini and
+        Hochberg); columns that MDLP does not cut are out all the same, having one level.
     swap : {"printed", "objective", "never"}, default="printed"
         Whether a newcomer may take the place of a node: if it is more relevant (eq. 12), only if J of
         the whole tree rises, or never. Used with ``order="given"`` only.
@@ -179,7 +180,7 @@ class SLFS(StreamSelector):
         if self.irrelevance == "test":
             q_values = false_discovery_control(facts.p_value)[information.packed.columns]
             for index in np.flatnonzero(q_values > self.alpha).tolist():
-                growth.irrelevant[index] = f"a G-test does not find it at alpha={self.alpha:g}"
+                growth.irrelevant[index] = f"a test does not find it at alpha={self.alpha:g}"
             candidates = candidates[q_values <= self.alpha]
         elif self.order == "given":
             return super()._select(information, facts)

@@ -26,7 +26,8 @@ from slfs.information import Information
 from slfs.network import ROOT
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.selection import Selection
-from slfs.table import read_table, read_target, resolve_categorical
+from slfs.table import read_table, resolve_categorical
+from slfs.target import read_target
 
 
 @dataclass
@@ -120,8 +121,7 @@ class StreamSelector(BaseSelector):
             self._set_names(_joined_names(names), len(facts.coding))
             information = Information(packed, threads)
             selection = self._select(information, facts)
-            class_name = str(getattr(y, "name", None) or "class")
-            self._store(information, facts, selection, target.classes, class_name)
+            self._store(information, facts, selection, target.classes, target.name)
         return self
 
     def extend(self, block: Any) -> StreamSelector:
