@@ -111,6 +111,7 @@ def test_public_docstrings_name_every_parameter():
         public = getattr(slfs, name)
         text = public.__doc__
         assert "Examples\n" in text, name
-        for parameter in public.__init__.__annotations__:
+        described = public.__init__ if isinstance(public, type) else public
+        for parameter in described.__annotations__:
             if parameter not in ("return", "self"):
                 assert re.search(rf"^    (?:\w+, )*{parameter}\b.* :", text, re.MULTILINE), parameter

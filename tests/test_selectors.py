@@ -23,6 +23,7 @@ from slfs import (
     FastOSFS,
     MDLPDiscretizer,
     NaiveBayes,
+    make_network_classification,
 )
 from tests import naive
 
@@ -40,11 +41,11 @@ SELECTORS = [
     MRMR(criterion="MIQ"),
     JMI(),
     CMIM(),
-    FCBF(),
+    FCBF(delta=0.01),
     Chi2Ranking(),
     OSFS(samples_per_df=1),
     FastOSFS(samples_per_df=1),
-    SAOLA(),
+    SAOLA(delta=0.01),
     SLFS(),
 ]
 ONLINE = {"osfs_d": OSFS, "fast_osfs_d": FastOSFS, "saola_mi(SU)": SAOLA}
@@ -209,3 +210,37 @@ def test_threads_and_order_of_columns_do_not_matter(selector):
     found = selector.set_params(n_jobs=2).fit(X[:, order], y)
     np.testing.assert_array_equal(order[found.ranking_], expected.ranking_)
     np.testing.assert_array_equal(found.scores_, expected.scores_)
+
+
+@pytest.mark.parametrize("selector", [OSFS(), FastOSFS()], ids=str)
+def test_the_markov_blanket_is_found(selector):
+    scores = []
+    for seed in range(6):
+        made = make_network_classification(5000, random_state=seed)
+        fitted = clone(selector).set_params(categorical_features="all").fit(made.data, made.target)
+        found, blanket = set(fitted.ranking_.tolist()), set(made.blanket.tolist())
+        scores.append(2 * len(found & blanket) / (len(found) + len(blanket)))
+    assert np.mean(scores) >= 0.9
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=str)
+def test_made_noise_is_not_taken_and_the_blanket_comes_first(selector):
+    made = make_network_classification(3000, random_state=1)
+    fitted = clone(selector).set_params(categorical_features="all").fit(made.data, made.target)
+    assert not set(fitted.ranking_) & set(made.noise)
+    assert len(set(fitted.ranking_[:4]) & set(made.blanket)) >= 3
+
+
+def test_made_data_are_what_they_are_said_to_be():
+    made = make_network_classification(20_000, n_classes=3, n_levels=4, random_state=0)
+    assert made.data.shape == (20_000, 48)
+    assert sorted([*made.blanket, *made.descendants, *made.noise]) == list(range(48))
+    np.testing.assert_array_equal(np.flatnonzero(made.parents == -1), made.blanket)
+    np.testing.assert_array_equal(np.flatnonzero(made.parents == -2), made.noise)
+    labels = made.target.tolist()
+    for column in made.descendants[:4]:
+        own, parent = made.data[:, column].tolist(), made.data[:, made.parents[column]].tolist()
+        assert naive.mutual_information(own, parent) > 0.05
+        assert naive.conditional_information(own, labels, parent) < 2e-3
+    with pytest.raises(ValueError, match="'n_levels' parameter of make_network_classification"):
+        make_network_classification(n_levels=1)

@@ -8,6 +8,7 @@ SLFS is compared with, behind the same face.
 from slfs.classifiers.bnslfs import BNSLFS
 from slfs.classifiers.tan import TAN, NaiveBayes
 from slfs.coding.discretizer import MDLPDiscretizer
+from slfs.generate import make_network_classification
 from slfs.network import TreeNetwork
 from slfs.selectors.chi2_ranking import Chi2Ranking
 from slfs.selectors.cmim import CMIM
@@ -33,5 +34,6 @@ __all__ = [
     "MDLPDiscretizer",
     "NaiveBayes",
     "TreeNetwork",
+    "make_network_classification",
 ]
 __version__ = "0.1.0"
