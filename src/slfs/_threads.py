@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import TypeVar
@@ -32,7 +32,7 @@ class Threads:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        if self._pool is None:
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        if self._pool is None or len(items) == 1:
             return [function(item) for item in items]
         return list(self._pool.map(function, items))
