@@ -19,6 +19,7 @@ from slfs import (
     SAOLA,
     SLFS,
     TAN,
+    AlphaInvesting,
     Chi2Ranking,
     FastOSFS,
     MDLPDiscretizer,
@@ -80,6 +81,21 @@ def test_online_methods_equal_lofs(row):
     else:
         parameters |= {"alpha": row["alpha"], "statistic": row["test"]}
     selector = ONLINE[row["alg"]](**parameters).fit(X, y)
+    assert sorted(selector.ranking_.tolist()) == row["sel"]
+
+
+ZSCORES = [row for row in REFERENCES["lofs"] if "osfs_z" in row["alg"] or "zscore" in row["alg"]]
+
+
+@pytest.mark.parametrize("row", ZSCORES, ids=lambda row: f"{row['ds']}-{row['alg']}-{row.get('alpha')}")
+def test_methods_on_raw_numbers_equal_lofs(row):
+    X, y, _ = load(row["ds"].removesuffix("_continuous"))
+    if "zscore" in row["alg"]:
+        expected = [j - 1 for j in row["sel"] if j > 0]  # the constant is the first column there
+        assert AlphaInvesting().fit(X, y).ranking_.tolist() == expected
+        return
+    method = FastOSFS if row["alg"].startswith("fast") else OSFS
+    selector = method(alpha=row["alpha"], statistic="fisher_z").fit(X, y)
     assert sorted(selector.ranking_.tolist()) == row["sel"]
 
 

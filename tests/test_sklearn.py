@@ -26,6 +26,7 @@ from slfs import (
     SAOLA,
     SLFS,
     TAN,
+    AlphaInvesting,
     Chi2Ranking,
     FastOSFS,
     MDLPDiscretizer,
@@ -47,6 +48,8 @@ ESTIMATORS = [
     OSFS(),
     FastOSFS(samples_per_df=0),
     SAOLA(),
+    OSFS(statistic="fisher_z"),
+    AlphaInvesting(),
     TAN(),
     NaiveBayes(),
 ]

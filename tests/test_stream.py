@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.stats import norm
+from sklearn.datasets import load_breast_cancer
 
-from slfs import OSFS, SAOLA, SLFS, FastOSFS
-from slfs.independence import IndependenceTest
+from slfs import OSFS, SAOLA, SLFS, AlphaInvesting, FastOSFS
+from slfs.independence import FisherTest, TableTest
 from tests.helpers import dependent_codes, information_of
 
 ONLINE = [
@@ -20,6 +22,9 @@ ONLINE = [
     SLFS(order="given", swap="objective", irrelevance="reversed", max_features=3),
     OSFS(samples_per_df=1),
     FastOSFS(samples_per_df=1),
+    OSFS(statistic="fisher_z"),
+    FastOSFS(statistic="fisher_z"),
+    AlphaInvesting(),
     SAOLA(),
 ]
 ONLINE = [selector.set_params(categorical_features="all") for selector in ONLINE]
@@ -120,15 +125,15 @@ def test_g_test_equals_a_sum_of_tables(given_columns):
         if min(table.shape) > 1:
             statistic += chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic
     expected = chi2.sf(statistic, 4 * 3 ** len(given_columns))
-    test = IndependenceTest(information_of(codes, y), 0.05, "g2", samples_per_df=0)
+    test = TableTest(information_of(codes, y), 0.05, "g2", samples_per_df=0)
     assert test.p_value(0, given_columns) == pytest.approx(expected, rel=1e-7)
 
 
 def test_too_few_samples_count_as_independent_by_the_rule_of_lofs():
     codes, y = dependent_codes(3, 59, 3, n_levels=3)
     information = information_of(codes, y)
-    assert IndependenceTest(information, 0.05, "g2", samples_per_df=5).p_value(0, (1,)) == 1
-    assert IndependenceTest(information, 0.05, "g2", samples_per_df=4).p_value(0, (1,)) < 1
+    assert TableTest(information, 0.05, "g2", samples_per_df=5).p_value(0, (1,)) == 1
+    assert TableTest(information, 0.05, "g2", samples_per_df=4).p_value(0, (1,)) < 1
 
 
 @pytest.mark.parametrize(("selector", "name"), [(OSFS(), "madelon"), (FastOSFS(), "arcene")])
@@ -137,3 +142,34 @@ def test_online_methods_on_the_papers_data(selector, name, paper_data):
     fitted = selector.fit(X, y)
     assert 1 <= fitted.n_features_ <= 40
     assert (fitted.features_.reason != "").all()
+
+
+@pytest.mark.parametrize("given_columns", [(), (1,), (1, 2, 3)])
+def test_fisher_z_is_the_partial_correlation(given_columns):
+    random = np.random.default_rng(0)
+    data = random.normal(size=(200, 5)) @ random.normal(size=(5, 5))
+    rest = np.column_stack([np.ones(200), *(data[:, k] for k in given_columns)])
+    residual = [v - rest @ np.linalg.lstsq(rest, v)[0] for v in (data[:, 0], data[:, 4])]
+    correlation = np.corrcoef(*residual)[0, 1]
+    z = np.sqrt(200 - len(given_columns) - 3) * np.arctanh(correlation)
+    test = FisherTest(dict(enumerate(data.T)), data[:, 4], 0.05)
+    assert test.p_value(0, given_columns) == pytest.approx(2 * norm.sf(abs(z)), rel=1e-6)
+
+
+def test_alpha_investing_is_its_definition():
+    """Wealth, levels and p-values by plain least squares."""
+    X, y = load_breast_cancer(return_X_y=True)
+    wealth, kept, model = 0.5, [], np.ones((len(y), 1))
+    for j in range(X.shape[1]):
+        level = wealth / (2 * (j + 2))
+        larger = np.column_stack([model, X[:, j]])
+        old, new = (np.sum((y - m @ np.linalg.lstsq(m, y)[0]) ** 2) for m in (model, larger))
+        if np.exp((new - old) / (2 * old / len(y))) < level:
+            kept.append(j)
+            model, wealth = larger, wealth + 0.5 - level
+        else:
+            wealth -= level
+    assert AlphaInvesting().fit(X, y).ranking_.tolist() == kept
+    holes = X.copy()
+    holes[::7, 3] = np.nan
+    assert AlphaInvesting().fit(holes, y).n_features_ > 3

@@ -10,6 +10,7 @@ from slfs.classifiers.tan import TAN, NaiveBayes
 from slfs.coding.discretizer import MDLPDiscretizer
 from slfs.generate import make_network_classification
 from slfs.network import TreeNetwork
+from slfs.selectors.alpha_investing import AlphaInvesting
 from slfs.selectors.chi2_ranking import Chi2Ranking
 from slfs.selectors.cmim import CMIM
 from slfs.selectors.fcbf import FCBF
@@ -29,6 +30,7 @@ __all__ = [
     "SAOLA",
     "SLFS",
     "TAN",
+    "AlphaInvesting",
     "Chi2Ranking",
     "FastOSFS",
     "MDLPDiscretizer",

@@ -3,17 +3,45 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc
+from scipy.special import chdtrc, ndtr
 
-from slfs.counting.kernels import decode, stratified_counts
+from slfs.counting.kernels import stratified_counts
 from slfs.information import Information
 
 
-class IndependenceTest:
+class IndependenceTest(ABC):
+    """Is a column independent of the class, given some others?"""
+
+    def __init__(self, alpha: float) -> None:
+        self._alpha = alpha
+
+    @abstractmethod
+    def p_value(self, f: int, given: Sequence[int] = ()) -> float:
+        """The p-value of independence of f and the class given some columns."""
+
+    def separating_set(
+        self, f: int, others: Sequence[int], most: int, with_column: int | None = None
+    ) -> tuple[int, ...] | None:
+        """The first set of 1 to ``most`` of the others given which f is independent of the class.
+
+        Small sets come first, then the order of ``others``. With ``with_column`` only sets that have it.
+        """
+        for size in range(1, min(most, len(others)) + 1):
+            for given in itertools.combinations(others, size):
+                if with_column is not None and with_column not in given:
+                    continue
+                if self.p_value(f, given) >= self._alpha:
+                    return given
+        return None
+
+
+class TableTest(IndependenceTest):
     """Test a packed column and the class for independence given other packed columns.
 
     The degrees of freedom are (d_f - 1)(c - 1) times the product of the levels of the given columns,
@@ -37,8 +65,8 @@ class IndependenceTest:
     def __init__(
         self, information: Information, alpha: float, statistic: str, samples_per_df: float
     ) -> None:
+        super().__init__(alpha)
         self._information = information
-        self._alpha = alpha
         self._statistic = statistic
         self._samples_per_df = samples_per_df
         self._codes: dict[int, NDArray[np.uint8]] = {}
@@ -60,27 +88,56 @@ class IndependenceTest:
         statistic = 2 * half / nlogn.scale if self._statistic == "g2" else _corrected_chi2(table)
         return float(chdtrc(freedom, max(statistic, 0.0)))
 
-    def separating_set(
-        self, f: int, others: Sequence[int], most: int, with_column: int | None = None
-    ) -> tuple[int, ...] | None:
-        """The first set of 1 to ``most`` of the others given which f is independent of the class.
-
-        Small sets come first, then the order of ``others``. With ``with_column`` only sets that have it.
-        """
-        for size in range(1, min(most, len(others)) + 1):
-            for given in itertools.combinations(others, size):
-                if with_column is not None and with_column not in given:
-                    continue
-                if self.p_value(f, given) >= self._alpha:
-                    return given
-        return None
-
     def _column(self, f: int) -> NDArray[np.uint8]:
         if f not in self._codes:
-            codes = np.empty(self._information.packed.layout.n_samples, np.uint8)
-            decode(self._information.packed.arrays, np.uint64(f), codes)
-            self._codes[f] = codes
+            self._codes[f] = self._information.codes(f)
         return self._codes[f]
+
+
+class FisherTest(IndependenceTest):
+    """Test columns of numbers by Fisher's z of their partial correlation with the class.
+
+    Class codes are taken as numbers, missing values as the mean of their column.
+
+    Parameters
+    ----------
+    values : mapping
+        The numbers of each column that may be asked for; read at every question, so it may grow.
+    target : ndarray of shape (n_samples,)
+        Class codes.
+    alpha : float
+        Independent are those with a p-value of at least ``alpha``.
+    """
+
+    def __init__(
+        self, values: Mapping[int, NDArray[np.float64]], target: NDArray[np.float64], alpha: float
+    ) -> None:
+        super().__init__(alpha)
+        self._values = values
+        self._target = target
+
+    def p_value(self, f: int, given: Sequence[int] = ()) -> float:
+        """The p-value of independence of f and the class given some columns; 1 if f is constant."""
+        freedom = len(self._target) - len(given) - 3
+        table = np.stack([self._values[f], self._target, *(self._values[k] for k in given)])
+        table = table - table.mean(axis=1, keepdims=True)
+        x, y = table[0], table[1]
+        if given:
+            basis = np.linalg.qr(table[2:].T)[0]
+            x, y = x - basis @ (basis.T @ x), y - basis @ (basis.T @ y)
+        size = math.sqrt(float(x @ x) * float(y @ y))
+        if freedom < 1 or size <= 1e-10 * float(table[1] @ table[1]):
+            return 1.0
+        correlation = min(max(float(x @ y) / size, -1 + 1e-15), 1 - 1e-15)
+        return float(2 * ndtr(-math.sqrt(freedom) * abs(math.atanh(correlation))))
+
+
+def filled(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Numbers with the mean in place of what is missing."""
+    missing = np.isnan(values)
+    if not missing.any():
+        return values
+    return np.where(missing, 0.0 if missing.all() else values[~missing].mean(), values)
 
 
 def _corrected_chi2(table: NDArray[np.int64]) -> float:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from slfs._threads import Threads
-from slfs.counting.kernels import PackedArrays, marginal_sums, pair_sums
+from slfs.counting.kernels import PackedArrays, decode, marginal_sums, pair_sums
 from slfs.counting.planes import PackedColumns
 from slfs.nlogn import NLogN, nlogn_table
 
@@ -184,6 +184,12 @@ class Information:
             tables,
         )
         return tables.reshape(shape)
+
+    def codes(self, f: int) -> NDArray[np.uint8]:
+        """The level of each sample, sorted by class, in one column."""
+        codes = np.empty(self.packed.layout.n_samples, np.uint8)
+        decode(self.packed.arrays, np.uint64(f), codes)
+        return codes
 
     def _count_in_pieces(
         self, arrays: PackedArrays, f: int, others: NDArray[np.int64], sums: NDArray[np.int64]

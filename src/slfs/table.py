@@ -45,6 +45,15 @@ class NumberBlock:
         indptr, source = ragged(self.indptr[columns], np.diff(self.indptr)[columns])
         return NumberBlock(self.n_samples, indptr, self.value[source], self.sample[source])
 
+    def dense(self) -> NDArray[np.float64]:
+        """All values: one row for each column, one entry for each sample."""
+        if self.sample is None:
+            return self.value.reshape(-1, self.n_samples)
+        n_columns = len(self.indptr) - 1
+        values = np.zeros((n_columns, self.n_samples))
+        values[np.repeat(np.arange(n_columns), np.diff(self.indptr)), self.sample] = self.value
+        return values
+
 
 @dataclass(frozen=True)
 class LabelBlock:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import math
-from abc import abstractmethod
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from slfs._threads import Threads
 from slfs.coding.pipeline import ColumnFacts, code_table
 from slfs.counting.planes import PackedColumns, SampleLayout
-from slfs.estimator import CODING_CONSTRAINTS, TableEstimator
+from slfs.estimator import CODING_CONSTRAINTS, TableEstimator, TrainingData
 from slfs.information import Information
 from slfs.selectors.records import explain, make_records
 from slfs.selectors.selection import Selection, count_network, make_network
@@ -49,9 +48,9 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         reasons[(coding.n_levels == 1) & (coding.low < coding.high)] = "MDLP finds no cut worth making"
         return reasons
 
-    @abstractmethod
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         """Choose among the packed columns."""
+        raise NotImplementedError
 
     def _needs_p_values(self) -> bool:
         return False
@@ -73,11 +72,14 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         """
         data = self._read_training_data(X, y)
         with Threads(self.n_jobs) as threads:
-            facts, packed = self._code(data.table, data.layout, data.categorical, threads)
-            information = Information(packed, threads)
-            selection = self._select(information, facts)
-            self._store(information, facts, selection, data.target.classes, data.target.name)
+            self._fit_table(data, threads)
         return self
+
+    def _fit_table(self, data: TrainingData, threads: Threads) -> None:
+        facts, packed = self._code(data.table, data.layout, data.categorical, threads)
+        information = Information(packed, threads)
+        selection = self._select(information, facts)
+        self._store(information, facts, selection, data.target.classes, data.target.name)
 
     def _code(
         self,

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from slfs.independence import IndependenceTest
+from slfs.coding.pipeline import ColumnFacts
+from slfs.independence import FisherTest, IndependenceTest, TableTest, filled
 from slfs.information import Information
 from slfs.selectors.selection import Selection
-from slfs.selectors.stream import OnlineSet, StreamSelector, conclude_set
+from slfs.selectors.stream import Numbers, OnlineSet, StreamSelector, conclude_set
 
 
 class _MarkovBlanket(StreamSelector):
@@ -22,7 +23,7 @@ class _MarkovBlanket(StreamSelector):
         **StreamSelector._parameter_constraints,
         "alpha": [Interval(Real, 0, 1, closed="neither")],
         "max_conditioning": [Interval(Integral, 1, None, closed="left")],
-        "statistic": [StrOptions({"g2", "chi2"})],
+        "statistic": [StrOptions({"g2", "chi2", "fisher_z"})],
         "samples_per_df": [Interval(Real, 0, None, closed="left")],
     }
 
@@ -43,23 +44,42 @@ class _MarkovBlanket(StreamSelector):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
+    def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
+        if self.statistic != "fisher_z":
+            return super()._irrelevance(facts)
+        constant = ~(facts.coding.low < facts.coding.high) & (facts.coding.n_levels == 1)
+        return np.where(constant, "it has one value only", "").astype(object)
+
     def _arrive(
-        self, information: Information, columns: NDArray[np.int64], memory: OnlineSet | None
+        self,
+        information: Information,
+        columns: NDArray[np.int64],
+        memory: OnlineSet | None,
+        numbers: Numbers,
     ) -> OnlineSet:
         current = OnlineSet() if memory is None else memory
-        test = IndependenceTest(information, self.alpha, self.statistic, self.samples_per_df)
+        raw = self.statistic == "fisher_z"
+        test: IndependenceTest
+        if raw:
+            labels = information.packed.layout.labels.astype(np.float64)
+            test = FisherTest(current.values, labels, self.alpha)
+        else:
+            test = TableTest(information, self.alpha, self.statistic, self.samples_per_df)
         for f in columns.tolist():
+            if raw:
+                current.values[f] = filled(numbers(f))
             # 1. online relevance: independent of the class on its own
             p_value = test.p_value(f)
             if p_value >= self.alpha:
                 current.irrelevant[f] = f"independent of the class (p = {p_value:.2g})"
+                current.values.pop(f, None)
                 continue
             current.scores[f] = p_value
             # 2. online redundancy: independent of the class given some of the others
-            self._take_in(f, current, test)
+            self._weigh(f, current, test)
         return current
 
-    def _take_in(self, f: int, current: OnlineSet, test: IndependenceTest) -> None:
+    def _weigh(self, f: int, current: OnlineSet, test: IndependenceTest) -> None:
         raise NotImplementedError
 
     def _conclude(self, information: Information, memory: OnlineSet) -> Selection:
@@ -80,8 +100,9 @@ class OSFS(_MarkovBlanket):
         Level of the tests of independence.
     max_conditioning : int, default=3
         Most features in a conditioning set.
-    statistic : {"g2", "chi2"}, default="g2"
-        Likelihood ratio, or Pearson's with the correction of LOFS.
+    statistic : {"g2", "chi2", "fisher_z"}, default="g2"
+        Likelihood ratio, Pearson's with the correction of LOFS, or Fisher's z of the partial correlation
+        of the raw numbers with the class codes.
     samples_per_df : float, default=5.0
         With fewer samples than this for each degree of freedom two variables count as independent
         without a test, as in the authors' LOFS. On small data this throws features away whatever they
@@ -123,7 +144,7 @@ class OSFS(_MarkovBlanket):
     array([3])
     """
 
-    def _take_in(self, f: int, current: OnlineSet, test: IndependenceTest) -> None:
+    def _weigh(self, f: int, current: OnlineSet, test: IndependenceTest) -> None:
         current.kept.append(f)
         for x in list(current.kept):
             others = [k for k in current.kept if k != x]
@@ -144,8 +165,9 @@ class FastOSFS(_MarkovBlanket):
         Level of the tests of independence.
     max_conditioning : int, default=3
         Most features in a conditioning set.
-    statistic : {"g2", "chi2"}, default="g2"
-        Likelihood ratio, or Pearson's with the correction of LOFS.
+    statistic : {"g2", "chi2", "fisher_z"}, default="g2"
+        Likelihood ratio, Pearson's with the correction of LOFS, or Fisher's z of the partial correlation
+        of the raw numbers with the class codes.
     samples_per_df : float, default=5.0
         With fewer samples than this for each degree of freedom two variables count as independent
         without a test, as in `OSFS`. 0 turns the rule off.
@@ -182,7 +204,7 @@ class FastOSFS(_MarkovBlanket):
     array([0, 1])
     """
 
-    def _take_in(self, f: int, current: OnlineSet, test: IndependenceTest) -> None:
+    def _weigh(self, f: int, current: OnlineSet, test: IndependenceTest) -> None:
         given = test.separating_set(f, current.kept, self.max_conditioning)
         if given is not None:
             current.leave(f, given)

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 from slfs.information import Information
 from slfs.selectors.fcbf import class_uncertainty, symmetrical_uncertainty
 from slfs.selectors.selection import Selection
-from slfs.selectors.stream import OnlineSet, StreamSelector, conclude_set
+from slfs.selectors.stream import Numbers, OnlineSet, StreamSelector, conclude_set
 
 
 class SAOLA(StreamSelector):
@@ -76,7 +76,11 @@ class SAOLA(StreamSelector):
         self.n_jobs = n_jobs
 
     def _arrive(
-        self, information: Information, columns: NDArray[np.int64], memory: OnlineSet | None
+        self,
+        information: Information,
+        columns: NDArray[np.int64],
+        memory: OnlineSet | None,
+        numbers: Numbers,  # noqa: ARG002
     ) -> OnlineSet:
         current = OnlineSet() if memory is None else memory
         relevance = class_uncertainty(information)

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from slfs._threads import Threads
 from slfs.coding.pipeline import ColumnFacts
+from slfs.estimator import TrainingData
 from slfs.information import Information
 from slfs.network import ROOT
-from slfs.selectors.base import pays
+from slfs.selectors.base import BaseSelector, pays
 from slfs.selectors.insertion import Growth, Rules, TreeBuilder
 from slfs.selectors.selection import Selection
-from slfs.selectors.stream import StreamSelector
+from slfs.selectors.stream import Numbers, StreamSelector
 
 
 class SLFS(StreamSelector):
@@ -174,6 +176,12 @@ class SLFS(StreamSelector):
                 "once. For a stream use order='given' and irrelevance 'mdl', 'printed' or 'reversed'."
             )
 
+    def _fit_table(self, data: TrainingData, threads: Threads) -> None:
+        if self.order == "given" and self.irrelevance != "test":
+            super()._fit_table(data, threads)
+        else:
+            BaseSelector._fit_table(self, data, threads)
+
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         candidates = np.arange(len(information.packed))
         growth = Growth()
@@ -182,8 +190,6 @@ class SLFS(StreamSelector):
             for index in np.flatnonzero(q_values > self.alpha).tolist():
                 growth.irrelevant[index] = f"a test does not find it at alpha={self.alpha:g}"
             candidates = candidates[q_values <= self.alpha]
-        elif self.order == "given":
-            return super()._select(information, facts)
         builder = TreeBuilder(information, self._rules(), growth)
         if self.order == "conditional":
             builder.insert_by_margin(candidates)
@@ -195,7 +201,11 @@ class SLFS(StreamSelector):
         return self._conclude(information, growth)
 
     def _arrive(
-        self, information: Information, columns: NDArray[np.int64], memory: Growth | None
+        self,
+        information: Information,
+        columns: NDArray[np.int64],
+        memory: Growth | None,
+        numbers: Numbers,  # noqa: ARG002
     ) -> Growth:
         growth = Growth() if memory is None else memory
         TreeBuilder(information, self._rules(), growth).insert_in_order(columns)

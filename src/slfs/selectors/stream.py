@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,11 +22,12 @@ from slfs._compile import compile_kernels
 from slfs._threads import Threads
 from slfs.coding.pipeline import ColumnFacts, join_facts
 from slfs.counting.planes import PackedColumns, SampleLayout, join_packed
+from slfs.estimator import TrainingData
 from slfs.information import Information
 from slfs.network import ROOT
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.selection import Selection
-from slfs.table import read_table, resolve_categorical
+from slfs.table import Table, read_table, resolve_categorical
 from slfs.target import read_target
 
 
@@ -44,18 +45,25 @@ class OnlineSet:
         For each redundant column those that made it so.
     irrelevant : dict
         Columns that never joined, and why.
+    values : dict
+        Raw numbers of the columns in the set, where the method looks at these.
     """
 
     kept: list[int] = field(default_factory=list)
     scores: dict[int, float] = field(default_factory=dict)
     blankets: dict[int, tuple[int, ...]] = field(default_factory=dict)
     irrelevant: dict[int, str] = field(default_factory=dict)
+    values: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
     def leave(self, f: int, blanket: tuple[int, ...]) -> None:
         """Take a column out of the set, or do not let it in, because of some others."""
         if f in self.kept:
             self.kept.remove(f)
+        self.values.pop(f, None)
         self.blankets[f] = blanket
+
+
+Numbers = Callable[[int], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -73,8 +81,14 @@ class StreamSelector(BaseSelector):
     _arrived: _Arrived
 
     @abstractmethod
-    def _arrive(self, information: Information, columns: NDArray[np.int64], memory: Any) -> Any:
-        """Take in packed columns in order; ``memory`` is what the last call returned, None at first."""
+    def _arrive(
+        self, information: Information, columns: NDArray[np.int64], memory: Any, numbers: Numbers
+    ) -> Any:
+        """Take in packed columns in order.
+
+        ``memory`` is what the last call returned, None at first. ``numbers(f)`` gives the raw values of
+        an arriving column.
+        """
 
     @abstractmethod
     def _conclude(self, information: Information, memory: Any) -> Selection:
@@ -110,18 +124,14 @@ class StreamSelector(BaseSelector):
         target = read_target(y)
         layout = SampleLayout.from_class_codes(target.codes, len(target.classes))
         with Threads(self.n_jobs) as threads:
-            coded, names = [], []
+            arrived, names = None, []
             for block in blocks:
-                coded.append(self._code_block(block, layout, threads))
                 names.append(_names_of(block))
-            if not coded:
+                self._set_names(_joined_names(names), 0)
+                arrived = self._take_in(block, layout, arrived, threads)
+            if arrived is None:
                 raise ValueError("blocks is empty: give at least one block of columns.")
-            facts = join_facts([facts for facts, _ in coded])
-            packed = join_packed([packed for _, packed in coded], [len(f.coding) for f, _ in coded])
-            self._set_names(_joined_names(names), len(facts.coding))
-            information = Information(packed, threads)
-            selection = self._select(information, facts)
-            self._store(information, facts, selection, target.classes, target.name)
+            self._finish(arrived, target.classes, target.name, threads)
         return self
 
     def extend(self, block: Any) -> StreamSelector:
@@ -139,31 +149,23 @@ class StreamSelector(BaseSelector):
         """
         check_is_fitted(self)
         self._check_streamable()
-        before = self._arrived
+        known = getattr(self, "feature_names_in_", None)
+        names = _joined_names([None if known is None else known.tolist(), _names_of(block)])
         with Threads(self.n_jobs) as threads:
-            facts, packed = self._code_block(block, before.packed.layout, threads)
-            first = len(before.facts.coding)
-            known = getattr(self, "feature_names_in_", None)
-            names = _joined_names([None if known is None else known.tolist(), _names_of(block)])
-            facts = join_facts([before.facts, facts])
-            packed = join_packed([before.packed, packed], [first, len(facts.coding) - first])
-            information = Information(packed, threads)
-            arrivals = np.arange(len(before.packed), len(packed))
-            memory = self._arrive(information, arrivals, copy.deepcopy(before.memory))
-            self._set_names(names, len(facts.coding))
-            selection = self._conclude(information, memory)
-            self._arrived = _Arrived(facts, packed, memory)
-            self._store(information, facts, selection, self.classes_, self.network_.class_name)
+            layout = self._arrived.packed.layout
+            arrived = self._take_in(block, layout, copy.deepcopy(self._arrived), threads)
+            self._set_names(names, len(arrived.facts.coding))
+            self._finish(arrived, self.classes_, self.network_.class_name, threads)
         return self
 
-    def _select(self, information: Information, facts: ColumnFacts) -> Selection:
-        memory = self._arrive(information, np.arange(len(information.packed)), None)
-        self._arrived = _Arrived(facts, information.packed, memory)
-        return self._conclude(information, memory)
+    def _fit_table(self, data: TrainingData, threads: Threads) -> None:
+        arrived = self._take_in_table(data.table, data.layout, data.categorical, None, threads)
+        self._finish(arrived, data.target.classes, data.target.name, threads)
 
-    def _code_block(
-        self, block: Any, layout: SampleLayout, threads: Threads
-    ) -> tuple[ColumnFacts, PackedColumns]:
+    def _take_in(
+        self, block: Any, layout: SampleLayout, before: _Arrived | None, threads: Threads
+    ) -> _Arrived:
+        """Read a block, code it, and let its columns arrive."""
         table = read_table(block)
         if table.n_samples != layout.n_samples:
             raise ValueError(
@@ -171,7 +173,45 @@ class StreamSelector(BaseSelector):
                 "labels. Every block must have the same samples in the same order."
             )
         categorical = resolve_categorical(self.categorical_features, table, None)
-        return self._code(table, layout, categorical, threads)
+        return self._take_in_table(table, layout, categorical, before, threads)
+
+    def _take_in_table(
+        self,
+        table: Table,
+        layout: SampleLayout,
+        categorical: NDArray[np.bool_],
+        before: _Arrived | None,
+        threads: Threads,
+    ) -> _Arrived:
+        facts, packed = self._code(table, layout, categorical, threads)
+        first, done, memory = 0, 0, None
+        if before is not None:
+            first, done, memory = len(before.facts.coding), len(before.packed), before.memory
+            packed = join_packed([before.packed, packed], [first, len(facts.coding)])
+            facts = join_facts([before.facts, facts])
+        information = Information(packed, threads)
+
+        def numbers(f: int) -> NDArray[np.float64]:
+            """The column f as numbers, samples sorted by class: its levels where it has none."""
+            column = int(packed.columns[f])
+            if column in facts.coding.categories:
+                return information.codes(f).astype(np.float64)
+            values: NDArray[np.float64] = table.number_block(
+                np.array([column - first]), layout.order
+            ).dense()[0]
+            return values
+
+        memory = self._arrive(information, np.arange(done, len(packed)), memory, numbers)
+        return _Arrived(facts, packed, memory)
+
+    def _finish(
+        self, arrived: _Arrived, classes: NDArray[Any], class_name: str, threads: Threads
+    ) -> None:
+        self.n_features_in_ = len(arrived.facts.coding)
+        information = Information(arrived.packed, threads)
+        selection = self._conclude(information, arrived.memory)
+        self._store(information, arrived.facts, selection, classes, class_name)
+        self._arrived = arrived
 
     def _set_names(self, names: list[str] | None, n_features: int) -> None:
         self.n_features_in_ = n_features

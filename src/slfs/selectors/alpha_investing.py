@@ -1,0 +1,156 @@
+"""AlphaInvesting: streaming selection by regression with a budget for errors (Zhou et al.)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from slfs.coding.pipeline import ColumnFacts
+from slfs.independence import filled
+from slfs.information import Information
+from slfs.network import ROOT
+from slfs.selectors.selection import Selection
+from slfs.selectors.stream import Numbers, StreamSelector
+
+
+@dataclass
+class _Investment:
+    """The regression so far: an orthonormal basis of its columns, what it leaves over, the wealth."""
+
+    wealth: float
+    basis: NDArray[np.float64]
+    residual: NDArray[np.float64]
+    n_seen: int = 1  # the constant
+    kept: list[int] = field(default_factory=list)
+    p_values: list[float] = field(default_factory=list)
+    refused: dict[int, str] = field(default_factory=dict)
+
+
+class AlphaInvesting(StreamSelector):
+    """Add a feature to a linear regression on the class codes while its p-value can be afforded.
+
+    The i-th column (the constant is the first) is tested at the level w / (2 i), w being the wealth. A
+    feature that is added earns ``payout`` less the level; one that is not costs the level. The p-value
+    of a feature that lowers the sum of squares from A to B is exp((B - A) / (2 A / N)), as in the
+    authors' LOFS. Features are taken in the order of the columns, as numbers: missing values as the
+    mean, categories as their codes.
+
+    Parameters
+    ----------
+    wealth : float, default=0.5
+        Wealth at the start.
+    payout : float, default=0.5
+        What a feature earns.
+    categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
+        Columns of numbers to take as categories in ``features_`` and ``to_classifier``, as in `SLFS`;
+        the regression sees their numbers.
+    n_jobs : int or None, default=None
+        Threads that code the columns.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_features_in_,)
+        Mask of the selected features.
+    ranking_ : ndarray of shape (n_features_,)
+        Selected columns in the order of arrival.
+    scores_ : ndarray of shape (n_features_,)
+        Their p-values.
+    network_ : TreeNetwork
+        The selected features below the class.
+    features_ : recarray of shape (n_features_in_,)
+        One record for each column, as in `SLFS`.
+    n_features_ : int
+        Number of selected features.
+
+    References
+    ----------
+    J. Zhou, D. Foster, R. Stine and L. Ungar, "Streaming feature selection using alpha-investing",
+    KDD 2005.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from slfs import AlphaInvesting
+    >>> AlphaInvesting().fit(*load_iris(return_X_y=True)).ranking_
+    array([0, 1, 2, 3])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **StreamSelector._parameter_constraints,
+        "wealth": [Interval(Real, 0, None, closed="neither")],
+        "payout": [Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        *,
+        wealth: float = 0.5,
+        payout: float = 0.5,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.wealth = wealth
+        self.payout = payout
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
+        return np.full(len(facts.coding), "", dtype=object)  # every column is a step of the wealth
+
+    def _arrive(
+        self,
+        information: Information,
+        columns: NDArray[np.int64],
+        memory: _Investment | None,
+        numbers: Numbers,
+    ) -> _Investment:
+        state = self._start(information) if memory is None else memory
+        for f in columns.tolist():
+            # 1. what may be spent on this feature
+            state.n_seen += 1
+            level = state.wealth / (2 * state.n_seen)
+            # 2. the p-value of adding it to the regression
+            direction = _orthogonal(filled(numbers(f)), state.basis)
+            error = float(state.residual @ state.residual)
+            gain = float(direction @ state.residual) ** 2
+            p_value = math.exp(-gain * len(state.residual) / (2 * error)) if error > 0 else 1.0
+            # 3. earn or pay
+            if p_value < level:
+                state.wealth += self.payout - level
+                state.basis = np.column_stack([state.basis, direction])
+                state.residual = state.residual - direction * (direction @ state.residual)
+                state.kept.append(f)
+                state.p_values.append(p_value)
+            else:
+                state.wealth -= level
+                state.refused[f] = f"adding it has p = {p_value:.2g}, the level was {level:.2g}"
+        return state
+
+    def _start(self, information: Information) -> _Investment:
+        labels = information.packed.layout.labels.astype(np.float64)
+        constant = np.full((len(labels), 1), 1 / math.sqrt(len(labels)))
+        return _Investment(self.wealth, constant, labels - labels.mean())
+
+    def _conclude(self, information: Information, memory: _Investment) -> Selection:  # noqa: ARG002
+        nodes = np.array(memory.kept, np.int64)
+        return Selection(
+            nodes,
+            np.full(len(nodes), ROOT),
+            redundant=memory.refused,
+            scores=np.array(memory.p_values),
+        )
+
+
+def _orthogonal(values: NDArray[np.float64], basis: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The part of a column that the basis does not span, of length 1; 0 if there is none."""
+    size = float(np.linalg.norm(values))
+    for _ in range(2):  # twice is enough against rounding
+        values = values - basis @ (basis.T @ values)
+    rest = float(np.linalg.norm(values))
+    return values / rest if rest > 1e-10 * size else np.zeros_like(values)
