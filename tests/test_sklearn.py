@@ -27,6 +27,7 @@ from slfs import (
     SLFS,
     TAN,
     AlphaInvesting,
+    Chi2,
     Chi2Ranking,
     FastOSFS,
     MDLPDiscretizer,
@@ -50,6 +51,7 @@ ESTIMATORS = [
     SAOLA(),
     OSFS(statistic="fisher_z"),
     AlphaInvesting(),
+    Chi2(),
     TAN(),
     NaiveBayes(),
 ]

@@ -11,6 +11,7 @@ from slfs.coding.discretizer import MDLPDiscretizer
 from slfs.generate import make_network_classification
 from slfs.network import TreeNetwork
 from slfs.selectors.alpha_investing import AlphaInvesting
+from slfs.selectors.chi2 import Chi2
 from slfs.selectors.chi2_ranking import Chi2Ranking
 from slfs.selectors.cmim import CMIM
 from slfs.selectors.fcbf import FCBF
@@ -31,6 +32,7 @@ __all__ = [
     "SLFS",
     "TAN",
     "AlphaInvesting",
+    "Chi2",
     "Chi2Ranking",
     "FastOSFS",
     "MDLPDiscretizer",

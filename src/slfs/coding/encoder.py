@@ -164,13 +164,24 @@ def make_runs(block: NumberBlock, layout: SampleLayout) -> tuple[Runs, NDArray[n
     return joined, missing
 
 
-def learn_numbers(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout, nlogn: NLogN) -> Learned:
-    """Cut columns of numbers by MDLP."""
-    n_columns, n_classes = len(runs.start), layout.n_classes
+def mdlp_cuts(runs: Runs, n_classes: int, nlogn: NLogN) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The cut points of columns of numbers by MDLP, one column after another, and how many of each."""
+    n_columns = len(runs.start)
     cuts = np.empty((n_columns, MAX_CUTS))
     n_cuts = np.empty(n_columns, np.int64)
     cut_points(runs, n_classes, nlogn.table, nlogn.scale, cuts, n_cuts)
-    thresholds = cuts[np.arange(MAX_CUTS) < n_cuts[:, np.newaxis]]
+    return cuts[np.arange(MAX_CUTS) < n_cuts[:, np.newaxis]], n_cuts
+
+
+def learn_numbers(
+    runs: Runs,
+    missing: NDArray[np.int64],
+    layout: SampleLayout,
+    thresholds: NDArray[np.float64],
+    n_cuts: NDArray[np.int64],
+) -> Learned:
+    """Count the samples between the cut points of columns of numbers."""
+    n_columns, n_classes = len(runs.start), layout.n_classes
     offset = starts(n_cuts)
     has_missing = missing.any(axis=1)
     n_intervals = np.where(runs.stop > runs.start, n_cuts + 1, 0)

@@ -401,6 +401,73 @@ def quantile_counts(runs: Runs, out: Ints) -> None:
             below += runs.size[r]
 
 
+@inlined
+def _chi2_of_pair(counts: Ints, a: int, b: int) -> float:
+    """Chi-square of two intervals and the classes; an expected count of 0 counts as 0.1."""
+    first, second = counts[a].sum(), counts[b].sum()
+    statistic = 0.0
+    for c in range(counts.shape[1]):
+        both = counts[a, c] + counts[b, c]
+        for interval, size in ((a, first), (b, second)):
+            expected = size * both / (first + second)
+            if expected == 0.0:
+                expected = 0.1
+            statistic += (counts[interval, c] - expected) ** 2 / expected
+    return statistic
+
+
+@kernel(types.int64(types.int64[:, ::1], types.float64, types.int64, _i1))
+def merge_intervals(counts: Ints, threshold: float, most: int, group: Ints) -> int:
+    """Merge neighbouring intervals (rows of class counts) while some pair is alike.
+
+    The pair with the least chi-square goes first, ties: the lower one; it goes on while that is below
+    ``threshold``, or while there are more than ``most`` intervals. The rows left stand at the top of
+    ``counts``; ``group`` has the new place of each old row. Returns their number.
+    """
+    size = counts.shape[0]
+    leaves = 1
+    while leaves < size:
+        leaves *= 2
+    least = np.full(2 * leaves, np.inf)  # a tree: each node has the least of its two children
+    following, before = np.empty(size, np.int64), np.empty(size, np.int64)
+    for i in range(size):
+        following[i], before[i] = i + 1, i - 1
+        if i + 1 < size:
+            least[leaves + i] = _chi2_of_pair(counts, i, i + 1)
+    for node in range(leaves - 1, 0, -1):
+        least[node] = min(least[2 * node], least[2 * node + 1])
+    left = size
+    while left > 1 and (least[1] < threshold or left > most):
+        node = 1
+        while node < leaves:
+            node = 2 * node if least[2 * node] <= least[2 * node + 1] else 2 * node + 1
+        a = node - leaves
+        b = following[a]
+        counts[a] += counts[b]
+        following[a] = following[b]
+        if following[a] < size:
+            before[following[a]] = a
+        before[b] = -2
+        left -= 1
+        for i in (b, a, before[a]):
+            if i >= 0:
+                value = np.inf
+                if before[i] != -2 and following[i] < size:
+                    value = _chi2_of_pair(counts, i, following[i])
+                node = leaves + i
+                least[node] = value
+                while node > 1:
+                    node //= 2
+                    least[node] = min(least[2 * node], least[2 * node + 1])
+    place = -1
+    for i in range(size):
+        if before[i] != -2:
+            place += 1
+            counts[place] = counts[i]
+        group[i] = place
+    return left
+
+
 @kernel(types.void(_i1, _f1, _f1, _i1, _b1, _c1, _c1))
 def assign(
     indptr: Ints,

@@ -7,7 +7,7 @@ result does not depend on their size or on the threads that work on them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ from slfs.coding.encoder import (
     learn_levels,
     learn_numbers,
     make_runs,
+    mdlp_cuts,
 )
 from slfs.coding.kernels import Runs, quantile_counts
 from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, join_blocks, pack_block
@@ -58,6 +59,7 @@ class ColumnFacts:
 
 
 Keep = Callable[[ColumnFacts], NDArray[np.bool_]]
+Cuts = Sequence[NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -89,13 +91,15 @@ def code_table(
     *,
     keep: Keep,
     test: bool = False,
+    cuts: Cuts | None = None,
 ) -> tuple[ColumnFacts, PackedColumns]:
     """Learn the coding of every column and pack those for which ``keep`` says so.
 
-    ``test`` asks for the p-values of the columns.
+    ``test`` asks for the p-values of the columns. ``cuts`` are the cut points of each column of numbers,
+    by default those of MDLP.
     """
     blocks = plan_blocks(table, categorical)
-    work = functools.partial(_code, table, layout, keep=keep, test=test)
+    work = functools.partial(_code, table, layout, keep=keep, test=test, cuts=cuts)
     coded = threads.map(work, blocks)
     facts = join_facts([part.facts for part in coded])
     return facts, join_blocks(layout, [part.packed for part in coded])
@@ -165,7 +169,11 @@ def _split(
 
 
 def _learn(
-    table: Table, layout: SampleLayout, block: _Block, test: bool = False
+    table: Table,
+    layout: SampleLayout,
+    block: _Block,
+    test: bool = False,
+    cuts: Cuts | None = None,
 ) -> tuple[Learned, Callable[[NDArray[np.int64]], NDArray[np.uint8]], NDArray[np.float64]]:
     """Learn one block; return it with a function that codes some of its columns, and p-values."""
     p_value = np.full(len(block.columns), np.nan)
@@ -181,7 +189,12 @@ def _learn(
     if block.kind == "levels":
         learned = learn_levels(runs, missing, layout)
     else:
-        learned = learn_numbers(runs, missing, layout, nlogn_table(layout.n_samples))
+        if cuts is None:
+            thresholds, n_cuts = mdlp_cuts(runs, layout.n_classes, nlogn_table(layout.n_samples))
+        else:
+            own = [cuts[column] for column in block.columns]
+            thresholds, n_cuts = np.concatenate(own), np.array([len(part) for part in own])
+        learned = learn_numbers(runs, missing, layout, thresholds, n_cuts)
     if test:
         p_value = _test(block, learned, runs, missing, layout)
     return (
@@ -208,8 +221,16 @@ def _test(
     return independence_p_values(np.concatenate([intervals, missing[:, np.newaxis]], axis=1))
 
 
-def _code(table: Table, layout: SampleLayout, block: _Block, *, keep: Keep, test: bool) -> _Coded:
-    learned, encode, p_value = _learn(table, layout, block, test)
+def _code(
+    table: Table,
+    layout: SampleLayout,
+    block: _Block,
+    *,
+    keep: Keep,
+    test: bool,
+    cuts: Cuts | None,
+) -> _Coded:
+    learned, encode, p_value = _learn(table, layout, block, test, cuts)
     n_levels = learned.coding.n_levels
     nlogn = nlogn_table(layout.n_samples)
     sums = column_sums(learned.class_counts, n_levels, layout.n_classes, nlogn)
