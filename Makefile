@@ -20,11 +20,11 @@ lint: .venv/lint.stamp ## Check format, style, types and the direction of import
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: .venv/test.stamp .venv-orange/stamp ## Measure speed and memory beside peers; ARGS="mdlp pack" picks cases
+bench: .venv/test.stamp .venv-orange/stamp .venv-peers/stamp ## Measure speed and memory beside peers; ARGS="mdlp pack" picks cases
 	$(BIN)/python -m benchmarks $(ARGS)
 
 clean: ## Remove the environments and caches
-	rm -rf .venv .venv-orange .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-orange .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -34,7 +34,10 @@ clean: ## Remove the environments and caches
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	@touch $@
 
-.venv-orange/stamp: # Orange3 pins older libraries: an environment of its own
-	$(PYTHON) -m venv .venv-orange
-	.venv-orange/bin/python -m pip install --quiet Orange3
+# What we are measured beside. Orange3 pins older libraries: an environment of its own.
+.venv-orange/stamp: PACKAGES = Orange3
+.venv-peers/stamp: PACKAGES = mrmrs polars pyarrow pyagrum pandas scikit-learn
+.venv-%/stamp:
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet $(PACKAGES)
 	@touch $@

@@ -12,6 +12,7 @@ import numpy as np
 from benchmarks import data
 
 ORANGE = Path(".venv-orange/bin/python")
+PEERS = Path(".venv-peers/bin/python")
 
 
 def best(function, repeats=7):
@@ -107,7 +108,7 @@ def mdlp():
     two = best(lambda: MDLPDiscretizer(n_jobs=2).fit(X, y))
     rows = [("fit, one core", one, "np.argsort(X, axis=0), one core", sort)]
     if ORANGE.exists():
-        peer = float(_orange(X, y))
+        peer = _elsewhere(ORANGE, ORANGE_MDLP, X=X, y=y)[0]
         rows.append(("fit, one core", one, "Orange3 EntropyMDL, one core", peer))
         rows.append(("fit, two cores", two, "Orange3 EntropyMDL, one core", peer))
     else:
@@ -115,16 +116,21 @@ def mdlp():
     return rows
 
 
-def _orange(X, y):
-    """Time the same job in Orange's own environment."""
-    code = """
-import sys, time
-import numpy as np
+def _elsewhere(python, code, **arrays):
+    """Run code in another environment on some arrays; the numbers that it prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "arrays.npz"
+        np.savez(path, **arrays)
+        header = "import sys, time\nimport numpy as np\ndata = np.load(sys.argv[1])\n"
+        command = [str(python), "-W", "ignore", "-c", header + code, str(path)]
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
+        return [float(word) for word in run.stdout.split()]
+
+
+ORANGE_MDLP = """
 from Orange.data import ContinuousVariable, DiscreteVariable, Domain, Table
-from Orange.preprocess import Discretize
 from Orange.preprocess.discretize import EntropyMDL
-with np.load(sys.argv[1]) as data:
-    X, y = data["X"], data["y"]
+X, y = data["X"], data["y"]
 columns = [ContinuousVariable(str(j)) for j in range(X.shape[1])]
 table = Table.from_numpy(Domain(columns, DiscreteVariable("y", ["0", "1"])), X, y)
 method = EntropyMDL(force=False)
@@ -136,11 +142,79 @@ for _ in range(3):
     times.append(time.perf_counter() - begin)
 print(min(times))
 """
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "set.npz"
-        np.savez(path, X=X, y=y)
-        command = [str(ORANGE), "-W", "ignore", "-c", code, str(path)]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+MRMRS = """
+import mrmrs, polars
+frame = polars.DataFrame(data["X"].astype(float), schema=[f"c{j}" for j in range(data["X"].shape[1])])
+target = polars.Series("y", data["y"].astype(float))
+times = []
+for _ in range(3):
+    begin = time.perf_counter()
+    mrmrs.mrmr(frame, target, 50, "classification")
+    times.append(time.perf_counter() - begin)
+print(min(times))
+"""
+
+PYAGRUM_TAN = """
+import pandas
+from pyagrum.lib.discreteTypeProcessor import DiscreteTypeProcessor
+from pyagrum.skbn import BNClassifier
+frame = pandas.DataFrame(data["X"], columns=[f"c{j}" for j in range(data["X"].shape[1])])
+processor = DiscreteTypeProcessor(discretizationThreshold=1000)
+model = BNClassifier(learningMethod="TAN", type_processor=processor)
+begin = time.perf_counter()
+model.fit(frame, data["y"])
+print(time.perf_counter() - begin)
+begin = time.perf_counter()
+model.predict(frame[:2000])
+print((time.perf_counter() - begin) * len(frame) / 2000)
+"""
+
+
+def mrmr():
+    """mRMR, 50 features, coding included, two cores; the peer ranks by F and Pearson correlation."""
+    from slfs import MRMR
+
+    rows = []
+    shapes = {
+        "E 200 x 10000": (200, 10_000, 3, 2, 3),
+        "B 7797 x 617": (7797, 617, 5, 26, 2),
+        "A 1150 x 20000": (1150, 20_000, 3, 2, 1),
+        "F 1150 x 100000": (1150, 100_000, 3, 2, 4),
+    }
+    for name, shape in shapes.items():
+        X, y = data.coded(*shape)
+        selector = MRMR(50, categorical_features="all", n_jobs=2)
+        ours = best(lambda selector=selector, X=X, y=y: selector.fit(X, y), 4)
+        peer = _elsewhere(PEERS, MRMRS, X=X, y=y)[0] if PEERS.exists() else float("nan")
+        rows.append((name, ours, "mrmrs (F, Pearson)", peer))
+    return rows
+
+
+def tan():
+    """TAN on 20000 x 16 columns of 16 levels, 26 classes, two cores."""
+    from slfs import TAN
+
+    X, y = data.coded(20_000, 16, 16, 26, seed=5)
+    classifier = TAN(categorical_features="all", n_jobs=2).fit(X, y)
+    peer = _elsewhere(PEERS, PYAGRUM_TAN, X=X, y=y) if PEERS.exists() else [float("nan")] * 2
+    return [
+        ("fit", best(lambda: classifier.fit(X, y)), "pyAgrum", peer[0]),
+        ("predict 20000 rows", best(lambda: classifier.predict(X)), "pyAgrum, at its rate", peer[1]),
+    ]
+
+
+def online():
+    """The online methods on the paper's data, beside reading and coding the columns alone."""
+    from slfs import OSFS, SAOLA, FastOSFS, MDLPDiscretizer
+
+    rows = []
+    for selector, name in ((OSFS(), "madelon"), (FastOSFS(), "arcene"), (SAOLA(), "arcene")):
+        X, y = data.paper(name)
+        coding = best(lambda X=X, y=y: MDLPDiscretizer().fit(X, y), 2)
+        ours = best(lambda selector=selector, X=X, y=y: selector.fit(X, y), 2)
+        rows.append((f"{type(selector).__name__}, {name}", ours, "MDLP alone", coding))
+    return rows
 
 
 def dorothea():
@@ -237,5 +311,6 @@ print(time.perf_counter() - begin)
 
 
 CASES = {
-    case.__name__: case for case in (count, pack, mdlp, dorothea, isolet, peers, growth, importing, cold)
+    case.__name__: case
+    for case in (count, pack, mdlp, mrmr, tan, online, dorothea, isolet, peers, growth, importing, cold)
 }
