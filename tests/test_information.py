@@ -41,6 +41,25 @@ def test_figures_equal_the_oracle(seed, n_samples):
         assert pair.given_class[0] == pytest.approx(expected, abs=1e-12)
 
 
+@given(seeds, st.integers(2, 400), st.tuples(st.integers(2, 4), st.integers(2, 4)), st.integers(1, 4))
+def test_sums_over_few_levels_are_those_of_their_tables(seed, n_samples, levels, n_classes):
+    """Columns of 2 and 3 levels are summed without a table: the same integers must come out."""
+    random = np.random.default_rng(seed)
+    codes = np.stack([random.integers(0, d, n_samples) for d in levels])
+    codes[:, 0] = np.array(levels) - 1
+    y = random.integers(0, n_classes, n_samples)
+    y[0] = n_classes - 1
+    information = information_of(codes, y)
+    table, nlogn = information.joint_counts(0, 1), information.nlogn
+    pair = information.pairs(0, np.array([1]))
+    whole = nlogn.table[-1] - information.pooled_sums.sum()
+    expected = nlogn.table[table.sum(axis=0)].sum() + whole
+    assert pair.mutual_information[0] == max(expected, 0) / (nlogn.scale * n_samples)
+    assert information.mutual_information(0, np.array([1]))[0] == pair.mutual_information[0]
+    expected = nlogn.table[table].sum() - information.class_sums.sum() + information.sum_of_classes
+    assert pair.given_class[0] == max(expected, 0) / (nlogn.scale * n_samples)
+
+
 @given(seeds)
 def test_laws(seed):
     codes, y = dependent_codes(seed, 150, 4)

@@ -31,6 +31,11 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
     return decorate
 
 
+def late_kernel(function: Function) -> Function:
+    """Compile a function that few users need when it is first called, without the GIL."""
+    return cast("Function", numba.njit(nogil=True, cache=True)(function))
+
+
 def helper(function: Function) -> Function:
     """Compile a function that kernels of its own file call now and then."""
     return cast("Function", numba.njit(nogil=True)(function))

@@ -204,7 +204,7 @@ class Information:
 
     def _pieces(self, f: int, n_others: int) -> list[slice]:
         planes = float(self.packed.arrays.levels[f])
-        work = n_others * (40 + 0.3 * planes * planes * self.packed.layout.n_words)
+        work = n_others * (15 + 0.15 * planes * planes * self.packed.layout.n_words)
         count = self._threads.count if work > _THREAD_WORTH else 1
         bounds = np.linspace(0, n_others, count + 1).astype(int)
         return [slice(begin, end) for begin, end in itertools.pairwise(bounds)]

@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from slfs._compile import inlined, kernel
+from slfs._compile import inlined, kernel, late_kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -385,7 +385,7 @@ def interval_counts(
             class_counts[counts_offset[j] + level * n_classes + runs.label[r]] += runs.size[r]
 
 
-@kernel(types.void(_runs, types.int64[:, :, ::1]))
+@late_kernel
 def quantile_counts(runs: Runs, out: Ints) -> None:
     """Add the runs of each column up in equal-frequency intervals, which have not seen the class."""
     n_bins = out.shape[1]
@@ -416,7 +416,7 @@ def _chi2_of_pair(counts: Ints, a: int, b: int) -> float:
     return statistic
 
 
-@kernel(types.int64(types.int64[:, ::1], types.float64, types.int64, _i1))
+@late_kernel
 def merge_intervals(counts: Ints, threshold: float, most: int, group: Ints) -> int:
     """Merge neighbouring intervals (rows of class counts) while some pair is alike.
 

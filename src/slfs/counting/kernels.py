@@ -12,13 +12,13 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from slfs._compile import helper, inlined, kernel, popcount
+from slfs._compile import helper, inlined, kernel, late_kernel, popcount
 
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]
 Codes = NDArray[np.uint8]
 
-ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
+ZERO, ONE, TWO, THREE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
 WORD = np.uint64(64)
 
 MAX_PLANES = np.uint64(63)
@@ -51,7 +51,7 @@ class PackedArrays(NamedTuple):
     home_sample: Words
 
 
-_u1, _i1, _b1 = types.uint64[::1], types.int64[::1], types.uint8[::1]
+_u1, _i1 = types.uint64[::1], types.int64[::1]
 _packed = types.NamedTuple([_u1, _u1, _u1, _i1, _u1, _u1, _u1, _u1, _u1], PackedArrays)
 
 
@@ -245,6 +245,68 @@ def _count_codes(
     return by_class
 
 
+@inlined
+def _sums_of_few_levels(
+    packed: PackedArrays, f: np.uint64, k: np.uint64, nlogn: Counts
+) -> tuple[np.int64, np.int64]:
+    """The sums of n log n over the tables (f, k) and (f, k, class) of columns with 2 or 3 levels.
+
+    Most columns are such: here the table never leaves the registers. A column with 2 levels has an
+    empty one in the middle.
+    """
+    n_classes = np.uint64(packed.first_word.shape[0] - 1)
+    n_words = packed.home_word[np.uint64(packed.home_word.shape[0] - 1)]
+    words, counts = packed.words, packed.class_counts
+    three_f, three_k = packed.levels[f] == THREE, packed.levels[k] == THREE
+    f0, k0 = packed.offset[f], packed.offset[k]
+    f1, k1 = f0 + n_words, k0 + n_words
+    own_f, own_k = packed.counts_offset[f], packed.counts_offset[k]
+    last_f = (packed.levels[f] - ONE) * n_classes
+    t00, t01, t02 = np.int64(0), np.int64(0), np.int64(0)
+    t10, t11, t12 = np.int64(0), np.int64(0), np.int64(0)
+    t20, t21, t22 = np.int64(0), np.int64(0), np.int64(0)
+    by_class = np.int64(0)
+    for c in range(n_classes):
+        low, high = packed.first_word[c], packed.first_word[c + ONE]
+        u00, u01, u10, u11 = ZERO, ZERO, ZERO, ZERO
+        if three_f and three_k:
+            for w in range(low, high):
+                x0, x1, z0, z1 = words[f0 + w], words[f1 + w], words[k0 + w], words[k1 + w]
+                u00 += np.uint64(popcount(x0 & z0))
+                u01 += np.uint64(popcount(x0 & z1))
+                u10 += np.uint64(popcount(x1 & z0))
+                u11 += np.uint64(popcount(x1 & z1))
+        elif three_f:
+            for w in range(low, high):
+                u00 += np.uint64(popcount(words[f0 + w] & words[k0 + w]))
+                u10 += np.uint64(popcount(words[f1 + w] & words[k0 + w]))
+        elif three_k:
+            for w in range(low, high):
+                u00 += np.uint64(popcount(words[f0 + w] & words[k0 + w]))
+                u01 += np.uint64(popcount(words[f0 + w] & words[k1 + w]))
+        else:
+            for w in range(low, high):
+                u00 += np.uint64(popcount(words[f0 + w] & words[k0 + w]))
+        n00, n01, n10, n11 = np.int64(u00), np.int64(u01), np.int64(u10), np.int64(u11)
+        middle_f = counts[own_f + n_classes + c] if three_f else np.int64(0)
+        middle_k = counts[own_k + n_classes + c] if three_k else np.int64(0)
+        n02 = counts[own_f + c] - n00 - n01
+        n12 = middle_f - n10 - n11
+        n20 = counts[own_k + c] - n00 - n10
+        n21 = middle_k - n01 - n11
+        n22 = counts[own_f + last_f + c] - n20 - n21
+        by_class += nlogn[np.uint64(n00)] + nlogn[np.uint64(n01)] + nlogn[np.uint64(n02)]
+        by_class += nlogn[np.uint64(n10)] + nlogn[np.uint64(n11)] + nlogn[np.uint64(n12)]
+        by_class += nlogn[np.uint64(n20)] + nlogn[np.uint64(n21)] + nlogn[np.uint64(n22)]
+        t00, t01, t02 = t00 + n00, t01 + n01, t02 + n02
+        t10, t11, t12 = t10 + n10, t11 + n11, t12 + n12
+        t20, t21, t22 = t20 + n20, t21 + n21, t22 + n22
+    pooled = nlogn[np.uint64(t00)] + nlogn[np.uint64(t01)] + nlogn[np.uint64(t02)]
+    pooled += nlogn[np.uint64(t10)] + nlogn[np.uint64(t11)] + nlogn[np.uint64(t12)]
+    pooled += nlogn[np.uint64(t20)] + nlogn[np.uint64(t21)] + nlogn[np.uint64(t22)]
+    return pooled, by_class
+
+
 @kernel(types.void(_packed, types.uint64, _u1, _i1, types.int64[:, ::1], types.int64[:, :, ::1]))
 def pair_sums(
     packed: PackedArrays,
@@ -269,10 +331,14 @@ def pair_sums(
     codes_f = np.empty(n_samples, np.uint8)
     codes_k = np.empty(n_samples, np.uint8)
     limit = most_levels_by_planes(packed, f)
+    few = levels_f in (TWO, THREE) and tables.shape[0] == 0
     decoded = False
     for i in range(np.uint64(others.shape[0])):
         k = others[i]
         levels_k = packed.levels[k]
+        if few and levels_k in (TWO, THREE):
+            out[i, ZERO], out[i, ONE] = _sums_of_few_levels(packed, f, k, nlogn)
+            continue
         planes = levels_k <= limit
         if not planes:
             if not decoded:
@@ -344,13 +410,13 @@ def marginal_sums(
         out[j, ONE] = by_class
 
 
-@kernel(types.void(_packed, types.uint64, _b1))
+@late_kernel
 def decode(packed: PackedArrays, j: np.uint64, codes: Codes) -> None:
     """Write the codes of column j, one for each class-sorted sample."""
     _decode(packed, j, codes)
 
 
-@kernel(types.int64(_b1, _u1, _u1, _i1, types.int64[:, :, ::1]))
+@late_kernel
 def stratified_counts(
     codes: Codes, strata: Words, first_sample: Words, nlogn: Counts, out: Counts
 ) -> np.int64:
