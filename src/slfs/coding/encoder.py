@@ -244,24 +244,28 @@ def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -
     return Learned(coding, class_counts)
 
 
-def encode_numbers(coding: Coding, block: NumberBlock) -> NDArray[np.uint8]:
-    """Code a block of numbers: one row for each column, one entry for each sample."""
+def encode_numbers(coding: Coding, block: NumberBlock, *, seen: bool = False) -> NDArray[np.uint8]:
+    """Code a block of numbers: one row for each column, one entry for each sample.
+
+    ``seen`` promises that the coding was learned from this very block.
+    """
     n_columns, n_samples = len(coding), block.n_samples
-    codes = _entry_codes(coding, block.indptr, block.value)
+    codes = _entry_codes(coding, block.indptr, block.value, seen)
     if block.sample is None:
         return codes.reshape(n_columns, n_samples)
-    zero = _entry_codes(coding, np.arange(n_columns + 1), np.zeros(n_columns))
+    zero = _entry_codes(coding, np.arange(n_columns + 1), np.zeros(n_columns), seen=False)
     dense = np.repeat(zero[:, np.newaxis], n_samples, axis=1)
     dense[np.repeat(np.arange(n_columns), np.diff(block.indptr)), block.sample] = codes
     return dense
 
 
 def _entry_codes(
-    coding: Coding, indptr: NDArray[np.int64], value: NDArray[np.float64]
+    coding: Coding, indptr: NDArray[np.int64], value: NDArray[np.float64], seen: bool
 ) -> NDArray[np.uint8]:
     codes = np.empty(len(value), np.uint8)
     missing = _missing_codes(coding)
-    assign(indptr, value, coding.thresholds, coding.offset, ~coding.mdlp, missing, codes)
+    exact = np.zeros(len(coding), np.bool_) if seen else ~coding.mdlp
+    assign(indptr, value, coding.thresholds, coding.offset, exact, missing, codes)
     for column in coding.categories:
         own = slice(indptr[column], indptr[column + 1])
         entries = value[own].tolist()

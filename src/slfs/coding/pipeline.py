@@ -199,7 +199,7 @@ def _learn(
         p_value = _test(block, learned, runs, missing, layout)
     return (
         learned,
-        lambda columns: encode_numbers(learned.coding.take(columns), numbers.take(columns)),
+        lambda kept: encode_numbers(learned.coding.take(kept), numbers.take(kept), seen=True),
         p_value,
     )
 
