@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from slfs import Chi2
 from slfs._compile import compile_kernels
-from slfs.coding.kernels import merge_intervals
+from slfs.coding.cut_kernels import merge_intervals
 from slfs.counting.planes import SampleLayout
 from slfs.selectors.chi2 import _read_column
 from slfs.table import read_table

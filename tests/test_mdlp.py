@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn import datasets
 
 from slfs import SLFS, MDLPDiscretizer
-from slfs.coding.kernels import MAX_CUTS
+from slfs.coding.cut_kernels import MAX_CUTS
 from tests import naive
 
 REFERENCES = json.loads((Path(__file__).parent / "fixtures" / "references.json").read_text())

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from slfs._compile import compile_kernels
-from slfs.coding.encoder import Coding
+from slfs.coding.codebook import Coding
 from slfs.counting.planes import SampleLayout
 from slfs.table import Table, read_table, resolve_categorical
 from slfs.target import Target, read_target

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from slfs.coding.encoder import NONE, Coding
+from slfs.coding.codebook import NONE, Coding
 from slfs.network import ROOT
 from slfs.selectors.selection import NetworkCounts
 

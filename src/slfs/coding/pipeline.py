@@ -14,19 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._threads import Threads
-from slfs.coding.encoder import (
-    Coding,
-    Learned,
-    encode_labels,
-    encode_numbers,
-    join_codings,
-    learn_labels,
-    learn_levels,
-    learn_numbers,
-    make_runs,
-    mdlp_cuts,
-)
-from slfs.coding.kernels import Runs, quantile_counts
+from slfs.coding.categories import encode_labels, learn_labels
+from slfs.coding.codebook import Coding, Learned, join_codings
+from slfs.coding.cut_kernels import quantile_counts
+from slfs.coding.numbers import encode_numbers, learn_levels, learn_numbers, make_runs, mdlp_cuts
+from slfs.coding.run_kernels import Runs
 from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, join_blocks, pack_block
 from slfs.information import column_information, column_sums, independence_p_values
 from slfs.nlogn import nlogn_table

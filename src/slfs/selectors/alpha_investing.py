@@ -55,18 +55,12 @@ class AlphaInvesting(StreamSelector):
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_features_in_,)
-        Mask of the selected features.
     ranking_ : ndarray of shape (n_features_,)
         Selected columns in the order of arrival.
     scores_ : ndarray of shape (n_features_,)
         Their p-values.
-    network_ : TreeNetwork
-        The selected features below the class.
-    features_ : recarray of shape (n_features_in_,)
-        One record for each column, as in `SLFS`.
-    n_features_ : int
-        Number of selected features.
+    support_, network_, features_, n_features_
+        As in `SLFS`.
 
     References
     ----------

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import difflib
 import math
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -29,6 +30,14 @@ from slfs.table import Table, keep_types
 
 if TYPE_CHECKING:
     from slfs.classifiers.bnslfs import BNSLFS
+
+
+K_CONSTRAINTS = [
+    Interval(Integral, 1, None, closed="left"),
+    Interval(Real, 0, 1, closed="neither"),
+    StrOptions({"auto"}),
+]
+"""What the parameter ``k`` may be: a number of columns, a share of them, or "auto"."""
 
 
 class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]

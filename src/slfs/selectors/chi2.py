@@ -12,8 +12,8 @@ from scipy.special import chdtri
 from sklearn.utils._param_validation import Interval
 
 from slfs._threads import Threads
-from slfs.coding.encoder import MAX_LEVELS
-from slfs.coding.kernels import merge_intervals
+from slfs.coding.codebook import MAX_LEVELS
+from slfs.coding.cut_kernels import merge_intervals
 from slfs.coding.pipeline import ColumnFacts, code_table
 from slfs.counting.planes import SampleLayout
 from slfs.estimator import TrainingData
@@ -46,20 +46,14 @@ class Chi2(BaseSelector):
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_features_in_,)
-        Mask of the selected features.
     cut_points_ : list of ndarray
         Rising cut points of each column; empty for a categorical one.
     ranking_ : ndarray of shape (n_features_,)
         Selected columns by falling chi-square of their final intervals and the classes.
     scores_ : ndarray of shape (n_features_,)
         These statistics.
-    network_ : TreeNetwork
-        The selected features below the class.
-    features_ : recarray of shape (n_features_in_,)
-        One record for each column, as in `SLFS`.
-    n_features_ : int
-        Number of selected features.
+    support_, network_, features_, n_features_
+        As in `SLFS`.
 
     Notes
     -----

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from slfs.coding.pipeline import ColumnFacts
 from slfs.information import Information, chi2_statistics
 from slfs.network import ROOT
-from slfs.selectors.base import BaseSelector, limit
+from slfs.selectors.base import K_CONSTRAINTS, BaseSelector, limit
 from slfs.selectors.selection import Selection
 
 
@@ -35,18 +33,12 @@ class Chi2Ranking(BaseSelector):
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_features_in_,)
-        Mask of the selected features.
     ranking_ : ndarray of shape (n_features_,)
         Selected columns by falling statistic; ties: the smaller column.
     scores_ : ndarray of shape (n_features_,)
         Their statistics.
-    network_ : TreeNetwork
-        The selected features below the class.
-    features_ : recarray of shape (n_features_in_,)
-        One record for each column, as in `SLFS`.
-    n_features_ : int
-        Number of selected features.
+    support_, network_, features_, n_features_
+        As in `SLFS`.
 
     References
     ----------
@@ -63,11 +55,7 @@ class Chi2Ranking(BaseSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseSelector._parameter_constraints,
-        "k": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="neither"),
-            StrOptions({"auto"}),
-        ],
+        "k": K_CONSTRAINTS,
     }
 
     def __init__(

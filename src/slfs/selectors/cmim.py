@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,18 +27,12 @@ class CMIM(GreedySelector):
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_features_in_,)
-        Mask of the selected features.
     ranking_ : ndarray of shape (n_features_,)
         Selected columns in the order in which they were taken.
     scores_ : ndarray of shape (n_features_,)
         What each scored when it was taken, in nats.
-    network_ : TreeNetwork
-        The selected features below the class.
-    features_ : recarray of shape (n_features_in_,)
-        One record for each column, as in `SLFS`.
-    n_features_ : int
-        Number of selected features.
+    support_, network_, features_, n_features_
+        As in `SLFS`.
 
     References
     ----------
@@ -53,17 +45,6 @@ class CMIM(GreedySelector):
     >>> CMIM(k=2).fit(*load_iris(return_X_y=True)).ranking_
     array([3, 2])
     """
-
-    def __init__(
-        self,
-        k: float | str = "auto",
-        *,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.k = k
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
 
     def _rescore(
         self,

@@ -34,18 +34,14 @@ class FCBF(BaseSelector):
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_features_in_,)
-        Mask of the selected features.
     ranking_ : ndarray of shape (n_features_,)
         Selected columns by falling SU(f,Y).
     scores_ : ndarray of shape (n_features_,)
         Their SU(f,Y).
-    network_ : TreeNetwork
-        The selected features below the class.
     features_ : recarray of shape (n_features_in_,)
-        One record for each column, as in `SLFS`; ``lost_to`` names the feature that removed a column.
-    n_features_ : int
-        Number of selected features.
+        One record for each column; ``lost_to`` names the feature that removed it.
+    support_, network_, features_, n_features_
+        As in `SLFS`.
 
     References
     ----------

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from slfs.coding.pipeline import ColumnFacts
 from slfs.information import Information
 from slfs.network import ROOT
-from slfs.selectors.base import BaseSelector, limit
+from slfs.selectors.base import K_CONSTRAINTS, BaseSelector, limit
 from slfs.selectors.selection import Selection
 
 Floats = NDArray[np.float64]
@@ -29,14 +27,19 @@ class GreedySelector(BaseSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseSelector._parameter_constraints,
-        "k": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="neither"),
-            StrOptions({"auto"}),
-        ],
+        "k": K_CONSTRAINTS,
     }
 
-    k: int | float | str
+    def __init__(
+        self,
+        k: float | str = "auto",
+        *,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.k = k
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
 
     @abstractmethod
     def _rescore(

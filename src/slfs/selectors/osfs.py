@@ -114,18 +114,12 @@ class OSFS(_MarkovBlanket):
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_features_in_,)
-        Mask of the selected features.
     ranking_ : ndarray of shape (n_features_,)
         Selected columns in the order of arrival.
     scores_ : ndarray of shape (n_features_,)
         p-value of each alone with the class.
-    network_ : TreeNetwork
-        The selected features below the class.
-    features_ : recarray of shape (n_features_in_,)
-        One record for each column, as in `SLFS`.
-    n_features_ : int
-        Number of selected features.
+    support_, network_, features_, n_features_
+        As in `SLFS`.
 
     See Also
     --------
@@ -178,18 +172,12 @@ class FastOSFS(_MarkovBlanket):
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_features_in_,)
-        Mask of the selected features.
     ranking_ : ndarray of shape (n_features_,)
         Selected columns in the order of arrival.
     scores_ : ndarray of shape (n_features_,)
         p-value of each alone with the class.
-    network_ : TreeNetwork
-        The selected features below the class.
-    features_ : recarray of shape (n_features_in_,)
-        One record for each column, as in `SLFS`.
-    n_features_ : int
-        Number of selected features.
+    support_, network_, features_, n_features_
+        As in `SLFS`.
 
     References
     ----------

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.coding.encoder import Coding
+from slfs.coding.codebook import Coding
 from slfs.information import Information
 from slfs.network import ROOT, TreeNetwork
 

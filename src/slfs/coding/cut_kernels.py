@@ -1,255 +1,26 @@
-"""Columns of numbers -> runs -> cut points -> codes (numba).
-
-A column is given as entries (value, class); samples without an entry have the value 0, so dense and
-sparse columns are one case. Its *runs* are the counts of each (value, class), by rising value: all that
-MDLP needs. NaN entries are counted apart, as missing.
-"""
+"""Runs -> cut points -> counts and codes (numba)."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
 from slfs._compile import inlined, kernel, late_kernel
+from slfs.coding.run_kernels import RUNS, Runs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Labels = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 Codes = NDArray[np.uint8]
-
-WINDOW = 1024
-"""Whole numbers within this range of each other are counted instead of sorted."""
 
 MAX_CUTS = 254
 """At most 255 intervals: with the level of missing values they fit in a byte."""
 
-
-class Runs(NamedTuple):
-    """Runs of several columns, those of column j in ``start[j]:stop[j]``."""
-
-    start: Ints
-    stop: Ints
-    value: Floats
-    label: Labels
-    size: Ints
-
-
-_f1, _i1, _l1 = types.float64[::1], types.int64[::1], types.int32[::1]
+_f1, _i1 = types.float64[::1], types.int64[::1]
 _b1, _c1 = types.boolean[::1], types.uint8[::1]
-_runs = types.NamedTuple([_i1, _i1, _f1, _l1, _i1], Runs)
-
-
-@inlined
-def _without_entry(label: Labels, begin: int, end: int, totals: Ints, absent: Ints) -> bool:
-    """Count the samples of each class that have no entry; tell whether there are any."""
-    if end - begin == totals.sum():
-        for c in range(totals.shape[0]):
-            absent[c] = 0
-        return False
-    for c in range(totals.shape[0]):
-        absent[c] = totals[c]
-    for e in range(begin, end):
-        absent[label[e]] -= 1
-    return True
-
-
-@inlined
-def _whole_range(own: Floats) -> tuple[int, int, bool]:
-    """The least and the largest value, and whether all values but NaN are whole numbers."""
-    low, high, whole = np.int64(2**62), np.int64(-(2**62)), True
-    for e in range(own.shape[0]):  # without a branch, so that it is vectorised
-        number = own[e] if abs(own[e]) < 2.0**53 else 0.5
-        integer = np.int64(number)
-        whole &= np.float64(integer) == number
-        low, high = min(low, integer), max(high, integer)
-    if whole:
-        return low, high, whole
-    low, high = np.int64(2**62), np.int64(-(2**62))
-    for e in range(own.shape[0]):
-        if own[e] == own[e]:
-            if not (abs(own[e]) < 2.0**53) or np.float64(np.int64(own[e])) != own[e]:
-                return low, high, False
-            low, high = min(low, np.int64(own[e])), max(high, np.int64(own[e]))
-    return low, high, True
-
-
-@inlined
-def _tally(number: float, c: int, low: int, n_classes: int, table: Ints, missing: Ints) -> None:
-    """Count one entry of class c."""
-    if number == number:
-        table[np.uint64((np.int64(number) - low) * n_classes + c)] += 1
-    else:
-        missing[c] += 1
-
-
-@kernel(types.void(_i1, _f1, _l1, _i1, _runs, types.int64[:, ::1], _b1))
-def counted_runs(
-    indptr: Ints,
-    value: Floats,
-    label: Labels,
-    totals: Ints,
-    runs: Runs,
-    missing: Ints,
-    counted: Mask,
-) -> None:
-    """Make the runs of columns of whole numbers in a narrow range; mark which columns these are.
-
-    An empty ``label`` says that every sample has an entry, and that they are sorted by class.
-    """
-    n_classes = totals.shape[0]
-    dense = label.shape[0] == 0
-    table = np.zeros(WINDOW * n_classes, np.int64)
-    absent = np.zeros(n_classes, np.int64)
-    filled = np.int64(0)
-    for j in range(indptr.shape[0] - 1):
-        begin, end = indptr[j], indptr[j + 1]
-        low, high, fits = _whole_range(value[begin:end])
-        zeros = not dense and _without_entry(label, begin, end, totals, absent)
-        if zeros:
-            low, high = min(low, np.int64(0)), max(high, np.int64(0))
-        counted[j] = fits and high - low < WINDOW
-        runs.start[j] = filled
-        runs.stop[j] = filled
-        if not counted[j]:
-            continue
-        if zeros:
-            for c in range(n_classes):
-                table[-low * n_classes + c] = absent[c]
-        if dense:
-            first = begin
-            for c in range(n_classes):
-                own = value[first : first + totals[c]]
-                first += totals[c]
-                if high - low < 8:
-                    present = np.int64(0)
-                    for place in range(high - low + 1):
-                        count = np.int64(0)
-                        for e in range(own.shape[0]):
-                            count += own[e] == np.float64(low + place)
-                        table[place * n_classes + c] = count
-                        present += count
-                    missing[j, c] = own.shape[0] - present
-                else:
-                    for e in range(own.shape[0]):
-                        _tally(own[e], c, low, n_classes, table, missing[j])
-        else:
-            for e in range(begin, end):
-                _tally(value[e], label[e], low, n_classes, table, missing[j])
-        for place in range(high - low + 1):
-            for c in range(n_classes):
-                if table[place * n_classes + c] > 0:
-                    runs.value[filled] = low + place
-                    runs.label[filled] = c
-                    runs.size[filled] = table[place * n_classes + c]
-                    table[place * n_classes + c] = 0
-                    filled += 1
-        runs.stop[j] = filled
-
-
-@kernel(types.void(types.float64[:, ::1], _i1, types.int32[:, ::1]))
-def merge_classes(value: Floats, totals: Ints, label: Labels) -> None:
-    """Sort each row whose classes, one after another, are sorted already, NaN last in each.
-
-    Writes the classes in the new order to ``label``; NaN stand at the end of the row. Neighbouring
-    pieces are merged in rounds, from one pair of buffers to the other and back.
-    """
-    n_classes, n_samples = totals.shape[0], np.uint64(value.shape[1])
-    bounds = np.empty(n_classes + 2, np.uint64)
-    values = np.empty((2, n_samples))
-    labels = np.empty((2, n_samples), np.int32)
-    one = np.uint64(1)
-    for row in range(value.shape[0]):
-        e, filled, last = np.uint64(0), np.uint64(0), n_samples
-        for c in range(n_classes):
-            bounds[c] = filled
-            for _ in range(totals[c]):
-                if value[row, e] == value[row, e]:
-                    values[0, filled] = value[row, e]
-                    labels[0, filled] = c
-                    filled += one
-                else:
-                    last -= one
-                    label[row, last] = c
-                e += one
-        pieces, now = n_classes, 0
-        while pieces > 1:
-            bounds[pieces] = filled
-            bounds[pieces + 1] = filled  # an odd piece is merged with an empty one
-            for piece in range(0, pieces, 2):
-                i, middle = bounds[piece], bounds[piece + 1]
-                j, end = middle, bounds[piece + 2]
-                for e in range(i, end):
-                    if i == middle or (j < end and values[now, j] < values[now, i]):
-                        values[1 - now, e] = values[now, j]
-                        labels[1 - now, e] = labels[now, j]
-                        j += one
-                    else:
-                        values[1 - now, e] = values[now, i]
-                        labels[1 - now, e] = labels[now, i]
-                        i += one
-                bounds[piece // 2] = bounds[piece]
-            pieces, now = (pieces + 1) // 2, 1 - now
-        for e in range(filled):
-            value[row, e] = values[now, e]
-            label[row, e] = labels[now, e]
-        for e in range(filled, n_samples):
-            value[row, e] = np.nan
-
-
-@kernel(types.void(_i1, _f1, _l1, _i1, _runs, types.int64[:, ::1]))
-def sorted_runs(
-    indptr: Ints,
-    value: Floats,
-    label: Labels,
-    totals: Ints,
-    runs: Runs,
-    missing: Ints,
-) -> None:
-    """Make the runs of columns whose entries are sorted by value, NaN last."""
-    n_classes = totals.shape[0]
-    absent = np.empty(n_classes, np.int64)
-    tied = np.zeros(n_classes, np.int64)
-    filled = np.int64(0)
-    for j in range(indptr.shape[0] - 1):
-        begin, end = indptr[j], indptr[j + 1]
-        waiting = _without_entry(label, begin, end, totals, absent)
-        runs.start[j] = filled
-        e = begin
-        while e < end or waiting:
-            number = value[e] if e < end else np.nan
-            if waiting and not (number < 0.0):
-                number = 0.0
-            if number != number:
-                missing[j, label[e]] += 1
-                e += 1
-                continue
-            if waiting and number == 0.0:
-                for c in range(n_classes):
-                    tied[c] += absent[c]
-                waiting = False
-            elif e + 1 == end or value[e + 1] != number:
-                runs.value[filled] = number
-                runs.label[filled] = label[e]
-                runs.size[filled] = 1
-                filled += 1
-                e += 1
-                continue
-            while e < end and value[e] == number:
-                tied[label[e]] += 1
-                e += 1
-            for c in range(n_classes):
-                if tied[c] > 0:
-                    runs.value[filled] = number
-                    runs.label[filled] = c
-                    runs.size[filled] = tied[c]
-                    tied[c] = 0
-                    filled += 1
-        runs.stop[j] = filled
 
 
 @inlined
@@ -329,7 +100,7 @@ def _accepted(left: Ints, right: Ints, nlogn: Ints, scale: float) -> bool:
     return whole - parts_left - parts_right > math.log(size - 1.0) + description
 
 
-@kernel(types.void(_runs, types.int64, _i1, types.float64, types.float64[:, ::1], _i1))
+@kernel(types.void(RUNS, types.int64, _i1, types.float64, types.float64[:, ::1], _i1))
 def cut_points(
     runs: Runs,
     n_classes: int,
@@ -367,7 +138,7 @@ def cut_points(
         n_cuts[j] = found
 
 
-@kernel(types.void(_runs, types.int64, _f1, _i1, _i1, _i1))
+@kernel(types.void(RUNS, types.int64, _f1, _i1, _i1, _i1))
 def interval_counts(
     runs: Runs,
     n_classes: int,

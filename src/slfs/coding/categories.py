@@ -1,0 +1,97 @@
+"""Columns of categories -> levels and their counts -> codes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.coding.codebook import MAX_LEVELS, NONE, Coding, Learned, missing_codes
+from slfs.counting.planes import SampleLayout
+from slfs.table import LabelBlock
+
+
+def learn_labels(block: LabelBlock, layout: SampleLayout) -> Learned:
+    """Keep the values of a column as levels, whatever they are."""
+    present = [value for value, gone in zip(block.values, block.missing, strict=True) if not gone]
+    index: dict[Any, int] = {}
+    try:
+        level = np.array([index.setdefault(value, len(index)) for value in present], dtype=int)
+    except TypeError as error:
+        kind = next(type(value).__name__ for value in present if not isinstance(value, Hashable))
+        raise TypeError(
+            f"The column {block.name!r} of X has a cell of type {kind}, which is no category "
+            f"({error}): argument must be a string, a boolean or a number. Expand such cells into "
+            "plain columns."
+        ) from error
+    values = _sorted(list(index))
+    place = np.empty(len(values), int)
+    place[[index[value] for value in values]] = np.arange(len(values))
+    missing = np.bincount(layout.labels[block.missing], minlength=layout.n_classes)
+    return learn_categories(values, place[level], layout.labels[~block.missing], missing, None)
+
+
+def encode_labels(coding: Coding, column: int, block: LabelBlock) -> NDArray[np.uint8]:
+    """Code one column by the values of its categories: an array of shape (1, n_samples)."""
+    missing = int(missing_codes(coding)[column])
+    levels = coding.categories[column]
+    codes = [
+        missing if gone or not isinstance(value, Hashable) else levels.get(value, missing)
+        for value, gone in zip(block.values, block.missing, strict=True)
+    ]
+    return np.array([codes], np.uint8)
+
+
+def _sorted(values: list[Any]) -> list[Any]:
+    """Values by type and size, or by their looks where they cannot be compared."""
+    try:
+        return sorted(values, key=lambda value: (type(value).__name__, value))
+    except TypeError:
+        return sorted(values, key=lambda value: (type(value).__name__, repr(value)))
+
+
+def learn_categories(
+    values: list[Any],
+    level: NDArray[np.int64],
+    label: NDArray[np.int32],
+    missing: NDArray[np.int64],
+    size: NDArray[np.int64] | None,
+) -> Learned:
+    """Turn the sorted values of one column into its levels.
+
+    ``level`` and ``label`` are the value (its place) and the class of each sample, or of ``size``
+    samples each. With more than MAX_LEVELS values the most frequent keep a level each, ties: the first;
+    the others share one.
+    """
+    n_distinct, n_classes = len(values), len(missing)
+    code = np.arange(n_distinct)
+    rare = NONE
+    if n_distinct > MAX_LEVELS:
+        rare = MAX_LEVELS - 1
+        by_count = np.argsort(-np.bincount(level, weights=size, minlength=n_distinct), kind="stable")
+        code[:] = rare
+        code[np.sort(by_count[:rare])] = np.arange(rare)
+    n_present = min(n_distinct, MAX_LEVELS)
+    cells = code[level] * n_classes + label
+    table = np.bincount(cells, weights=size, minlength=n_present * n_classes).astype(np.int64)
+    table = table.reshape(n_present, n_classes)
+    missing_level = NONE
+    if missing.any():
+        missing_level = len(table)
+        table = np.vstack([table, missing])
+    coding = Coding(
+        mdlp=np.zeros(1, np.bool_),
+        n_levels=np.array([len(table)]),
+        rare=np.array([rare]),
+        missing=np.array([missing_level]),
+        n_distinct=np.array([n_distinct]),
+        fallback=np.array([int(table.sum(axis=1).argmax())]),
+        low=np.array([np.nan]),
+        high=np.array([np.nan]),
+        offset=np.zeros(2, np.int64),
+        thresholds=np.empty(0),
+        categories={0: dict(zip(values, code.tolist(), strict=True))},
+    )
+    return Learned(coding, table.reshape(-1))

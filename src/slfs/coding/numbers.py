@@ -1,0 +1,223 @@
+"""Columns of numbers -> intervals or levels and their counts -> codes."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.coding.categories import encode_labels, learn_categories
+from slfs.coding.codebook import (
+    MAX_LEVELS,
+    NONE,
+    Coding,
+    Learned,
+    join_learned,
+    missing_codes,
+    starts,
+)
+from slfs.coding.cut_kernels import MAX_CUTS, assign, cut_points, interval_counts
+from slfs.coding.run_kernels import Runs, counted_runs, merge_classes, sorted_runs
+from slfs.counting.planes import SampleLayout
+from slfs.nlogn import NLogN
+from slfs.table import LabelBlock, NumberBlock, ragged
+
+
+def make_runs(block: NumberBlock, layout: SampleLayout) -> tuple[Runs, NDArray[np.int64]]:
+    """Count the (value, class) pairs of each column, by rising value; and the missing by class."""
+    n_columns, n_classes = len(block.indptr) - 1, layout.n_classes
+    label = layout.labels[:0] if block.sample is None else layout.labels[block.sample]
+    runs = _empty_runs(n_columns, len(block.value) + n_columns * n_classes)
+    missing = np.zeros((n_columns, n_classes), np.int64)
+    counted = np.empty(n_columns, np.bool_)
+    counted_runs(block.indptr, block.value, label, layout.totals, runs, missing, counted)
+    rest = np.flatnonzero(~counted)
+    if len(rest) == 0:
+        return runs, missing
+    indptr, value, label = _sorted_entries(block, rest, layout)
+    more = _empty_runs(len(rest), len(value) + len(rest) * n_classes)
+    more_missing = np.zeros((len(rest), n_classes), np.int64)
+    sorted_runs(indptr, value, label, layout.totals, more, more_missing)
+    filled = int(runs.stop[-1])
+    runs.start[rest], runs.stop[rest] = more.start + filled, more.stop + filled
+    missing[rest] = more_missing
+    if filled == 0:
+        return Runs(runs.start, runs.stop, more.value, more.label, more.size), missing
+    used = int(more.stop[-1])
+    joined = Runs(
+        runs.start,
+        runs.stop,
+        np.concatenate([runs.value[:filled], more.value[:used]]),
+        np.concatenate([runs.label[:filled], more.label[:used]]),
+        np.concatenate([runs.size[:filled], more.size[:used]]),
+    )
+    return joined, missing
+
+
+def mdlp_cuts(runs: Runs, n_classes: int, nlogn: NLogN) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The cut points of columns of numbers by MDLP, one column after another, and how many of each."""
+    n_columns = len(runs.start)
+    cuts = np.empty((n_columns, MAX_CUTS))
+    n_cuts = np.empty(n_columns, np.int64)
+    cut_points(runs, n_classes, nlogn.table, nlogn.scale, cuts, n_cuts)
+    return cuts[np.arange(MAX_CUTS) < n_cuts[:, np.newaxis]], n_cuts
+
+
+def learn_numbers(
+    runs: Runs,
+    missing: NDArray[np.int64],
+    layout: SampleLayout,
+    thresholds: NDArray[np.float64],
+    n_cuts: NDArray[np.int64],
+) -> Learned:
+    """Count the samples between the cut points of columns of numbers."""
+    n_columns, n_classes = len(runs.start), layout.n_classes
+    offset = starts(n_cuts)
+    has_missing = missing.any(axis=1)
+    n_intervals = np.where(runs.stop > runs.start, n_cuts + 1, 0)
+    n_levels = n_intervals + has_missing
+    counts_offset = starts(n_levels * n_classes)
+    class_counts = np.zeros(counts_offset[-1], np.int64)
+    interval_counts(runs, n_classes, thresholds, offset, counts_offset, class_counts)
+    _add_missing(class_counts, counts_offset, n_levels, missing)
+    coding = Coding(
+        mdlp=np.ones(n_columns, np.bool_),
+        n_levels=n_levels,
+        rare=np.full(n_columns, NONE),
+        missing=np.where(has_missing, n_levels - 1, NONE),
+        n_distinct=np.zeros(n_columns, np.int64),
+        fallback=_most_frequent(class_counts, n_levels, n_classes),
+        low=_first(runs, runs.start),
+        high=_first(runs, runs.stop - 1),
+        offset=offset,
+        thresholds=thresholds,
+    )
+    return Learned(coding, class_counts)
+
+
+def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -> Learned:
+    """Keep the values of categorical columns of numbers as levels."""
+    n_columns, n_classes = len(runs.start), layout.n_classes
+    lengths = runs.stop - runs.start
+    first, source = ragged(runs.start, lengths)
+    value, label, count = runs.value[source], runs.label[source], runs.size[source]
+    column = np.repeat(np.arange(n_columns), lengths)
+    new = np.ones(len(value), np.bool_)
+    new[1:] = (value[1:] != value[:-1]) | (column[1:] != column[:-1])
+    n_distinct = np.bincount(column[new], minlength=n_columns)
+    level = np.cumsum(new) - 1 - starts(n_distinct)[column]
+    if n_distinct.max(initial=0) > MAX_LEVELS:
+        parts = []
+        for j in range(n_columns):
+            own = slice(first[j], first[j + 1])
+            values = value[own][new[own]].tolist()
+            parts.append(learn_categories(values, level[own], label[own], missing[j], count[own]))
+        return join_learned(parts)
+    has_missing = missing.any(axis=1)
+    n_levels = n_distinct + has_missing
+    counts_offset = starts(n_levels * n_classes)
+    cell = counts_offset[column] + level * n_classes + label
+    class_counts = np.bincount(cell, weights=count, minlength=counts_offset[-1]).astype(np.int64)
+    _add_missing(class_counts, counts_offset, n_levels, missing)
+    coding = Coding(
+        mdlp=np.zeros(n_columns, np.bool_),
+        n_levels=n_levels,
+        rare=np.full(n_columns, NONE),
+        missing=np.where(has_missing, n_levels - 1, NONE),
+        n_distinct=n_distinct,
+        fallback=_most_frequent(class_counts, n_levels, n_classes),
+        low=_first(runs, runs.start),
+        high=_first(runs, runs.stop - 1),
+        offset=starts(n_distinct),
+        thresholds=value[new],
+    )
+    return Learned(coding, class_counts)
+
+
+def encode_numbers(coding: Coding, block: NumberBlock, *, seen: bool = False) -> NDArray[np.uint8]:
+    """Code a block of numbers: one row for each column, one entry for each sample.
+
+    ``seen`` promises that the coding was learned from this very block.
+    """
+    n_columns, n_samples = len(coding), block.n_samples
+    codes = _entry_codes(coding, block.indptr, block.value, seen)
+    if block.sample is None:
+        return codes.reshape(n_columns, n_samples)
+    zero = _entry_codes(coding, np.arange(n_columns + 1), np.zeros(n_columns), seen=False)
+    dense = np.repeat(zero[:, np.newaxis], n_samples, axis=1)
+    dense[np.repeat(np.arange(n_columns), np.diff(block.indptr)), block.sample] = codes
+    return dense
+
+
+def _entry_codes(
+    coding: Coding, indptr: NDArray[np.int64], value: NDArray[np.float64], seen: bool
+) -> NDArray[np.uint8]:
+    codes = np.empty(len(value), np.uint8)
+    missing = missing_codes(coding)
+    exact = np.zeros(len(coding), np.bool_) if seen else ~coding.mdlp
+    assign(indptr, value, coding.thresholds, coding.offset, exact, missing, codes)
+    for column in coding.categories:
+        own = slice(indptr[column], indptr[column + 1])
+        entries = value[own].tolist()
+        block = LabelBlock(entries, np.isnan(value[own]), column)
+        codes[own] = encode_labels(coding, column, block)[0]
+    return codes
+
+
+def _sorted_entries(
+    block: NumberBlock, columns: NDArray[np.int64], layout: SampleLayout
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32]]:
+    """Sort the entries of each of the columns by value, with their classes."""
+    if block.sample is None:
+        values = block.value.reshape(-1, block.n_samples)[columns]
+        for begin, end in itertools.pairwise(layout.first_sample.tolist()):
+            values[:, begin:end].sort(axis=1)  # class by class, since that is how samples stand
+        label = np.empty(values.shape, np.int32)
+        merge_classes(values, layout.totals, label)
+        indptr = np.arange(len(columns) + 1) * block.n_samples
+        return indptr, values.reshape(-1), label.reshape(-1)
+    lengths = np.diff(block.indptr)[columns]
+    indptr, source = ragged(block.indptr[columns], lengths)
+    values = block.value[source]
+    order = np.lexsort((values, np.repeat(np.arange(len(columns)), lengths)))
+    return indptr, values[order], layout.labels[block.sample[source[order]]]
+
+
+def _empty_runs(n_columns: int, capacity: int) -> Runs:
+    return Runs(
+        np.zeros(n_columns, np.int64),
+        np.zeros(n_columns, np.int64),
+        np.empty(capacity),
+        np.empty(capacity, np.int32),
+        np.empty(capacity, np.int64),
+    )
+
+
+def _first(runs: Runs, places: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The value of one run of each column, NaN for a column without any."""
+    filled = runs.stop > runs.start
+    return np.where(filled, runs.value[np.where(filled, places, 0)], np.nan)
+
+
+def _add_missing(
+    class_counts: NDArray[np.int64],
+    counts_offset: NDArray[np.int64],
+    n_levels: NDArray[np.int64],
+    missing: NDArray[np.int64],
+) -> None:
+    n_classes = missing.shape[1]
+    for j in np.flatnonzero(missing.any(axis=1)):
+        begin = counts_offset[j] + (n_levels[j] - 1) * n_classes
+        class_counts[begin : begin + n_classes] = missing[j]
+
+
+def _most_frequent(
+    class_counts: NDArray[np.int64], n_levels: NDArray[np.int64], n_classes: int
+) -> NDArray[np.int64]:
+    """The most frequent level of each column; ties: the smaller level."""
+    totals = class_counts.reshape(-1, n_classes).sum(axis=1)
+    column = np.repeat(np.arange(len(n_levels)), n_levels)
+    order = np.lexsort((-totals, column))
+    first = starts(n_levels)
+    return order[first[:-1]] - first[:-1]
