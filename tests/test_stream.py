@@ -117,16 +117,20 @@ def test_g_test_equals_a_sum_of_tables(given_columns):
     strata = np.zeros(500, int)
     for k in given_columns:
         strata = strata * 3 + codes[k]
-    statistic = 0.0
+    statistic, freedom = 0.0, 0
     for z in np.unique(strata):
         table = np.zeros((3, 3))
         np.add.at(table, (codes[0][strata == z], y[strata == z]), 1)
         table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
         if min(table.shape) > 1:
             statistic += chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic
+            freedom += (len(table) - 1) * (len(table[0]) - 1)
     expected = chi2.sf(statistic, 4 * 3 ** len(given_columns))
-    test = TableTest(information_of(codes, y), 0.05, "g2", samples_per_df=0)
+    information = information_of(codes, y)
+    test = TableTest(information, 0.05, "g2", samples_per_df=0)
     assert test.p_value(0, given_columns) == pytest.approx(expected, rel=1e-7)
+    adjusted = TableTest(information, 0.05, "g2", samples_per_df=0, adjusted=True)
+    assert adjusted.p_value(0, given_columns) == pytest.approx(chi2.sf(statistic, freedom), rel=1e-7)
 
 
 def test_too_few_samples_count_as_independent_by_the_rule_of_lofs():

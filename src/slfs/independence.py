@@ -44,8 +44,9 @@ class IndependenceTest(ABC):
 class TableTest(IndependenceTest):
     """Test a packed column and the class for independence given other packed columns.
 
-    The degrees of freedom are (d_f - 1)(c - 1) times the product of the levels of the given columns,
-    empty cells included, as in the authors' LOFS.
+    The degrees of freedom are (d_f - 1)(c - 1) times the product of the levels of the given columns, as
+    in the authors' LOFS; adjusted for empty cells they are the sum, over the values of the given columns
+    that occur, of (levels - 1)(classes - 1) that occur there.
 
     Parameters
     ----------
@@ -60,15 +61,24 @@ class TableTest(IndependenceTest):
         "independent". LOFS uses 5. It keeps the test valid, but on small data it throws features away
         whatever they say: any column with a set of others large enough that the rule bites counts as
         independent given that set. 0 turns the rule off.
+    adjusted : bool
+        Adjust the degrees of freedom for empty cells. The rule above looks at the full ones.
     """
 
     def __init__(
-        self, information: Information, alpha: float, statistic: str, samples_per_df: float
+        self,
+        information: Information,
+        alpha: float,
+        statistic: str,
+        samples_per_df: float,
+        *,
+        adjusted: bool = False,
     ) -> None:
         super().__init__(alpha)
         self._information = information
         self._statistic = statistic
         self._samples_per_df = samples_per_df
+        self._adjusted = adjusted
         self._codes: dict[int, NDArray[np.uint8]] = {}
 
     def p_value(self, f: int, given: Sequence[int] = ()) -> float:
@@ -86,6 +96,11 @@ class TableTest(IndependenceTest):
         nlogn = self._information.nlogn
         half = stratified_counts(self._column(f), strata, layout.first_sample, nlogn.table, table)
         statistic = 2 * half / nlogn.scale if self._statistic == "g2" else _corrected_chi2(table)
+        if self._adjusted:
+            rows, columns = (table.any(axis=2)).sum(axis=1), (table.any(axis=1)).sum(axis=1)
+            freedom = int((np.maximum(rows - 1, 0) * np.maximum(columns - 1, 0)).sum())
+            if freedom == 0:
+                return 1.0
         return float(chdtrc(freedom, max(statistic, 0.0)))
 
     def _column(self, f: int) -> NDArray[np.uint8]:

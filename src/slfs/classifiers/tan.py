@@ -135,6 +135,12 @@ class TAN(_AllColumns):
     parents_ : ndarray
         Beside the class: the place among the nodes of ``network_`` of each one's parent; -1 for none.
 
+    Notes
+    -----
+    pgmpy, bnclassify and WEKA with its entropy score build this same tree. pyAgrum drops edges below
+    half the mean strength and smooths the counts first, and WEKA's default score is another: they may
+    differ.
+
     References
     ----------
     N. Friedman, D. Geiger and M. Goldszmidt, "Bayesian network classifiers", Machine Learning 29, 1997.

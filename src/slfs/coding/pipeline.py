@@ -27,7 +27,7 @@ from slfs.table import Table
 _BLOCK_ENTRIES = 1 << 20
 """Most numbers read at a time: a few megabytes, which stay in the processor's cache."""
 
-_BLOCKS = 8
+_BLOCKS = 4
 """Blocks to aim at, so that several threads have about the same work."""
 
 _TEST_INTERVALS = 4

@@ -47,12 +47,8 @@ class CMIM(GreedySelector):
     """
 
     def _rescore(
-        self,
-        information: Information,
-        taken: list[int],
-        rest: NDArray[np.int64],
-        memory: NDArray[np.float64],
+        self, information: Information, taken: list[int], memory: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        news = information.pairs(taken[-1], rest).of_other_given_one  # I(f;Y|s)
+        news = information.pairs(taken[-1]).of_other_given_one  # I(f;Y|s)
         memory[:] = news if len(taken) == 1 else np.minimum(memory, news)
-        return np.minimum(memory, information.relevance[rest])
+        return np.minimum(memory, information.relevance)

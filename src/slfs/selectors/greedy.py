@@ -42,29 +42,26 @@ class GreedySelector(BaseSelector):
         self.n_jobs = n_jobs
 
     @abstractmethod
-    def _rescore(
-        self, information: Information, taken: list[int], rest: NDArray[np.int64], memory: Floats
-    ) -> Floats:
-        """Score the columns ``rest`` after ``taken``; ``memory`` keeps a number for each, first 0."""
+    def _rescore(self, information: Information, taken: list[int], memory: Floats) -> Floats:
+        """Score all columns after ``taken``; ``memory`` keeps a number for each, 0 at first."""
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
-        most = len(information.packed)
+        n_packed = len(information.packed)
+        most = n_packed
         if self.k != "auto":
             most = min(most, limit(self.k, len(facts.coding)))
-        rest = np.arange(len(information.packed))
-        score, memory = information.relevance.copy(), np.zeros(len(rest))
+        score, memory = information.relevance.copy(), np.zeros(n_packed)
         taken: list[int] = []
         scores: list[float] = []
-        while len(rest) and len(taken) < most:
-            best = int(score.argmax())  # ties: the smaller column
-            f = int(rest[best])
+        while len(taken) < most:
+            f = int(score.argmax())  # ties: the smaller column
             if self.k == "auto" and not _pays_given(information, f, taken):
                 break
+            scores.append(float(score[f]))
             taken.append(f)
-            scores.append(float(score[best]))
-            rest, memory = np.delete(rest, best), np.delete(memory, best)
-            if len(rest) and len(taken) < most:
-                score = self._rescore(information, taken, rest, memory)
+            if len(taken) < most:
+                score = self._rescore(information, taken, memory)
+                score[taken] = -np.inf
         return Selection(
             np.array(taken, np.int64),
             np.full(len(taken), ROOT),

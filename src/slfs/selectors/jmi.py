@@ -48,13 +48,9 @@ class JMI(GreedySelector):
     """
 
     def _rescore(
-        self,
-        information: Information,
-        taken: list[int],
-        rest: NDArray[np.int64],
-        memory: NDArray[np.float64],
+        self, information: Information, taken: list[int], memory: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         last = taken[-1]
-        news = information.pairs(last, rest).of_other_given_one  # I(f;Y|s)
+        news = information.pairs(last).of_other_given_one  # I(f;Y|s)
         memory += news + information.relevance[last]  # I(f,s;Y)
         return memory.copy()

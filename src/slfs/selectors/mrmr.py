@@ -72,14 +72,10 @@ class MRMR(GreedySelector):
         self.n_jobs = n_jobs
 
     def _rescore(
-        self,
-        information: Information,
-        taken: list[int],
-        rest: NDArray[np.int64],
-        memory: NDArray[np.float64],
+        self, information: Information, taken: list[int], memory: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        memory += information.mutual_information(taken[-1], rest)
-        relevance, redundancy = information.relevance[rest], memory / len(taken)
+        memory += information.mutual_information(taken[-1])
+        relevance, redundancy = information.relevance, memory / len(taken)
         if self.criterion == "MID":
             return relevance - redundancy
         with np.errstate(divide="ignore"):

@@ -25,6 +25,7 @@ class _MarkovBlanket(StreamSelector):
         "max_conditioning": [Interval(Integral, 1, None, closed="left")],
         "statistic": [StrOptions({"g2", "chi2", "fisher_z"})],
         "samples_per_df": [Interval(Real, 0, None, closed="left")],
+        "degrees_of_freedom": [StrOptions({"full", "adjusted"})],
     }
 
     def __init__(
@@ -34,6 +35,7 @@ class _MarkovBlanket(StreamSelector):
         max_conditioning: int = 3,
         statistic: str = "g2",
         samples_per_df: float = 5.0,
+        degrees_of_freedom: str = "full",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
     ) -> None:
@@ -41,6 +43,7 @@ class _MarkovBlanket(StreamSelector):
         self.max_conditioning = max_conditioning
         self.statistic = statistic
         self.samples_per_df = samples_per_df
+        self.degrees_of_freedom = degrees_of_freedom
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
@@ -64,7 +67,13 @@ class _MarkovBlanket(StreamSelector):
             labels = information.packed.layout.labels.astype(np.float64)
             test = FisherTest(current.values, labels, self.alpha)
         else:
-            test = TableTest(information, self.alpha, self.statistic, self.samples_per_df)
+            test = TableTest(
+                information,
+                self.alpha,
+                self.statistic,
+                self.samples_per_df,
+                adjusted=self.degrees_of_freedom == "adjusted",
+            )
         for f in columns.tolist():
             if raw:
                 current.values[f] = filled(numbers(f))
@@ -107,6 +116,8 @@ class OSFS(_MarkovBlanket):
         With fewer samples than this for each degree of freedom two variables count as independent
         without a test, as in the authors' LOFS. On small data this throws features away whatever they
         say, and the result depends on the order of arrival. 0 turns the rule off.
+    degrees_of_freedom : {"full", "adjusted"}, default="full"
+        Of a test on levels: all cells of the table, as in LOFS, or less those that are empty.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns of numbers to take as categories, as in `SLFS`.
     n_jobs : int or None, default=None
@@ -165,6 +176,8 @@ class FastOSFS(_MarkovBlanket):
     samples_per_df : float, default=5.0
         With fewer samples than this for each degree of freedom two variables count as independent
         without a test, as in `OSFS`. 0 turns the rule off.
+    degrees_of_freedom : {"full", "adjusted"}, default="full"
+        Of a test on levels: all cells of the table, as in LOFS, or less those that are empty.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns of numbers to take as categories, as in `SLFS`.
     n_jobs : int or None, default=None
