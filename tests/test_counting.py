@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slfs.counting.kernels import MAX_PLANES
+from slfs.counting.strata import strata_by_planes, strata_by_samples
 from tests import naive
 from tests.helpers import information_of, pack_codes
 
@@ -75,3 +76,30 @@ def test_a_class_without_a_full_word_and_one_sample():
 def test_planes_take_the_bytes_that_the_design_says():
     packed = pack_codes(np.arange(300).reshape(1, -1) % 3, np.arange(300) % 2)
     assert packed.arrays.words.nbytes == 2 * 2 * 3 * 8, "2 planes x 2 classes x 3 words"
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(4, 300), st.integers(0, 3), st.integers(1, 4))
+def test_strata_are_counted_alike_by_planes_and_by_samples(seed, n_samples, n_given, n_classes):
+    random = np.random.default_rng(seed)
+    levels = random.integers(2, 5, 4)
+    codes = np.stack([random.integers(0, d, n_samples) for d in levels])
+    codes[:, 0] = levels - 1
+    y = random.integers(0, n_classes, n_samples)
+    y[0] = n_classes - 1
+    information = information_of(codes, y)
+    arrays, layout = information.packed.arrays, information.packed.layout
+    given_columns = np.arange(1, n_given + 1).astype(np.uint64)
+    strata, n_strata = np.zeros(n_samples, np.uint64), 1
+    for k in range(1, n_given + 1):
+        strata = strata * np.uint64(levels[k]) + information.codes(k)
+        n_strata *= levels[k]
+    shape = (n_strata, levels[0], n_classes)
+    one, two, expected = (np.zeros(shape, np.int64) for _ in range(3))
+    nlogn = information.nlogn.table
+    bits = layout.sample_bits()
+    first = strata_by_planes(arrays, np.uint64(0), given_columns, bits, nlogn, one)
+    second = strata_by_samples(information.codes(0), strata, layout.first_sample, nlogn, two)
+    np.add.at(expected, (strata.astype(int), codes[0][layout.order], y[layout.order]), 1)
+    np.testing.assert_array_equal(one, expected)
+    np.testing.assert_array_equal(two, expected)
+    assert first == second

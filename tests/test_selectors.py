@@ -260,3 +260,15 @@ def test_made_data_are_what_they_are_said_to_be():
         assert naive.conditional_information(own, labels, parent) < 2e-3
     with pytest.raises(ValueError, match="'n_levels' parameter of make_network_classification"):
         make_network_classification(n_levels=1)
+
+
+@pytest.mark.parametrize("selector", [MRMR(), MRMR(criterion="MIQ"), JMI(), CMIM()], ids=str)
+@pytest.mark.parametrize("n_levels", [30, 100, 290])
+def test_noise_with_many_levels_does_not_stop_the_automatic_choice(selector, n_levels):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 600)
+    good = [np.where(random.random(600) < share, y, random.integers(0, 2, 600)) for share in (0.4, 0.5)]
+    X = np.column_stack([random.integers(0, n_levels, 600), *good])
+    fitted = clone(selector).set_params(categorical_features="all").fit(X, y)
+    assert sorted(fitted.ranking_.tolist()) == [1, 2]
+    assert fitted.features_.reason[0] == "2 other features come before it"

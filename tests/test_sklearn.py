@@ -165,3 +165,14 @@ def test_bad_parameters_of_the_classifier_are_named(data):
         BNSLFS(structure="forest").fit(*data)
     with pytest.raises(ValueError, match="The 'alpha' parameter of BNSLFS"):
         SLFS().fit(*data).to_classifier(alpha=0)
+
+
+def test_nothing_selected_keeps_the_rows():
+    random = np.random.default_rng(0)
+    frame, y = pd.DataFrame(random.normal(size=(60, 2)), columns=["a", "b"]), random.integers(0, 2, 60)
+    selector = SLFS().fit(frame, y)
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert selector.transform(frame).shape == (60, 0)
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert selector.set_output(transform="pandas").transform(frame).shape == (60, 0)
+    assert MRMR().fit(frame, y).explain("a").endswith("MDLP finds no cut worth making.")

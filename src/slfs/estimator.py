@@ -83,8 +83,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             named = ", ".join(repr(name) for name in self._feature_names()[columns[:5]])
             warnings.warn(
                 f"{len(columns)} categorical column(s) have more levels than half the samples and are "
-                f"likely identifiers: column(s) {named}{', ...' if len(columns) > 5 else ''}. They seem "
-                "relevant by accident: drop them.",
+                f"likely identifiers, or numbers declared categorical: column(s) {named}"
+                f"{', ...' if len(columns) > 5 else ''}. They seem relevant by accident: drop them, or "
+                "let numbers be numbers.",
                 UserWarning,
                 stacklevel=3,
             )

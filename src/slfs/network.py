@@ -100,7 +100,9 @@ class TreeNetwork:
         try:
             import networkx
         except ImportError as error:
-            raise ImportError("to_networkx needs networkx: pip install 'slfs[plot]'") from error
+            raise ImportError(
+                "to_networkx needs networkx: pip install networkx, or slfs with its extra 'plot'"
+            ) from error
         graph: networkx.DiGraph[str] = networkx.DiGraph()
         graph.add_node(self._name(ROOT), level=0)
         for node, name in enumerate(self.names):
@@ -131,8 +133,7 @@ class TreeNetwork:
         return "\n".join([self._name(ROOT), *self._branches()])
 
     def __repr__(self) -> str:
-        depth = int(self.levels.max(initial=0))
-        return f"TreeNetwork({len(self)} features, depth {depth}, J={self.objective():.4g} at lambda 1)"
+        return f"TreeNetwork({len(self)} features, depth {int(self.levels.max(initial=0))})"
 
     def _branches(self) -> Iterator[str]:
         waiting = [(child, "", last) for child, last in self._drawn_children(ROOT)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import narwhals as nw
@@ -98,6 +99,11 @@ def read_table(X: Any, *, min_samples: int = 1) -> Table:
     """
     if nw.dependencies.is_into_dataframe(X):
         return _read_frame(X, min_samples)
+    if isinstance(X, str | Path):
+        raise TypeError(
+            f"X is a path or a string ({str(X)[:60]!r}): read the file first, for example with "
+            "pandas.read_csv."
+        )
     if isinstance(X, nw.LazyFrame) or type(X).__name__ == "LazyFrame":
         raise TypeError("X is a lazy frame, which has no values yet. Give X.collect() instead.")
     array = check_array(

@@ -30,7 +30,7 @@ def are_numbers(values: list[Any], name: object) -> bool:
     """
     kinds = {kind for kind in set(map(type, values)) if kind.__name__ not in _NA_TYPES}
     if any(issubclass(kind, datetime.date | datetime.time | datetime.timedelta) for kind in kinds):
-        raise ValueError(f"The column {name!r} of X holds {DATES}")
+        raise ValueError(f"The column {name!r} of X holds dates or times: {DATES}")
     kinds -= {type(None)}
     return all(issubclass(kind, Real | Decimal) and not issubclass(kind, bool) for kind in kinds)
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from slfs.classifiers.base import POSITIVE, NetworkClassifier
 from slfs.selectors.base import BaseSelector
@@ -117,6 +118,11 @@ class BNSLFS(NetworkClassifier):
         classifier = cls(clone(selector), structure=structure, alpha=alpha, backoff=backoff)
         classifier._validate_params()
         return classifier._take_over(selector)
+
+    def explain(self, column: str | int) -> str:
+        """Say in one sentence why a column is in the network or not; see `SLFS.explain`."""
+        check_is_fitted(self)
+        return self.selector_.explain(column)
 
     def _take_over(self, selector: BaseSelector) -> BNSLFS:
         self.selector_ = selector

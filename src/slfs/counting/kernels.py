@@ -414,35 +414,3 @@ def marginal_sums(
 def decode(packed: PackedArrays, j: np.uint64, codes: Codes) -> None:
     """Write the codes of column j, one for each class-sorted sample."""
     _decode(packed, j, codes)
-
-
-@late_kernel
-def stratified_counts(
-    codes: Codes, strata: Words, first_sample: Words, nlogn: Counts, out: Counts
-) -> np.int64:
-    """Count levels and classes within strata; return S(f,Y,Z) - S(f,Z) - S(Y,Z) + S(Z).
-
-    That is half the statistic of the G-test of f and Y given Z, in the unit of ``nlogn``.
-    """
-    n_classes = np.uint64(first_sample.shape[0] - 1)
-    for c in range(n_classes):
-        for i in range(first_sample[c], first_sample[c + ONE]):
-            out[strata[i], np.uint64(codes[i]), c] += 1
-    half = np.int64(0)
-    of_class = np.empty(n_classes, np.int64)
-    for z in range(np.uint64(out.shape[0])):
-        of_class[:] = 0
-        whole = np.int64(0)
-        for a in range(np.uint64(out.shape[1])):
-            of_level = np.int64(0)
-            for c in range(n_classes):
-                count = out[z, a, c]
-                half += nlogn[np.uint64(count)]
-                of_level += count
-                of_class[c] += count
-            half -= nlogn[np.uint64(of_level)]
-            whole += of_level
-        for c in range(n_classes):
-            half -= nlogn[np.uint64(of_class[c])]
-        half += nlogn[np.uint64(whole)]
-    return half

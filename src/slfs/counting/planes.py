@@ -63,6 +63,14 @@ class SampleLayout:
         """Words in one plane."""
         return int(self.first_word[-1])
 
+    def sample_bits(self) -> NDArray[np.uint64]:
+        """A plane with a bit for each sample, and none in the padding."""
+        words = np.full(self.n_words, ~np.uint64(0))
+        short = self.totals % 64
+        for c in np.flatnonzero(short):
+            words[self.first_word[c + 1] - np.uint64(1)] = (1 << int(short[c])) - 1
+        return words
+
 
 @dataclass(frozen=True)
 class PackedColumns:

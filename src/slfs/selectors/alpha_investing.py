@@ -136,7 +136,7 @@ class AlphaInvesting(StreamSelector):
         return Selection(
             nodes,
             np.full(len(nodes), ROOT),
-            redundant=memory.refused,
+            irrelevant=memory.refused,
             scores=np.array(memory.p_values),
         )
 

@@ -147,8 +147,13 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             return super().transform(keep_types(X))
         check_is_fitted(self)
         validate_data(self, X, reset=False, skip_check_array=True)
-        frame = nw.from_native(X, eager_only=True)[:, np.flatnonzero(self.support_).tolist()]
+        frame = nw.from_native(X, eager_only=True)
         container = _get_output_config("transform", self)["dense"]
+        if self.n_features_ == 0 and container != "polars":  # polars has no rows without columns
+            return self._transform(
+                np.empty(frame.shape) if container == "default" else frame.to_pandas()
+            )
+        frame = frame[:, np.flatnonzero(self.support_).tolist()]
         if container == "pandas":
             return frame.to_pandas()
         return frame.to_polars() if container == "polars" else frame.to_numpy()
@@ -199,6 +204,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         if len(places) == 0:
             near = difflib.get_close_matches(str(column), names.tolist(), n=3)
             hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+            if not hasattr(self, "feature_names_in_"):
+                hint = f" It had no column names: give a place, 0 to {len(names) - 1}."
             raise ValueError(f"There is no column {column!r} in the table that was fitted.{hint}")
         return int(places[0])
 
@@ -219,3 +226,10 @@ def pays(facts: ColumnFacts) -> NDArray[np.bool_]:
 def limit(k: float | str, n_columns: int) -> int:
     """How many columns an int or a share ``k`` asks for."""
     return int(k) if isinstance(k, int | np.integer) else max(1, round(float(k) * n_columns))
+
+
+def outranked(n_taken: int) -> str:
+    """Why a column is not among those that a ranking method has taken."""
+    if n_taken == 0:
+        return "no feature is worth taking"
+    return f"{n_taken} other feature{'s come' if n_taken > 1 else ' comes'} before it"

@@ -38,7 +38,8 @@ class Chi2(BaseSelector):
     Parameters
     ----------
     delta : float, default=0.05
-        Largest rate of inconsistency. Where the raw data are less consistent already, their own rate.
+        Largest rate of inconsistency, at most half the share of all classes but the largest. Where the
+        raw data are less consistent already, their own rate.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns of numbers to take as categories, as in `SLFS`.
     n_jobs : int or None, default=None
@@ -168,7 +169,8 @@ def _merge_while_consistent(
         return whole
 
     columns[:] = [column.merged(-1.0) for column in columns]
-    allowed = max(delta, _inconsistency(together(columns), layout))
+    minority = 1 - layout.totals.max() / layout.n_samples
+    allowed = max(min(delta, minority / 2), _inconsistency(together(columns), layout))
     # Phase 1: all columns at the same level, as low as consistency allows
     step = 0
     while step < len(thresholds):

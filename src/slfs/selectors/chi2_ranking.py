@@ -9,7 +9,7 @@ import numpy as np
 from slfs.coding.pipeline import ColumnFacts
 from slfs.information import Information, chi2_statistics
 from slfs.network import ROOT
-from slfs.selectors.base import K_CONSTRAINTS, BaseSelector, limit
+from slfs.selectors.base import K_CONSTRAINTS, BaseSelector, limit, outranked
 from slfs.selectors.selection import Selection
 
 
@@ -82,5 +82,5 @@ class Chi2Ranking(BaseSelector):
             kept,
             np.full(len(kept), ROOT),
             scores=statistic[kept],
-            outranked=f"{len(kept)} other features come before it",
+            outranked=outranked(len(kept)),
         )

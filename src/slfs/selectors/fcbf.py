@@ -92,12 +92,13 @@ class FCBF(BaseSelector):
             lost_to.update(dict.fromkeys(rest[removed].tolist(), p))
             rest = rest[~removed]
         nodes = np.array(kept, np.int64)
+        names = self._feature_names()[information.packed.columns]
         return Selection(
             nodes,
             np.full(len(nodes), ROOT),
             lost_to,
             irrelevant,
-            dict.fromkeys(lost_to, "that one is nearer to it than the class"),
+            {q: f"it is nearer to {str(names[p])!r} than to the class" for q, p in lost_to.items()},
             scores=relevance[nodes],
         )
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from slfs.coding.pipeline import ColumnFacts
 from slfs.information import Information
 from slfs.network import ROOT
-from slfs.selectors.base import K_CONSTRAINTS, BaseSelector, limit
+from slfs.selectors.base import K_CONSTRAINTS, BaseSelector, limit, outranked, pays
 from slfs.selectors.selection import Selection
 
 Floats = NDArray[np.float64]
@@ -53,7 +53,10 @@ class GreedySelector(BaseSelector):
         score, memory = information.relevance.copy(), np.zeros(n_packed)
         taken: list[int] = []
         scores: list[float] = []
-        while len(taken) < most:
+        if self.k == "auto":
+            score[~pays(facts)[information.packed.columns]] = -np.inf
+        out = np.isneginf(score)
+        while len(taken) < most and not np.isneginf(score).all():
             f = int(score.argmax())  # ties: the smaller column
             if self.k == "auto" and not _pays_given(information, f, taken):
                 break
@@ -62,18 +65,19 @@ class GreedySelector(BaseSelector):
             if len(taken) < most:
                 score = self._rescore(information, taken, memory)
                 score[taken] = -np.inf
+                score[out] = -np.inf
         return Selection(
             np.array(taken, np.int64),
             np.full(len(taken), ROOT),
             scores=np.array(scores),
-            outranked=f"{len(taken)} other features come before it",
+            outranked=outranked(len(taken)),
         )
 
 
 def _pays_given(information: Information, f: int, taken: list[int]) -> bool:
     """Whether f is worth its table beside each of the columns taken: the rule of ``k="auto"``.
 
-    2 N I(f;Y|s) > (d-1)(c-1) log N for every s taken, and 2 N I(f;Y) > the same for the first.
+    2 N I(f;Y|s) > (d-1)(c-1) log N for every s taken. What does not pay alone is no candidate at all.
     """
     layout = information.packed.layout
     n_levels = float(information.packed.arrays.levels[f])

@@ -81,6 +81,8 @@ class _MarkovBlanket(StreamSelector):
             p_value = test.p_value(f)
             if p_value >= self.alpha:
                 current.irrelevant[f] = f"independent of the class (p = {p_value:.2g})"
+                if p_value == 1.0:
+                    current.irrelevant[f] = "counts as independent of the class: too few samples to test"
                 current.values.pop(f, None)
                 continue
             current.scores[f] = p_value

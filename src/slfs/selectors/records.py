@@ -19,6 +19,8 @@ IRRELEVANT = "irrelevant"
 SELECTED = "selected"
 OUTRANKED = "outranked"
 
+NO_PLACE = "the tree has no place left where it belongs (max_depth, max_children)"
+
 _FIELDS = np.dtype(
     [
         ("name", object),
@@ -58,7 +60,7 @@ def make_records(
     for index, reason in selection.irrelevant.items():
         records["role"][column_of[index]] = IRRELEVANT
         records["reason"][column_of[index]] = reason
-    redundant = dict.fromkeys(selection.lost_to, "the tree has no place left where it belongs")
+    redundant = dict.fromkeys(selection.lost_to, NO_PLACE)
     for index, reason in {**redundant, **selection.redundant}.items():
         records["role"][column_of[index]] = REDUNDANT
         records["reason"][column_of[index]] = reason
@@ -91,6 +93,11 @@ def explain(record: Any) -> str:
     name, parent, winner = record["name"], record["parent"], record["lost_to"]
     if record["role"] == STRONG:
         return f"{name!r} is kept as strongly relevant: {told} and stands directly below it."
+    if record["role"] == WEAK and record["conditional_relevance"] < 1e-9:
+        return (
+            f"{name!r} is kept as weakly relevant: below {parent!r} it {shared} it; it tells nothing "
+            f"about the class that {parent!r} does not, but the tree has room for it (max_depth)."
+        )
     if record["role"] == WEAK:
         return (
             f"{name!r} is kept as weakly relevant but not redundant: below {parent!r} it {shared} it "
@@ -98,7 +105,7 @@ def explain(record: Any) -> str:
         )
     if record["role"] == SELECTED:
         return f"{name!r} is kept: {told}."
-    if record["role"] == REDUNDANT and winner is not None:
+    if winner is not None and record["reason"] == NO_PLACE:
         return (
             f"{name!r} is dropped as redundant: {told}, but it {shared} {winner!r}, tells only {new} "
             f"{winner!r} does not, and {record['reason']}."

@@ -100,4 +100,4 @@ class SAOLA(StreamSelector):
 
     def _conclude(self, information: Information, memory: OnlineSet) -> Selection:
         names = self._feature_names()[information.packed.columns]
-        return conclude_set(memory, names, "it is nearer than the class to")
+        return conclude_set(memory, names, "it is nearer than to the class to")

@@ -95,6 +95,12 @@ class SLFS(StreamSelector):
 
     Notes
     -----
+    With many more columns than samples MDLP cuts some columns of noise by chance, each on its own:
+    ``irrelevance="test"`` accounts for their number.
+
+    A feature goes below another as long as there is room, be there news in it or not: a copy of a column
+    may stand below it. ``max_depth=1`` keeps children of the class only.
+
     Theorem 1 of the paper looks at the edge of the swapped pair only. The terms of the grandparent and
     of the children change too, so J of the whole tree may fall after a swap as printed;
     ``swap="objective"`` is the sound version.
@@ -170,10 +176,14 @@ class SLFS(StreamSelector):
 
     def _check_streamable(self) -> None:
         super()._check_streamable()
-        if self.order != "given" or self.irrelevance == "test":
+        if self.order != "given":
             raise ValueError(
-                f"order={self.order!r} with irrelevance={self.irrelevance!r} looks at all columns at "
-                "once. For a stream use order='given' and irrelevance 'mdl', 'printed' or 'reversed'."
+                f"order={self.order!r} looks at all columns at once. For a stream use order='given'."
+            )
+        if self.irrelevance == "test":
+            raise ValueError(
+                "irrelevance='test' corrects for the number of all columns. For a stream use 'mdl', "
+                "'printed' or 'reversed'."
             )
 
     def _fit_table(self, data: TrainingData, threads: Threads) -> None:

@@ -120,6 +120,10 @@ class StreamSelector(BaseSelector):
         """
         self._validate_params()
         self._check_streamable()
+        if hasattr(blocks, "shape"):
+            raise TypeError(
+                "blocks is one table. Give an iterable of tables, for example [X], or call fit(X, y)."
+            )
         compile_kernels()
         target = read_target(y)
         layout = SampleLayout.from_class_codes(target.codes, len(target.classes))
