@@ -91,15 +91,19 @@ class TableTest(IndependenceTest):
         freedom = (levels - 1) * (layout.n_classes - 1) * n_strata
         if freedom == 0 or layout.n_samples < self._samples_per_df * freedom:
             return 1.0
-        table = np.zeros((n_strata, levels, layout.n_classes), np.int64)
         nlogn = self._information.nlogn
         if self._by_planes(f, given, n_strata):
+            table = np.zeros((n_strata, levels, layout.n_classes), np.int64)
             chosen = np.array(given, np.uint64)
             half = strata_by_planes(arrays, np.uint64(f), chosen, self._bits, nlogn.table, table)
         else:
             strata = np.zeros(layout.n_samples, np.uint64)
             for k in given:
                 strata = strata * arrays.levels[k] + self._column(k)
+            if n_strata > layout.n_samples:  # most are empty: number those that are not
+                found, place = np.unique(strata, return_inverse=True)
+                strata, n_strata = place.astype(np.uint64), len(found)
+            table = np.zeros((n_strata, levels, layout.n_classes), np.int64)
             half = strata_by_samples(self._column(f), strata, layout.first_sample, nlogn.table, table)
         statistic = 2 * half / nlogn.scale if self._statistic == "g2" else _corrected_chi2(table)
         if self._adjusted:

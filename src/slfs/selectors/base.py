@@ -1,6 +1,6 @@
 """The template of every selector: a table and its classes -> support, network, a record a column.
 
-A selector says which columns are worth packing (`_relevant`) and which of these it keeps (`_select`).
+A selector says which columns are out at once (`_irrelevance`) and what it keeps of the rest (`_select`).
 Everything public is written once, here.
 """
 

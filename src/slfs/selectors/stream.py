@@ -10,7 +10,7 @@ import copy
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
@@ -156,8 +156,8 @@ class StreamSelector(BaseSelector):
         known = getattr(self, "feature_names_in_", None)
         names = _joined_names([None if known is None else known.tolist(), _names_of(block)])
         with Threads(self.n_jobs) as threads:
-            layout = self._arrived.packed.layout
-            arrived = self._take_in(block, layout, copy.deepcopy(self._arrived), threads)
+            before = replace(self._arrived, memory=copy.deepcopy(self._arrived.memory))
+            arrived = self._take_in(block, before.packed.layout, before, threads)
             self._set_names(names, len(arrived.facts.coding))
             self._finish(arrived, self.classes_, self.network_.class_name, threads)
         return self
