@@ -314,6 +314,8 @@ def _holds_objects(series: nw.Series[Any]) -> bool:
 
 
 def _plain(series: nw.Series[Any]) -> NDArray[Any]:
+    if series.implementation.is_pyarrow() and series.dtype == nw.Categorical:
+        series = series.cast(nw.String)  # PyArrow's own conversion of dictionaries drops nulls
     values: NDArray[Any] = series.to_numpy()
     return values
 
