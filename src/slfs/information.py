@@ -167,11 +167,25 @@ class Information:
     def mutual_information(self, f: int, others: NDArray[np.int64] | None = None) -> Floats:
         """I(f;k) alone, for each k of ``others``: cheaper, since classes are not told apart."""
         others = self._everyone if others is None else others
+        return PairInformation(self, f, others, self._pooled_sums(f, others)).mutual_information
+
+    def add_mutual_information(self, f: int, sums: NDArray[np.int64]) -> None:
+        """Add I(f;k) for all k to running sums of integers; `to_nats` makes nats of them."""
+        both = self._pooled_sums(f, self._everyone)[:, 0]
+        sums += both
+        sums -= self.pooled_sums
+        sums += self.nlogn.table[-1] - self.pooled_sums[f]
+
+    def to_nats(self, sums: NDArray[np.int64]) -> Floats:
+        """Nats of running sums."""
+        return _nats(sums, self.nlogn)
+
+    def _pooled_sums(self, f: int, others: NDArray[np.int64]) -> NDArray[np.int64]:
         if self._pooled is None:
             self._pooled = self.packed.pooled()
         sums = np.empty((len(others), 2), np.int64)
         self._count_in_pieces(self._pooled, f, others, sums)
-        return PairInformation(self, f, others, sums).mutual_information
+        return sums
 
     def joint_counts(self, f: int, k: int) -> NDArray[np.int64]:
         """Counts of two columns: an array of shape (n_classes, levels of f, levels of k)."""

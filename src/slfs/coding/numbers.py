@@ -217,7 +217,6 @@ def _most_frequent(
 ) -> NDArray[np.int64]:
     """The most frequent level of each column; ties: the smaller level."""
     totals = class_counts.reshape(-1, n_classes).sum(axis=1)
-    column = np.repeat(np.arange(len(n_levels)), n_levels)
-    order = np.lexsort((-totals, column))
-    first = starts(n_levels)
-    return order[first[:-1]] - first[:-1]
+    first = starts(n_levels)[:-1]
+    most = np.flatnonzero(totals == np.repeat(np.maximum.reduceat(totals, first), n_levels))
+    return most[np.searchsorted(most, first)] - first

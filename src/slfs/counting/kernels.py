@@ -301,6 +301,8 @@ def _sums_of_few_levels(
         t00, t01, t02 = t00 + n00, t01 + n01, t02 + n02
         t10, t11, t12 = t10 + n10, t11 + n11, t12 + n12
         t20, t21, t22 = t20 + n20, t21 + n21, t22 + n22
+    if n_classes == ONE:
+        return by_class, by_class
     pooled = nlogn[np.uint64(t00)] + nlogn[np.uint64(t01)] + nlogn[np.uint64(t02)]
     pooled += nlogn[np.uint64(t10)] + nlogn[np.uint64(t11)] + nlogn[np.uint64(t12)]
     pooled += nlogn[np.uint64(t20)] + nlogn[np.uint64(t21)] + nlogn[np.uint64(t22)]

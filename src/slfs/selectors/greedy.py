@@ -41,8 +41,10 @@ class GreedySelector(BaseSelector):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
+    _memory_type: type = float
+
     @abstractmethod
-    def _rescore(self, information: Information, taken: list[int], memory: Floats) -> Floats:
+    def _rescore(self, information: Information, taken: list[int], memory: NDArray[Any]) -> Floats:
         """Score all columns after ``taken``; ``memory`` keeps a number for each, 0 at first."""
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
@@ -50,7 +52,8 @@ class GreedySelector(BaseSelector):
         most = n_packed
         if self.k != "auto":
             most = min(most, limit(self.k, len(facts.coding)))
-        score, memory = information.relevance.copy(), np.zeros(n_packed)
+        score = information.relevance.copy()
+        memory: NDArray[Any] = np.zeros(n_packed, self._memory_type)
         taken: list[int] = []
         scores: list[float] = []
         if self.k == "auto":

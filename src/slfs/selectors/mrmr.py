@@ -71,11 +71,13 @@ class MRMR(GreedySelector):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
+    _memory_type = int  # sums of integers: redundancy is exact whatever the order of the features
+
     def _rescore(
-        self, information: Information, taken: list[int], memory: NDArray[np.float64]
+        self, information: Information, taken: list[int], memory: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        memory += information.mutual_information(taken[-1])
-        relevance, redundancy = information.relevance, memory / len(taken)
+        information.add_mutual_information(taken[-1], memory)
+        relevance, redundancy = information.relevance, information.to_nats(memory) / len(taken)
         if self.criterion == "MID":
             return relevance - redundancy
         with np.errstate(divide="ignore"):
