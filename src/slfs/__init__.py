@@ -1,8 +1,8 @@
 """Feature selection for classification by learning a tree Bayesian network over the features.
 
 `SLFS` selects, `BNSLFS` classifies with the network that the selection leaves behind, and
-`MDLPDiscretizer` is the discretisation on its own. `MRMR`, `JMI` and `CMIM` are the greedy methods that
-SLFS is compared with, behind the same face.
+`MDLPDiscretizer` is the discretisation on its own. The other selectors and classifiers are what SLFS is
+compared with, behind the same face.
 """
 
 from slfs.classifiers.bnslfs import BNSLFS
@@ -14,10 +14,11 @@ from slfs.selectors.alpha_investing import AlphaInvesting
 from slfs.selectors.chi2 import Chi2
 from slfs.selectors.chi2_ranking import Chi2Ranking
 from slfs.selectors.cmim import CMIM
+from slfs.selectors.fast_osfs import FastOSFS
 from slfs.selectors.fcbf import FCBF
 from slfs.selectors.jmi import JMI
 from slfs.selectors.mrmr import MRMR
-from slfs.selectors.osfs import OSFS, FastOSFS
+from slfs.selectors.osfs import OSFS
 from slfs.selectors.saola import SAOLA
 from slfs.selectors.slfs import SLFS
 

@@ -56,19 +56,20 @@ class GreedySelector(BaseSelector):
         memory: NDArray[Any] = np.zeros(n_packed, self._memory_type)
         taken: list[int] = []
         scores: list[float] = []
+        closed: list[int] = []
         if self.k == "auto":
-            score[~pays(facts)[information.packed.columns]] = -np.inf
-        out = np.isneginf(score)
-        while len(taken) < most and not np.isneginf(score).all():
+            closed = np.flatnonzero(~pays(facts)[information.packed.columns]).tolist()
+            score[closed] = -np.inf
+        while len(taken) < most and len(closed) < n_packed:
             f = int(score.argmax())  # ties: the smaller column
             if self.k == "auto" and not _pays_given(information, f, taken):
                 break
             scores.append(float(score[f]))
             taken.append(f)
+            closed.append(f)
             if len(taken) < most:
                 score = self._rescore(information, taken, memory)
-                score[taken] = -np.inf
-                score[out] = -np.inf
+                score[closed] = -np.inf
         return Selection(
             np.array(taken, np.int64),
             np.full(len(taken), ROOT),

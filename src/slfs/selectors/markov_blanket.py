@@ -1,0 +1,98 @@
+"""What OSFS and Fast-OSFS share: relevance, then redundancy, for each column that arrives."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from slfs.coding.pipeline import ColumnFacts
+from slfs.independence import FisherTest, IndependenceTest, TableTest, filled
+from slfs.information import Information
+from slfs.selectors.selection import Selection
+from slfs.selectors.stream import Numbers, OnlineSet, StreamSelector, conclude_set
+
+
+class MarkovBlanketSelector(StreamSelector):
+    """Base of the two: a method says what becomes of a relevant newcomer (`_weigh`)."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **StreamSelector._parameter_constraints,
+        "alpha": [Interval(Real, 0, 1, closed="neither")],
+        "max_conditioning": [Interval(Integral, 1, None, closed="left")],
+        "statistic": [StrOptions({"g2", "chi2", "fisher_z"})],
+        "samples_per_df": [Interval(Real, 0, None, closed="left")],
+        "degrees_of_freedom": [StrOptions({"full", "adjusted"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 0.01,
+        max_conditioning: int = 3,
+        statistic: str = "g2",
+        samples_per_df: float = 5.0,
+        degrees_of_freedom: str = "full",
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.max_conditioning = max_conditioning
+        self.statistic = statistic
+        self.samples_per_df = samples_per_df
+        self.degrees_of_freedom = degrees_of_freedom
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
+        if self.statistic != "fisher_z":
+            return super()._irrelevance(facts)
+        constant = ~(facts.coding.low < facts.coding.high) & (facts.coding.n_levels == 1)
+        return np.where(constant, "it has one value only", "").astype(object)
+
+    def _arrive(
+        self,
+        information: Information,
+        columns: NDArray[np.int64],
+        memory: OnlineSet | None,
+        numbers: Numbers,
+    ) -> OnlineSet:
+        current = OnlineSet() if memory is None else memory
+        raw = self.statistic == "fisher_z"
+        test: IndependenceTest
+        if raw:
+            labels = information.packed.layout.labels.astype(np.float64)
+            test = FisherTest(current.values, labels, self.alpha)
+        else:
+            test = TableTest(
+                information,
+                self.alpha,
+                self.statistic,
+                self.samples_per_df,
+                adjusted=self.degrees_of_freedom == "adjusted",
+            )
+        for f in columns.tolist():
+            if raw:
+                current.values[f] = filled(numbers(f))
+            # 1. online relevance: independent of the class on its own
+            p_value = test.p_value(f)
+            if p_value >= self.alpha:
+                current.irrelevant[f] = f"independent of the class (p = {p_value:.2g})"
+                if p_value == 1.0:
+                    current.irrelevant[f] = "counts as independent of the class: too few samples to test"
+                current.values.pop(f, None)
+                continue
+            current.scores[f] = p_value
+            # 2. online redundancy: independent of the class given some of the others
+            self._weigh(f, current, test)
+        return current
+
+    def _weigh(self, f: int, current: OnlineSet, test: IndependenceTest) -> None:
+        raise NotImplementedError
+
+    def _conclude(self, information: Information, memory: OnlineSet) -> Selection:
+        names = self._feature_names()[information.packed.columns]
+        return conclude_set(memory, names, "independent of the class given")
