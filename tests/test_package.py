@@ -115,3 +115,17 @@ def test_public_docstrings_name_every_parameter():
         for parameter in described.__annotations__:
             if parameter not in ("return", "self"):
                 assert re.search(rf"^    (?:\w+, )*{parameter}\b.* :", text, re.MULTILINE), parameter
+
+
+def test_kernels_compile_where_nothing_can_be_cached():
+    code = (
+        """
+import numba
+from numba.core import caching
+caching.CacheImpl._locator_classes = []
+"""
+        + FIT
+    )
+    result = run(code)
+    assert result.stdout.strip() == "4"
+    assert result.stderr.count("compiles its kernels") == 1

@@ -24,16 +24,23 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
     """Register a function to be compiled for exactly this signature, without the GIL."""
 
     def decorate(function: Function) -> Function:
-        compiled = numba.njit(nogil=True, cache=True)(function)
+        compiled = late_kernel(function)
         _registry.append((compiled, signature))
-        return cast("Function", compiled)
+        return compiled
 
     return decorate
 
 
 def late_kernel(function: Function) -> Function:
-    """Compile a function that few users need when it is first called, without the GIL."""
-    return cast("Function", numba.njit(nogil=True, cache=True)(function))
+    """Compile a function that few users need when it is first called, without the GIL.
+
+    numba keeps it beside the source, or else in the user's cache folder; where it may write to neither,
+    every process compiles anew.
+    """
+    try:
+        return cast("Function", numba.njit(nogil=True, cache=True)(function))
+    except RuntimeError:
+        return cast("Function", numba.njit(nogil=True)(function))
 
 
 def helper(function: Function) -> Function:
@@ -52,7 +59,7 @@ def _compile_once() -> None:
     for compiled, signature in _registry:
         compiled.compile(signature)
         compiled.disable_compile()
-        if compiled.stats.cache_misses and not announced:
+        if not compiled.stats.cache_hits and not announced:
             announced = True
             logger.warning("slfs compiles its kernels, once on this machine (about 10 s) ...")
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import narwhals as nw
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from slfs._compile import late_kernel
 from slfs.values import DATES, are_numbers, missing_values, to_numbers
 
 Rows = NDArray[np.int64]
@@ -337,7 +337,7 @@ _GATHERED = [np.dtype(name) for name in ("bool", "i1", "i2", "i4", "i8", "u1", "
 """Read as they are; other types of number (half floats, foreign byte orders) are converted first."""
 
 
-@numba.njit(nogil=True, cache=True)
+@late_kernel
 def _gather(source: NDArray[Any], order: Rows, out: NDArray[np.float64]) -> None:
     """Transpose a few columns with the rows in the given order: out[j, i] = source[order[i], j].
 
