@@ -19,12 +19,12 @@ from slfs._threads import Threads
 from slfs.counting.kernels import PackedArrays, decode, marginal_sums, pair_sums
 from slfs.counting.planes import PackedColumns
 from slfs.nlogn import NLogN, nlogn_table
+from slfs.ragged import starts
 
 Floats = NDArray[np.float64]
 
 _THREAD_WORTH = 300_000
 """Nanoseconds of counting below which a second thread costs more than it saves."""
-
 
 _NO_TABLES = np.empty((0, 0, 0), np.int64)
 
@@ -34,7 +34,7 @@ def column_sums(
 ) -> NDArray[np.int64]:
     """For each column the sums S(f) and S(f,Y), as integers: an array of shape (n_columns, 2)."""
     levels = n_levels.astype(np.uint64)
-    offset = np.concatenate([[0], np.cumsum(levels)]).astype(np.uint64) * np.uint64(n_classes)
+    offset = starts(n_levels * n_classes).astype(np.uint64)
     sums = np.empty((len(levels), 2), np.int64)
     marginal_sums(class_counts, offset, levels, np.uint64(n_classes), nlogn.table, sums)
     return sums
@@ -71,11 +71,12 @@ def independence_p_values(counts: NDArray[np.int64]) -> Floats:
     return np.where(freedom > 0, chi2.sf(statistic, np.maximum(freedom, 1)), 1.0)
 
 
-def chi2_statistics(tables: list[NDArray[np.int64]]) -> tuple[Floats, Floats]:
-    """Pearson's statistic of independence and its p-value for each table (n_levels, n_classes)."""
-    statistics = np.empty(len(tables))
-    freedom = np.empty(len(tables))
-    for place, table in enumerate(tables):
+def chi2_statistics(packed: PackedColumns) -> tuple[Floats, Floats]:
+    """Pearson's statistic of independence from the class and its p-value for each packed column."""
+    statistics = np.empty(len(packed))
+    freedom = np.empty(len(packed))
+    for place in range(len(packed)):
+        table = packed.class_counts(place)
         rows, columns = table.sum(axis=1, keepdims=True), table.sum(axis=0)
         expected = rows * columns / table.sum()
         statistics[place] = ((table - expected) ** 2 / expected).sum()

@@ -1,4 +1,4 @@
-"""Anything a user has -> validated blocks of columns, and label codes.
+"""Anything a user has -> validated blocks of columns.
 
 The only file that knows dataframes. A table hands out its columns in blocks: numbers as entries
 (value, sample), everything else as Python values with a mask of the missing ones.
@@ -19,6 +19,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from slfs._compile import late_kernel
+from slfs.ragged import ragged
 from slfs.values import DATES, are_numbers, missing_values, to_numbers
 
 Rows = NDArray[np.int64]
@@ -158,14 +159,6 @@ def resolve_categorical(
         )
     mask[chosen.astype(int)] = True
     return mask
-
-
-def ragged(
-    begins: NDArray[np.int64], lengths: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where pieces of an array stand once put one after another, and the indices that put them so."""
-    offset = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    return offset, np.arange(offset[-1]) + np.repeat(begins - offset[:-1], lengths)
 
 
 class ArrayTable:

@@ -24,6 +24,7 @@ class _AllColumns(NetworkClassifier):
         **CODING_CONSTRAINTS,
     }
 
+    backoff: float | None = None
     categorical_features: Any
     n_jobs: int | None
 
@@ -56,8 +57,7 @@ class _AllColumns(NetworkClassifier):
             names = self._feature_names()
             network = make_network(information, selection, names, data.target.name)
             counts = count_edges(information, selection, facts.coding, parents)
-        backoff = getattr(self, "backoff", None)
-        self._set_network(network, counts, data.target.classes, backoff=backoff)
+        self._set_network(network, counts, data.target.classes, backoff=self.backoff)
         return self
 
     def _structure(self, information: Information) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.table import ragged
+from slfs.ragged import ragged, starts
 
 MAX_LEVELS = 255
 """A categorical column with more levels keeps the most frequent ones and pools the rest."""
@@ -120,11 +120,6 @@ def join_learned(parts: Sequence[Learned]) -> Learned:
         join_codings([part.coding for part in parts]),
         np.concatenate([part.class_counts for part in parts]),
     )
-
-
-def starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where each of several consecutive pieces begins, and where the last one ends."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
 
 
 def missing_codes(coding: Coding) -> NDArray[np.uint8]:

@@ -15,13 +15,13 @@ from slfs.coding.codebook import (
     Learned,
     join_learned,
     missing_codes,
-    starts,
 )
 from slfs.coding.cut_kernels import MAX_CUTS, assign, cut_points, interval_counts
 from slfs.coding.run_kernels import Runs, counted_runs, merge_classes, sorted_runs
 from slfs.counting.planes import SampleLayout
 from slfs.nlogn import NLogN
-from slfs.table import LabelBlock, NumberBlock, ragged
+from slfs.ragged import ragged, starts
+from slfs.table import LabelBlock, NumberBlock
 
 
 def make_runs(block: NumberBlock, layout: SampleLayout) -> tuple[Runs, NDArray[np.int64]]:

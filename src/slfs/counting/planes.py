@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.counting.kernels import MAX_PLANES, PackedArrays, pack
+from slfs.ragged import starts
 
 
 @dataclass(frozen=True)
@@ -172,4 +173,4 @@ def _column_words(levels: NDArray[np.uint64], layout: SampleLayout) -> NDArray[n
 
 
 def _starts(lengths: NDArray[Any]) -> NDArray[np.uint64]:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint64)
+    return starts(lengths).astype(np.uint64)

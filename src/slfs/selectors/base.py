@@ -20,7 +20,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from slfs._threads import Threads
-from slfs.coding.pipeline import ColumnFacts, code_table
+from slfs.coding.pipeline import ColumnFacts, Cuts, code_table
 from slfs.counting.planes import PackedColumns, SampleLayout
 from slfs.estimator import CODING_CONSTRAINTS, TableEstimator, TrainingData
 from slfs.information import Information
@@ -64,6 +64,10 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def _needs_p_values(self) -> bool:
         return False
 
+    def _cut_points(self, data: TrainingData, threads: Threads) -> Cuts | None:  # noqa: ARG002
+        """Where to cut the columns of numbers; None: by MDLP."""
+        return None
+
     def fit(self, X: Any, y: ArrayLike) -> BaseSelector:
         """Select features for telling the classes apart.
 
@@ -85,7 +89,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         return self
 
     def _fit_table(self, data: TrainingData, threads: Threads) -> None:
-        facts, packed = self._code(data.table, data.layout, data.categorical, threads)
+        cuts = self._cut_points(data, threads)
+        facts, packed = self._code(data.table, data.layout, data.categorical, threads, cuts)
         information = Information(packed, threads)
         selection = self._select(information, facts)
         self._store(information, facts, selection, data.target.classes, data.target.name)
@@ -96,6 +101,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         layout: SampleLayout,
         categorical: NDArray[np.bool_],
         threads: Threads,
+        cuts: Cuts | None = None,
     ) -> tuple[ColumnFacts, PackedColumns]:
         """Code all columns and pack those that are relevant."""
         return code_table(
@@ -105,6 +111,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             threads,
             keep=lambda facts: self._irrelevance(facts) == "",
             test=self._needs_p_values(),
+            cuts=cuts,
         )
 
     def _store(
@@ -121,7 +128,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self.network_ = make_network(information, selection, names, class_name)
         self.network_counts_ = count_network(information, selection, facts.coding)
         reasons = self._irrelevance(facts)
-        self.features_ = make_records(names, facts, reasons, information, selection)
+        self.features_ = make_records(names, facts, reasons, information, selection, self.network_)
         self.support_ = np.zeros(len(names), np.bool_)
         self.support_[self.network_.columns] = True
         self.n_features_ = len(self.network_)

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from slfs._threads import Threads
 from slfs.coding.codebook import MAX_LEVELS
 from slfs.coding.cut_kernels import merge_intervals
-from slfs.coding.pipeline import ColumnFacts, code_table
+from slfs.coding.pipeline import ColumnFacts, Cuts, code_table
 from slfs.counting.planes import SampleLayout
 from slfs.estimator import TrainingData
 from slfs.information import Information, chi2_statistics
@@ -93,7 +93,7 @@ class Chi2(BaseSelector):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
-    def _fit_table(self, data: TrainingData, threads: Threads) -> None:
+    def _cut_points(self, data: TrainingData, threads: Threads) -> Cuts:
         mergeable = data.table.numbers & ~data.categorical
         columns = [_read_column(data.table, int(j), data.layout) for j in np.flatnonzero(mergeable)]
         patterns = _fixed_patterns(data, ~mergeable, threads)
@@ -101,17 +101,7 @@ class Chi2(BaseSelector):
         self.cut_points_ = [np.empty(0)] * data.table.n_features
         for place, column in zip(np.flatnonzero(mergeable), columns, strict=True):
             self.cut_points_[place] = column.cut_points()
-        facts, packed = code_table(
-            data.table,
-            data.layout,
-            data.categorical,
-            threads,
-            keep=lambda facts: self._irrelevance(facts) == "",
-            cuts=self.cut_points_,
-        )
-        information = Information(packed, threads)
-        selection = self._select(information, facts)
-        self._store(information, facts, selection, data.target.classes, data.target.name)
+        return self.cut_points_
 
     def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
         reasons = np.full(len(facts.coding), "", dtype=object)
@@ -121,8 +111,7 @@ class Chi2(BaseSelector):
         return reasons
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:  # noqa: ARG002
-        tables = [information.packed.class_counts(f) for f in range(len(information.packed))]
-        statistic, _ = chi2_statistics(tables)
+        statistic, _ = chi2_statistics(information.packed)
         order = np.argsort(-statistic, kind="stable")
         return Selection(order, np.full(len(order), ROOT), scores=statistic[order])
 

@@ -70,8 +70,7 @@ class Chi2Ranking(BaseSelector):
         self.n_jobs = n_jobs
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
-        tables = [information.packed.class_counts(f) for f in range(len(information.packed))]
-        statistic, p_value = chi2_statistics(tables)
+        statistic, p_value = chi2_statistics(information.packed)
         order = np.argsort(-statistic, kind="stable")
         n_columns = len(facts.coding)
         if self.k == "auto":

@@ -29,6 +29,7 @@ class GreedySelector(BaseSelector):
         **BaseSelector._parameter_constraints,
         "k": K_CONSTRAINTS,
     }
+    _memory_type: type = float
 
     def __init__(
         self,
@@ -40,8 +41,6 @@ class GreedySelector(BaseSelector):
         self.k = k
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
-
-    _memory_type: type = float
 
     @abstractmethod
     def _rescore(self, information: Information, taken: list[int], memory: NDArray[Any]) -> Floats:

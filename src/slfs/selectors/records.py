@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from slfs.coding.pipeline import ColumnFacts
 from slfs.information import Information
-from slfs.network import ROOT
+from slfs.network import ROOT, TreeNetwork
 from slfs.selectors.selection import Selection
 
 STRONG = "strongly relevant"
@@ -45,6 +45,7 @@ def make_records(
     irrelevance: NDArray[np.object_],
     information: Information,
     selection: Selection,
+    network: TreeNetwork,
 ) -> np.recarray[Any, Any]:
     """Put down what became of every column, and why."""
     records = np.zeros(len(names), _FIELDS)
@@ -64,24 +65,23 @@ def make_records(
     for index, reason in {**redundant, **selection.redundant}.items():
         records["role"][column_of[index]] = REDUNDANT
         records["reason"][column_of[index]] = reason
-    kept = column_of[selection.nodes]
-    records["level"][kept] = selection.levels
-    records["role"][kept] = _kept_roles(selection)
-    records["reason"][kept] = "selected"
-
-    parents = selection.parents
-    rivals = selection.winners()
-    for node, parent in zip(selection.nodes, parents, strict=True):
-        if parent != ROOT:
-            rivals[int(node)] = int(selection.nodes[parent])
-    for winner, losers in _grouped(rivals).items():
+    for winner, losers in _grouped(selection.winners()).items():
         pair = information.pairs(winner, losers)
         rows = column_of[losers]
         records["mutual_information"][rows] = pair.mutual_information
         records["conditional_relevance"][rows] = pair.of_other_given_one
-        stays = records["level"][rows] > 0
-        records["parent"][rows[stays]] = names[column_of[winner]]
-        records["lost_to"][rows[~stays]] = names[column_of[winner]]
+        records["lost_to"][rows] = names[column_of[winner]]
+
+    kept = network.columns
+    records["level"][kept] = network.levels
+    records["role"][kept] = SELECTED
+    if selection.scores is None:  # the paper's two kinds, where the method tells them apart
+        records["role"][kept] = np.where(network.levels == 1, STRONG, WEAK)
+    records["reason"][kept] = "selected"
+    below = network.parents != ROOT
+    records["parent"][kept[below]] = names[kept[network.parents[below]]]
+    records["mutual_information"][kept[below]] = network.mutual_information[below]
+    records["conditional_relevance"][kept[below]] = network.conditional_relevance[below]
     return records.view(np.recarray)
 
 
@@ -111,13 +111,6 @@ def explain(record: Any) -> str:
             f"{winner!r} does not, and {record['reason']}."
         )
     return f"{name!r} is dropped as {record['role']}: {told}; {record['reason']}."
-
-
-def _kept_roles(selection: Selection) -> NDArray[np.object_]:
-    """The paper's two kinds of kept feature, where the method tells them apart."""
-    if selection.scores is not None:
-        return np.full(len(selection.nodes), SELECTED, dtype=object)
-    return np.where(selection.levels == 1, STRONG, WEAK).astype(object)
 
 
 def _grouped(rivals: dict[int, int]) -> dict[int, NDArray[np.int64]]:
