@@ -93,6 +93,25 @@ def test_sparse_equals_dense(seed):
         np.testing.assert_array_equal(other.transform(X), dense.transform(X))
 
 
+@pytest.mark.filterwarnings("ignore:.*likely identifiers")
+@given(seeds, st.sampled_from([2, 7, 8, 9, 40, 256]), st.booleans())
+def test_small_integers_are_coded_as_the_same_floats(seed, n_values, categorical):
+    random = np.random.default_rng(seed)
+    y = random.integers(0, 3, 150)
+    X = random.integers(0, n_values, (150, 5))
+    X[:, 1] = (X[:, 1] + y * n_values // 3) % n_values
+    X[:, 2] = y * (n_values // 3)
+    kind = "all" if categorical else "from_dtype"
+    floats = MDLPDiscretizer(categorical_features=kind).fit(X.astype(float), y)
+    for whole in (X, np.asfortranarray(X), X.astype(np.uint8)):
+        found = MDLPDiscretizer(categorical_features=kind).fit(whole, y)
+        for cuts, expected in zip(found.cut_points_, floats.cut_points_, strict=True):
+            np.testing.assert_array_equal(cuts, expected)
+        np.testing.assert_array_equal(found.transform(whole), floats.transform(X.astype(float)))
+        selectors = [SLFS(categorical_features=kind).fit(table, y) for table in (whole, X.astype(float))]
+        assert selectors[0].network_.to_dot() == selectors[1].network_.to_dot()
+
+
 def test_intervals_are_closed_on_the_right():
     X, y = np.array([[0.0], [0], [0], [0], [1], [1], [1], [1]]), [0, 0, 0, 0, 1, 1, 1, 1]
     discretizer = MDLPDiscretizer().fit(X, y)

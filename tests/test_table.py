@@ -7,10 +7,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
 from slfs import BNSLFS, SLFS, MDLPDiscretizer
+from slfs.gather import gather
 
 
 @pytest.fixture(scope="module")
@@ -393,3 +396,25 @@ def test_a_frame_of_one_column_as_labels(cancer):
     with pytest.warns(Warning, match="column-vector"):
         selector = SLFS().fit(X, pd.DataFrame({"name": y}))
     assert selector.network_.class_name == "class"
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 40),
+    st.sampled_from(["bool", "i1", "i2", "i4", "i8", "u1", "u2", "u8", "f2", "f4", "f8", ">i4"]),
+    st.sampled_from(["C", "F", "strided"]),
+    st.sampled_from([(0, 2), (0, 256), (-3, 4), (0, 257)]),
+)
+def test_columns_become_rows_whatever_type_and_memory_order(seed, n_rows, dtype, layout, span):
+    random = np.random.default_rng(seed)
+    numbers = random.integers(*span, (2 * n_rows, 18)).astype(dtype)
+    source = numbers[::2, ::2] if layout == "strided" else np.array(numbers[:n_rows], order=layout)
+    order = random.permutation(n_rows)
+    for columns in (np.arange(2, 7), np.array([4, 1, 7]), np.array([3]), np.arange(0)):
+        rows = gather(source, columns, order)
+        np.testing.assert_array_equal(rows, source[order][:, columns].T)
+        small = source.dtype.kind in "biu" and source.dtype not in ("u2", "u8", ">i4")
+        if small and rows.min(initial=0) >= 0 and rows.max(initial=0) < 256:
+            assert rows.dtype == np.uint8
+        else:
+            assert rows.dtype == np.float64

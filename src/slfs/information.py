@@ -170,16 +170,19 @@ class Information:
         others = self._everyone if others is None else others
         return PairInformation(self, f, others, self._pooled_sums(f, others)).mutual_information
 
-    def add_mutual_information(self, f: int, sums: NDArray[np.int64]) -> None:
-        """Add I(f;k) for all k to running sums of integers; `to_nats` makes nats of them."""
-        both = self._pooled_sums(f, self._everyone)[:, 0]
-        sums += both
-        sums -= self.pooled_sums
-        sums += self.nlogn.table[-1] - self.pooled_sums[f]
+    def add_mutual_information(self, f: int, others: NDArray[np.int64], sums: NDArray[np.int64]) -> None:
+        """Add I(f;k) for each k of ``others`` to running sums of integers; `to_nats` makes nats of them.
 
-    def to_nats(self, sums: NDArray[np.int64]) -> Floats:
-        """Nats of running sums."""
-        return _nats(sums, self.nlogn)
+        Integers: what is added up is exact, whatever the order.
+        """
+        both = self._pooled_sums(f, others)[:, 0]
+        both += self.nlogn.table[-1] - self.pooled_sums[f]
+        both -= self.pooled_sums[others]
+        sums += both
+
+    def to_nats(self, sums: NDArray[np.int64], n_terms: int) -> Floats:
+        """Nats of running sums of so many terms: their means."""
+        return _nats(sums, self.nlogn, n_terms)
 
     def _pooled_sums(self, f: int, others: NDArray[np.int64]) -> NDArray[np.int64]:
         if self._pooled is None:
@@ -212,7 +215,7 @@ class Information:
     def _count_in_pieces(
         self, arrays: PackedArrays, f: int, others: NDArray[np.int64], sums: NDArray[np.int64]
     ) -> None:
-        indices = others.astype(np.uint64)
+        indices = others.view(np.uint64)
 
         def count(piece: slice) -> None:
             table = self.nlogn.table
@@ -224,10 +227,10 @@ class Information:
         planes = float(self.packed.arrays.levels[f])
         work = n_others * (15 + 0.15 * planes * planes * self.packed.layout.n_words)
         count = self._threads.count if work > _THREAD_WORTH else 1
-        bounds = np.linspace(0, n_others, count + 1).astype(int)
+        bounds = [n_others * piece // count for piece in range(count + 1)]
         return [slice(begin, end) for begin, end in itertools.pairwise(bounds)]
 
 
-def _nats(sums: NDArray[np.int64], nlogn: NLogN) -> Floats:
+def _nats(sums: NDArray[np.int64], nlogn: NLogN, n_terms: int = 1) -> Floats:
     """Integer sums of n log n to nats a sample; what rounding left below zero is zero."""
-    return np.maximum(sums, 0) / (nlogn.scale * nlogn.n_samples)
+    return np.maximum(sums, 0) / (nlogn.scale * nlogn.n_samples * n_terms)

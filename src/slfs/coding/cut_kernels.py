@@ -288,3 +288,25 @@ def assign(
         for e in range(own.shape[0]):
             if own[e] != own[e] or (exact[j] and not seen[e]):
                 out[e] = missing[j]
+
+
+@kernel(types.void(types.uint8[:, ::1], _f1, _i1, types.uint8[:, ::1]))
+def assign_bytes(value: Codes, thresholds: Floats, offset: Ints, codes: Codes) -> None:
+    """Code each byte by the number of its column's thresholds that lie below it."""
+    code_of = np.empty(256, np.uint8)
+    for j in range(value.shape[0]):
+        rising = thresholds[offset[j] : offset[j + 1]]
+        if rising.shape[0] <= 16:
+            codes[j, :] = 0
+            for t in range(rising.shape[0]):
+                whole = np.uint8(min(np.floor(rising[t]), 255.0))
+                for e in range(value.shape[1]):
+                    codes[j, e] += np.uint8(value[j, e] > whole)
+        else:
+            code = 0
+            for number in range(256):
+                while code < rising.shape[0] and rising[code] < number:
+                    code += 1
+                code_of[number] = code
+            for e in range(value.shape[1]):
+                codes[j, e] = code_of[value[j, e]]

@@ -16,8 +16,8 @@ from slfs.coding.codebook import (
     join_learned,
     missing_codes,
 )
-from slfs.coding.cut_kernels import MAX_CUTS, assign, cut_points, interval_counts
-from slfs.coding.run_kernels import Runs, counted_runs, merge_classes, sorted_runs
+from slfs.coding.cut_kernels import MAX_CUTS, assign, assign_bytes, cut_points, interval_counts
+from slfs.coding.run_kernels import Runs, byte_runs, counted_runs, merge_classes, sorted_runs
 from slfs.counting.planes import SampleLayout
 from slfs.nlogn import NLogN
 from slfs.ragged import ragged, starts
@@ -30,6 +30,9 @@ def make_runs(block: NumberBlock, layout: SampleLayout) -> tuple[Runs, NDArray[n
     label = layout.labels[:0] if block.sample is None else layout.labels[block.sample]
     runs = _empty_runs(n_columns, len(block.value) + n_columns * n_classes)
     missing = np.zeros((n_columns, n_classes), np.int64)
+    if block.value.dtype == np.uint8:
+        byte_runs(block.value.reshape(n_columns, -1), layout.totals, runs)
+        return runs, missing
     counted = np.empty(n_columns, np.bool_)
     counted_runs(block.indptr, block.value, label, layout.totals, runs, missing, counted)
     rest = np.flatnonzero(~counted)
@@ -141,7 +144,12 @@ def encode_numbers(coding: Coding, block: NumberBlock, *, seen: bool = False) ->
     ``seen`` promises that the coding was learned from this very block.
     """
     n_columns, n_samples = len(coding), block.n_samples
-    codes = _entry_codes(coding, block.indptr, block.value, seen)
+    if block.value.dtype == np.uint8 and seen and not coding.categories:
+        bytes_ = block.value.reshape(n_columns, n_samples)
+        codes = np.empty(bytes_.shape, np.uint8)
+        assign_bytes(bytes_, coding.thresholds, coding.offset, codes)
+        return codes
+    codes = _entry_codes(coding, block.indptr, block.value.astype(np.float64, copy=False), seen)
     if block.sample is None:
         return codes.reshape(n_columns, n_samples)
     zero = _entry_codes(coding, np.arange(n_columns + 1), np.zeros(n_columns), seen=False)
@@ -216,7 +224,7 @@ def _most_frequent(
     class_counts: NDArray[np.int64], n_levels: NDArray[np.int64], n_classes: int
 ) -> NDArray[np.int64]:
     """The most frequent level of each column; ties: the smaller level."""
-    totals = class_counts.reshape(-1, n_classes).sum(axis=1)
+    totals = np.einsum("ij->i", class_counts.reshape(-1, n_classes))  # faster than sum for few classes
     first = starts(n_levels)[:-1]
     most = np.flatnonzero(totals == np.repeat(np.maximum.reduceat(totals, first), n_levels))
     return most[np.searchsorted(most, first)] - first

@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Labels = NDArray[np.int32]
 Mask = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
 
 WINDOW = 1024
 """Whole numbers within this range of each other are counted instead of sorted."""
@@ -142,6 +143,41 @@ def counted_runs(
                     runs.label[filled] = c
                     runs.size[filled] = table[place * n_classes + c]
                     table[place * n_classes + c] = 0
+                    filled += 1
+        runs.stop[j] = filled
+
+
+@kernel(types.void(types.uint8[:, ::1], _i1, RUNS))
+def byte_runs(value: Bytes, totals: Ints, runs: Runs) -> None:
+    """Make the runs of dense columns of bytes, samples sorted by class."""
+    n_classes = totals.shape[0]
+    table = np.zeros(256 * n_classes, np.int64)
+    filled = np.int64(0)
+    for j in range(value.shape[0]):
+        high = np.uint8(0)
+        for e in range(value.shape[1]):
+            high = max(high, value[j, e])
+        first = np.int64(0)
+        for c in range(n_classes):
+            own = value[j, first : first + totals[c]]
+            first += totals[c]
+            if high < 8:
+                for number in range(np.int64(high) + 1):
+                    count = np.int64(0)
+                    for e in range(own.shape[0]):
+                        count += own[e] == np.uint8(number)
+                    table[number * n_classes + c] = count
+            else:
+                for e in range(own.shape[0]):
+                    table[np.uint64(own[e]) * np.uint64(n_classes) + np.uint64(c)] += 1
+        runs.start[j] = filled
+        for number in range(np.int64(high) + 1):
+            for c in range(n_classes):
+                if table[number * n_classes + c] > 0:
+                    runs.value[filled] = number
+                    runs.label[filled] = c
+                    runs.size[filled] = table[number * n_classes + c]
+                    table[number * n_classes + c] = 0
                     filled += 1
         runs.stop[j] = filled
 

@@ -104,7 +104,7 @@ class PackedColumns:
         """The same planes, to be counted in all samples at once instead of class by class."""
         by_level = self.arrays.class_counts.reshape(-1, self.layout.n_classes)
         return self.arrays._replace(
-            class_counts=by_level.sum(axis=1),
+            class_counts=np.einsum("ij->i", by_level),  # faster than sum for few classes
             counts_offset=_starts(self.arrays.levels),
             first_word=self.layout.first_word[[0, -1]],
             first_sample=self.layout.first_sample[[0, -1]],

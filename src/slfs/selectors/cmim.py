@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from slfs.information import Information
 from slfs.selectors.greedy import GreedySelector
 
+Floats = NDArray[np.float64]
+
 
 class CMIM(GreedySelector):
     """Take the features that tell something about the class which no single feature taken tells.
@@ -46,9 +48,19 @@ class CMIM(GreedySelector):
     array([3, 2])
     """
 
-    def _rescore(
-        self, information: Information, taken: list[int], memory: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        news = information.pairs(taken[-1]).of_other_given_one  # I(f;Y|s)
-        memory[:] = news if len(taken) == 1 else np.minimum(memory, news)
-        return np.minimum(memory, information.relevance)
+    def _bounded(self) -> bool:
+        return True
+
+    def _begin(self, relevance: Floats) -> Floats:
+        return relevance.copy()
+
+    def _meet(
+        self, information: Information, last: int, others: NDArray[np.int64], memory: Floats
+    ) -> None:
+        news = information.pairs(last, others).of_other_given_one  # I(f;Y|s)
+        np.minimum(memory, news, out=memory)
+
+    def _score(
+        self, _information: Information, _relevance: Floats, memory: Floats, _n_taken: int
+    ) -> Floats:
+        return memory

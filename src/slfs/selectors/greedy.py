@@ -18,18 +18,22 @@ from slfs.selectors.selection import Selection
 Floats = NDArray[np.float64]
 
 
+_FRONT = 128
+"""Columns to begin with, where relevance bounds the scores: a few microseconds of counting."""
+
+
 class GreedySelector(BaseSelector):
     """Base of the methods that take the most relevant column first and then rescore the rest.
 
-    A method says how the last column taken changes the scores of the others (`_rescore`). Memory is
-    that of a few numbers a column; each step counts one column against the rest.
+    A method says how a column taken changes what is remembered of another one (`_meet`), and how that
+    makes its score (`_score`). Where no score can exceed the relevance (`_bounded`), the columns come in
+    the order of their relevance, and those whose relevance is below the best score are not counted yet.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseSelector._parameter_constraints,
         "k": K_CONSTRAINTS,
     }
-    _memory_type: type = float
 
     def __init__(
         self,
@@ -43,38 +47,90 @@ class GreedySelector(BaseSelector):
         self.n_jobs = n_jobs
 
     @abstractmethod
-    def _rescore(self, information: Information, taken: list[int], memory: NDArray[Any]) -> Floats:
-        """Score all columns after ``taken``; ``memory`` keeps a number for each, 0 at first."""
+    def _bounded(self) -> bool:
+        """Whether the relevance of a column is the most it can score."""
+
+    @abstractmethod
+    def _begin(self, relevance: Floats) -> NDArray[Any]:
+        """What is remembered of columns before any is taken, one number each."""
+
+    @abstractmethod
+    def _meet(
+        self, information: Information, last: int, others: NDArray[np.int64], memory: NDArray[Any]
+    ) -> None:
+        """Change what is remembered of ``others`` now that ``last`` is taken."""
+
+    @abstractmethod
+    def _score(
+        self, information: Information, relevance: Floats, memory: NDArray[Any], n_taken: int
+    ) -> Floats:
+        """Scores of columns that have met all of the ``n_taken`` columns taken."""
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
-        n_packed = len(information.packed)
-        most = n_packed
+        most = len(information.packed)
         if self.k != "auto":
             most = min(most, limit(self.k, len(facts.coding)))
-        score = information.relevance.copy()
-        memory: NDArray[Any] = np.zeros(n_packed, self._memory_type)
+        order = np.argsort(-information.relevance, kind="stable")
+        if self.k == "auto":
+            order = order[pays(facts)[information.packed.columns[order]]]
         taken: list[int] = []
         scores: list[float] = []
-        closed: list[int] = []
-        if self.k == "auto":
-            closed = np.flatnonzero(~pays(facts)[information.packed.columns]).tolist()
-            score[closed] = -np.inf
-        while len(taken) < most and len(closed) < n_packed:
-            f = int(score.argmax())  # ties: the smaller column
+        front = _Front(self, information, order)
+        while len(taken) < min(most, len(order)):
+            place, score = front.best(taken)
+            f = int(order[place])
             if self.k == "auto" and not _pays_given(information, f, taken):
                 break
-            scores.append(float(score[f]))
+            scores.append(score)
             taken.append(f)
-            closed.append(f)
-            if len(taken) < most:
-                score = self._rescore(information, taken, memory)
-                score[closed] = -np.inf
+            front.open[place] = False
         return Selection(
             np.array(taken, np.int64),
             np.full(len(taken), ROOT),
             scores=np.array(scores),
             outranked=outranked(len(taken)),
         )
+
+
+class _Front:
+    """The columns that have met all columns taken: the first ones in the order of relevance."""
+
+    def __init__(
+        self, selector: GreedySelector, information: Information, order: NDArray[np.int64]
+    ) -> None:
+        self.open = np.ones(len(order), np.bool_)
+        self._selector, self._information, self._order = selector, information, order
+        self._relevance = information.relevance[order]
+        self._memory = selector._begin(self._relevance)
+        self._size = min(_FRONT, len(order)) if selector._bounded() else len(order)
+
+    def best(self, taken: list[int]) -> tuple[int, float]:
+        """The place in the order and the score of the best open column; ties: the smaller column."""
+        if taken:
+            self._meet(taken[-1:], 0, self._size)
+        while True:
+            scores = self._scores(len(taken))
+            top = float(scores.max())
+            beyond = int(np.searchsorted(-self._relevance, -top, side="right"))
+            if self._size >= min(beyond, len(self._order)):
+                break
+            size = min(2 * self._size, len(self._order))
+            self._meet(taken, self._size, size)
+            self._size = size
+        tied = np.flatnonzero(scores == top)
+        return int(tied[self._order[tied].argmin()]), top
+
+    def _scores(self, n_taken: int) -> Floats:
+        relevance, memory = self._relevance[: self._size], self._memory[: self._size]
+        scores = relevance
+        if n_taken:
+            scores = self._selector._score(self._information, relevance, memory, n_taken)
+        return np.where(self.open[: self._size], scores, -np.inf)
+
+    def _meet(self, taken: list[int], begin: int, end: int) -> None:
+        others, memory = self._order[begin:end], self._memory[begin:end]
+        for column in taken:
+            self._selector._meet(self._information, column, others, memory)
 
 
 def _pays_given(information: Information, f: int, taken: list[int]) -> bool:

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from slfs.information import Information
 from slfs.selectors.greedy import GreedySelector
 
+Floats = NDArray[np.float64]
+
 
 class JMI(GreedySelector):
     """Take the features that tell most about the class together with each of those taken.
@@ -47,10 +49,19 @@ class JMI(GreedySelector):
     array([3, 2])
     """
 
-    def _rescore(
-        self, information: Information, taken: list[int], memory: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        last = taken[-1]
-        news = information.pairs(last).of_other_given_one  # I(f;Y|s)
-        memory += news + information.relevance[last]  # I(f,s;Y)
-        return memory.copy()
+    def _bounded(self) -> bool:
+        return False  # sums over the columns taken
+
+    def _begin(self, relevance: Floats) -> Floats:
+        return np.zeros(len(relevance))
+
+    def _meet(
+        self, information: Information, last: int, others: NDArray[np.int64], memory: Floats
+    ) -> None:
+        memory += information.pairs(last, others).of_other_given_one  # I(f;Y|s)
+        memory += information.relevance[last]  # I(f,s;Y) = I(f;Y|s) + I(s;Y)
+
+    def _score(
+        self, _information: Information, _relevance: Floats, memory: Floats, _n_taken: int
+    ) -> Floats:
+        return memory

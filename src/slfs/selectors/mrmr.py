@@ -11,6 +11,9 @@ from sklearn.utils._param_validation import StrOptions
 from slfs.information import Information
 from slfs.selectors.greedy import GreedySelector
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
 
 class MRMR(GreedySelector):
     """Take the features that are most relevant to the class and least redundant with those taken.
@@ -71,13 +74,17 @@ class MRMR(GreedySelector):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
-    _memory_type = int  # sums of integers: redundancy is exact whatever the order of the features
+    def _bounded(self) -> bool:
+        return self.criterion == "MID"
 
-    def _rescore(
-        self, information: Information, taken: list[int], memory: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        information.add_mutual_information(taken[-1], memory)
-        relevance, redundancy = information.relevance, information.to_nats(memory) / len(taken)
+    def _begin(self, relevance: Floats) -> Ints:
+        return np.zeros(len(relevance), np.int64)
+
+    def _meet(self, information: Information, last: int, others: Ints, memory: Ints) -> None:
+        information.add_mutual_information(last, others, memory)
+
+    def _score(self, information: Information, relevance: Floats, memory: Ints, n_taken: int) -> Floats:
+        redundancy = information.to_nats(memory, n_taken)
         if self.criterion == "MID":
             return relevance - redundancy
         with np.errstate(divide="ignore"):

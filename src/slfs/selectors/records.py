@@ -49,13 +49,15 @@ def make_records(
 ) -> np.recarray[Any, Any]:
     """Put down what became of every column, and why."""
     records = np.zeros(len(names), _FIELDS)
+    dropped = irrelevance != ""
     records["name"] = names
-    records["role"] = np.where(irrelevance == "", OUTRANKED, IRRELEVANT)
+    records["role"] = np.where(dropped, IRRELEVANT, OUTRANKED).astype(object)
     records["relevance"], records["entropy"] = facts.relevance, facts.entropy
     records["n_levels"], records["p_value"] = facts.coding.n_levels, facts.p_value
     records["parent"] = records["lost_to"] = None
     records["mutual_information"] = records["conditional_relevance"] = np.nan
-    records["reason"] = np.where(irrelevance == "", selection.outranked, irrelevance)
+    records["reason"] = selection.outranked
+    records["reason"][dropped] = irrelevance[dropped]
     column_of = information.packed.columns
 
     for index, reason in selection.irrelevant.items():
