@@ -102,26 +102,28 @@ def learn_numbers(
 def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -> Learned:
     """Keep the values of categorical columns of numbers as levels."""
     n_columns, n_classes = len(runs.start), layout.n_classes
-    lengths = runs.stop - runs.start
-    first, source = ragged(runs.start, lengths)
-    value, label, count = runs.value[source], runs.label[source], runs.size[source]
-    column = np.repeat(np.arange(n_columns), lengths)
-    new = np.ones(len(value), np.bool_)
-    new[1:] = (value[1:] != value[:-1]) | (column[1:] != column[:-1])
-    n_distinct = np.bincount(column[new], minlength=n_columns)
-    level = np.cumsum(new) - 1 - starts(n_distinct)[column]
+    first, source = ragged(runs.start, runs.stop - runs.start)
+    value = runs.value[source]
+    new = np.ones(len(value), np.bool_)  # where another value, or another column, begins
+    new[1:] = value[1:] != value[:-1]
+    new[first[:-1][first[:-1] < first[1:]]] = True
+    before = np.concatenate([[0], np.cumsum(new)])
+    n_distinct = np.diff(before[first])
     if n_distinct.max(initial=0) > MAX_LEVELS:
         parts = []
         for j in range(n_columns):
             own = slice(first[j], first[j + 1])
             values = value[own][new[own]].tolist()
-            parts.append(learn_categories(values, level[own], label[own], missing[j], count[own]))
+            level = np.cumsum(new[own]) - 1
+            label, count = runs.label[source[own]], runs.size[source[own]]
+            parts.append(learn_categories(values, level, label, missing[j], count))
         return join_learned(parts)
     has_missing = missing.any(axis=1)
     n_levels = n_distinct + has_missing
+    offset, thresholds = starts(n_distinct), value[new]
     counts_offset = starts(n_levels * n_classes)
-    cell = counts_offset[column] + level * n_classes + label
-    class_counts = np.bincount(cell, weights=count, minlength=counts_offset[-1]).astype(np.int64)
+    class_counts = np.zeros(counts_offset[-1], np.int64)
+    interval_counts(runs, n_classes, thresholds, offset, counts_offset, class_counts)
     _add_missing(class_counts, counts_offset, n_levels, missing)
     coding = Coding(
         mdlp=np.zeros(n_columns, np.bool_),
@@ -132,8 +134,8 @@ def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -
         fallback=_most_frequent(class_counts, n_levels, n_classes),
         low=_first(runs, runs.start),
         high=_first(runs, runs.stop - 1),
-        offset=starts(n_distinct),
-        thresholds=value[new],
+        offset=offset,
+        thresholds=thresholds,
     )
     return Learned(coding, class_counts)
 
