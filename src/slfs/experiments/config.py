@@ -1,0 +1,83 @@
+"""A TOML file -> what to run."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from slfs.datasets import DATASETS
+from slfs.experiments.classify import CLASSIFIERS
+from slfs.experiments.methods import ESTIMATORS
+
+SIZES = ("own", "equal")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A selector with its parameters, and at which sizes it runs."""
+
+    name: str
+    estimator: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    sizes: tuple[str, ...] = ("own",)
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything that decides what rows come out."""
+
+    seed: int
+    folds: int
+    datasets: tuple[str, ...]
+    classifiers: tuple[str, ...]
+    methods: tuple[Method, ...]
+
+    def quick(self) -> Config:
+        """A smoke run: two small datasets, three folds, the methods that take no time."""
+        slow = ("Chi2", "L1Logistic", "ForestImportance")
+        return replace(
+            self,
+            folds=3,
+            datasets=("breastcancer", "voting"),
+            methods=tuple(method for method in self.methods if method.estimator not in slow),
+        )
+
+
+def read_config(path: Path | None = None) -> Config:
+    """Read a configuration, by default that of the paper, and check it."""
+    if path is None:
+        text = resources.files("slfs.experiments").joinpath("paper.toml").read_text("utf-8")
+    else:
+        text = path.read_text("utf-8")
+    try:
+        raw = tomllib.loads(text)
+        methods = tuple(
+            Method(name, part["estimator"], part.get("parameters", {}), tuple(part["sizes"]))
+            for name, part in raw["methods"].items()
+        )
+        config = Config(
+            int(raw["seed"]),
+            int(raw["folds"]),
+            tuple(raw["datasets"]),
+            tuple(raw["classifiers"]),
+            methods,
+        )
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
+        where = path or "paper.toml"
+        raise ValueError(f"{where} is not a configuration of experiments: {error!r}.") from error
+    _one_of("dataset", config.datasets, DATASETS)
+    _one_of("classifier", config.classifiers, CLASSIFIERS)
+    _one_of("estimator", [method.estimator for method in methods], ESTIMATORS)
+    _one_of("size", [size for method in methods for size in method.sizes], SIZES)
+    if not methods or methods[0].sizes[0] != "own":
+        raise ValueError("The first method decides the equal size: its first size must be 'own'.")
+    return config
+
+
+def _one_of(what: str, given: Any, known: Any) -> None:
+    for name in given:
+        if name not in known:
+            raise ValueError(f"There is no {what} {name!r}. There are {', '.join(known)}.")
