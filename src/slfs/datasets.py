@@ -166,7 +166,7 @@ def _cache() -> Path:
 
 def _read(path: Path) -> Arrays:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             return dict(file)
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(

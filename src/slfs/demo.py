@@ -20,12 +20,11 @@ from slfs import BNSLFS, SLFS, MDLPDiscretizer
 from slfs._compile import compile_kernels
 
 
-def main() -> None:
-    """Print the demonstration, and write it to the file named on the command line, if any."""
+def main(report: Path | None = None) -> None:
+    """Print the demonstration, and write it to a file as well, if one is named."""
     text = describe()
     print(text)
-    if len(sys.argv) > 1:
-        report = Path(sys.argv[1])
+    if report is not None:
         draft = report.with_name(report.name + ".part")
         draft.write_text(f"# slfs: demonstration\n\n```text\n{text}\n```\n", encoding="utf-8")
         draft.replace(report)
@@ -81,4 +80,4 @@ def _accuracies(X: Any, y: Any, n_selected: int) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)

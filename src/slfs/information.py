@@ -73,15 +73,14 @@ def independence_p_values(counts: NDArray[np.int64]) -> Floats:
 
 def chi2_statistics(packed: PackedColumns) -> tuple[Floats, Floats]:
     """Pearson's statistic of independence from the class and its p-value for each packed column."""
-    statistics = np.empty(len(packed))
-    freedom = np.empty(len(packed))
-    for place in range(len(packed)):
-        table = packed.class_counts(place)
-        rows, columns = table.sum(axis=1, keepdims=True), table.sum(axis=0)
-        expected = rows * columns / table.sum()
-        statistics[place] = ((table - expected) ** 2 / expected).sum()
-        freedom[place] = (len(rows) - 1) * (len(columns) - 1)
-    return statistics, chi2.sf(statistics, freedom)
+    if len(packed) == 0:
+        return np.empty(0), np.empty(0)
+    totals, levels = packed.layout.totals, packed.arrays.levels.astype(np.int64)
+    counts = packed.arrays.class_counts.reshape(-1, len(totals))
+    expected = np.einsum("ij->i", counts)[:, np.newaxis] * totals / packed.layout.n_samples
+    cells = np.einsum("ij->i", (counts - expected) ** 2 / expected)
+    statistics = np.add.reduceat(cells, starts(levels)[:-1])
+    return statistics, chi2.sf(statistics, (levels - 1) * (len(totals) - 1))
 
 
 class PairInformation:

@@ -136,14 +136,14 @@ class TreeNetwork:
         return f"TreeNetwork({len(self)} features, depth {int(self.levels.max(initial=0))})"
 
     def _branches(self) -> Iterator[str]:
-        waiting = [(child, "", last) for child, last in self._drawn_children(ROOT)]
+        waiting = [(child, "", last) for child, last in self.drawn_children(ROOT)]
         while waiting:
             node, indent, last = waiting.pop()
             yield f"{indent}{'└── ' if last else '├── '}{self.names[node]}"
             below = indent + ("    " if last else "│   ")
-            waiting += [(child, below, end) for child, end in self._drawn_children(node)]
+            waiting += [(child, below, end) for child, end in self.drawn_children(node)]
 
-    def _drawn_children(self, node: int) -> list[tuple[int, bool]]:
+    def drawn_children(self, node: int) -> list[tuple[int, bool]]:
         """The children of a node, the last to be drawn first, and whether each is the last."""
         children = sorted(self.children(node), key=lambda child: self.relevance[child])
         return [(child, place == 0) for place, child in enumerate(children)]

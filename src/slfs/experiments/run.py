@@ -95,7 +95,7 @@ def run(
 def _read_rows(path: Path, wanted: set[tuple[Any, ...]]) -> list[Row]:
     if not path.exists():
         return []
-    rows: list[Row] = pd.read_parquet(path).to_dict("records")  # type: ignore[assignment]
+    rows: list[Row] = pd.read_parquet(path).to_dict("records")
     return [row for row in rows if _key(row) in wanted]
 
 
