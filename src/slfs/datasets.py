@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.datasets import fetch_openml, get_data_home
 from sklearn.utils import Bunch
+
+from slfs.files import replace_file
 
 FOLDER_VARIABLE = "SLFS_DATA"
 """The environment variable that names a folder of ``name.npz`` files."""
@@ -175,10 +176,7 @@ def _read(path: Path) -> Arrays:
 
 
 def _save(arrays: Arrays, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
-        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-    Path(file.name).replace(path)
+    replace_file(path, lambda draft: np.savez_compressed(draft, **arrays))  # type: ignore[arg-type]
 
 
 def _download(entry: Dataset) -> Arrays:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from slfs import TreeNetwork
 from slfs.datasets import DATASETS
-from slfs.experiments.files import replace_file
+from slfs.files import replace_file
 from slfs.experiments.statistics import COLUMNS, Friedman
 from slfs.plotting import NetworkDisplay
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from slfs.experiments.files import replace_file
+from slfs.files import replace_file
 from slfs.experiments.methods import make
 
 STATED = {

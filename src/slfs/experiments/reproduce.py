@@ -11,7 +11,7 @@ import pandas as pd
 
 from slfs.experiments import figures, growth, pages, statistics
 from slfs.experiments.config import Config
-from slfs.experiments.files import replace_file
+from slfs.files import replace_file
 from slfs.experiments.run import run
 from slfs.experiments.sensitivity import sensitivity_config
 from slfs.experiments.trees import learn_trees

@@ -34,7 +34,7 @@ import slfs
 from slfs.datasets import DATASETS, load
 from slfs.experiments.classify import Fold
 from slfs.experiments.config import Config, Method
-from slfs.experiments.files import replace_file
+from slfs.files import replace_file
 from slfs.experiments.methods import make
 
 Row = dict[str, Any]

@@ -12,7 +12,7 @@ import pandas as pd
 
 from slfs import SLFS, TreeNetwork
 from slfs.datasets import load
-from slfs.experiments.files import replace_file
+from slfs.files import replace_file
 
 DRAWN = ("breastcancer", "voting")
 MAX_DEPTH = 4
