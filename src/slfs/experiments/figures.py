@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from slfs import TreeNetwork
 from slfs.datasets import DATASETS
-from slfs.files import replace_file
 from slfs.experiments.statistics import COLUMNS, Friedman
+from slfs.files import replace_file
 from slfs.plotting import NetworkDisplay
 
 OURS, OTHERS = "#0b6e99", ["#e08e0b", "#7f7f7f", "#b7410e", "#6a994e", "#9d7cbf", "#c2b280", "#4a4e69"]

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from slfs.files import replace_file
 from slfs.experiments.methods import make
+from slfs.files import replace_file
 
 STATED = {
     "SLFS": "O(N p d²)",

@@ -11,10 +11,10 @@ import pandas as pd
 
 from slfs.experiments import figures, growth, pages, statistics
 from slfs.experiments.config import Config
-from slfs.files import replace_file
 from slfs.experiments.run import run
 from slfs.experiments.sensitivity import sensitivity_config
 from slfs.experiments.trees import learn_trees
+from slfs.files import replace_file
 
 Tick = Callable[[int, int], None]
 Progress = Callable[[str], AbstractContextManager[Tick]]

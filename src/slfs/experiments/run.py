@@ -34,8 +34,8 @@ import slfs
 from slfs.datasets import DATASETS, load
 from slfs.experiments.classify import Fold
 from slfs.experiments.config import Config, Method
-from slfs.files import replace_file
 from slfs.experiments.methods import make
+from slfs.files import replace_file
 
 Row = dict[str, Any]
 
