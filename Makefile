@@ -21,7 +21,7 @@ lint: .venv/lint.stamp ## Check format, style, types and the direction of import
 	$(BIN)/lint-imports
 
 bench: .venv/test.stamp .venv-orange/stamp .venv-peers/stamp ## Measure speed and memory beside peers; ARGS="mdlp pack" picks cases
-	$(BIN)/python -m benchmarks $(ARGS)
+	$(BIN)/python -m slfs.benchmarks $(ARGS)
 
 clean: ## Remove the environments and caches
 	rm -rf .venv .venv-orange .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis

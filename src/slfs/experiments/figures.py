@@ -10,11 +10,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from slfs import TreeNetwork
 from slfs.datasets import DATASETS
 from slfs.experiments.statistics import COLUMNS, Friedman
 from slfs.files import replace_file
-from slfs.plotting import NetworkDisplay
 
 OURS, OTHERS = "#0b6e99", ["#e08e0b", "#7f7f7f", "#b7410e", "#6a994e", "#9d7cbf", "#c2b280", "#4a4e69"]
 
@@ -78,14 +76,6 @@ def critical_difference(result: Friedman, path: Path) -> None:
     ax.text(low, 1.7, f"critical difference {result.critical_difference:.2f}", fontsize=8, va="bottom")
     ax.set_xlim(low - 3.2, high + 3.2)
     ax.set_axis_off()
-    _save(figure, path)
-
-
-def draw_network(network: TreeNetwork, path: Path) -> None:
-    """Draw one tree."""
-    depth, size = int(network.levels.max()), len(network)
-    figure = Figure(figsize=(2.6 + 2.4 * depth, 0.8 + 0.3 * size), layout="constrained")
-    NetworkDisplay(network).plot(ax=figure.subplots())
     _save(figure, path)
 
 

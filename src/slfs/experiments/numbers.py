@@ -1,24 +1,28 @@
 """Columns of any kind -> what distances and linear models need: standardised numbers.
 
-Numbers are centred and scaled by the training part, sparse ones scaled only (which changes no distance);
-categories become one column for each value.
+Numbers are centred and scaled by the training part, their holes filled with the mean; sparse ones are
+scaled only (which changes no distance); categories become one column for each value.
 """
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+Floats = NDArray[np.float64]
 
-class StandardNumbers:
-    """Standardised numbers of a table of numbers, dense or sparse."""
 
-    def __init__(self, *, centred: bool) -> None:
-        self._scaler = StandardScaler(with_mean=centred)
+class SparseNumbers:
+    """Scaled numbers of a sparse table."""
+
+    def __init__(self) -> None:
+        self._scaler = StandardScaler(with_mean=False)
 
     def fit(self, X: Any) -> Any:
         """Learn from the training part; return its numbers."""
@@ -28,35 +32,57 @@ class StandardNumbers:
         """The numbers of another part."""
         return self._scaler.transform(X.astype(np.float64))
 
-    def by_column(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def by_column(self, scores: Floats) -> Floats:
         """Scores of the numbers to scores of the columns that they come from."""
         return scores
 
 
-class CategoryNumbers:
-    """One number, 0 or 1, for each value of each column of categories."""
+class FrameNumbers:
+    """Standardised numbers of a dataframe: first those of its columns of numbers, then 0 and 1."""
 
     def __init__(self) -> None:
+        self._scaler = make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
         self._encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
 
     def fit(self, X: Any) -> Any:
         """Learn from the training part; return its numbers."""
-        return self._encoder.fit_transform(X)
+        numbers = np.array([kind.kind in "iufb" for kind in X.dtypes])
+        self._numbers, self._categories = np.flatnonzero(numbers), np.flatnonzero(~numbers)
+        parts = []
+        if len(self._numbers):
+            parts.append(self._scaler.fit_transform(self._floats(X)))
+        if len(self._categories):
+            parts.append(self._encoder.fit_transform(self._texts(X)))
+        return np.hstack(parts)
 
     def transform(self, X: Any) -> Any:
         """The numbers of another part."""
-        return self._encoder.transform(X)
+        parts = []
+        if len(self._numbers):
+            parts.append(self._scaler.transform(self._floats(X)))
+        if len(self._categories):
+            parts.append(self._encoder.transform(self._texts(X)))
+        return np.hstack(parts)
 
-    def by_column(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Scores of the numbers to scores of the columns that they come from: the largest of each."""
-        lengths = [len(values) for values in self._encoder.categories_]
-        return cast("NDArray[np.float64]", np.maximum.reduceat(scores, np.cumsum([0, *lengths[:-1]])))
+    def by_column(self, scores: Floats) -> Floats:
+        """Scores of the numbers to scores of the columns: the largest of each."""
+        found = np.empty(len(self._numbers) + len(self._categories))
+        found[self._numbers] = scores[: len(self._numbers)]
+        if len(self._categories):
+            lengths = [len(values) for values in self._encoder.categories_]
+            begins = len(self._numbers) + np.cumsum([0, *lengths[:-1]])
+            found[self._categories] = np.maximum.reduceat(scores, begins)
+        return found
+
+    def _floats(self, X: Any) -> Floats:
+        values: Floats = X.iloc[:, self._numbers].to_numpy(dtype=np.float64, na_value=np.nan)
+        return values
+
+    def _texts(self, X: Any) -> NDArray[np.object_]:
+        values: NDArray[np.object_] = X.iloc[:, self._categories].astype(str).to_numpy(dtype=object)
+        return values
 
 
-def to_numbers(X: Any) -> StandardNumbers | CategoryNumbers:
-    """What makes numbers of a table like X, all of whose columns are of one kind."""
-    if sparse.issparse(X):
-        return StandardNumbers(centred=False)
-    if (X.dtypes == "category").all():
-        return CategoryNumbers()
-    return StandardNumbers(centred=True)
+def to_numbers(X: Any) -> SparseNumbers | FrameNumbers:
+    """What makes numbers of a table like X, a dataframe or a sparse array."""
+    return SparseNumbers() if sparse.issparse(X) else FrameNumbers()

@@ -15,6 +15,7 @@ from slfs.experiments.run import run
 from slfs.experiments.sensitivity import sensitivity_config
 from slfs.experiments.trees import learn_trees
 from slfs.files import replace_file
+from slfs.plotting import NetworkDisplay
 
 Tick = Callable[[int, int], None]
 Progress = Callable[[str], AbstractContextManager[Tick]]
@@ -75,7 +76,7 @@ class Reproduction:
         self.pictures.mkdir(parents=True, exist_ok=True)
         found = learn_trees(self.rows / "trees.json")
         for name, network in found.items():
-            figures.draw_network(network, self.pictures / f"network-{name}.png")
+            NetworkDisplay(network).save(self.pictures / f"network-{name}.png")
         texts = [f"{name}:\n\n```text\n{network}\n```" for name, network in found.items()]
         return "\n\n".join([*texts, f"Drawn in {self.pictures}"])
 

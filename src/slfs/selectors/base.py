@@ -199,9 +199,10 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         sentence : str
         """
         check_is_fitted(self)
-        return explain(self.features_[self._place(column)])
+        return explain(self.features_[self.place(column)])
 
-    def _place(self, column: str | int) -> int:
+    def place(self, column: str | int) -> int:
+        """The place in the table of a column that is given by its name or its place."""
         names = self.features_["name"]
         if isinstance(column, Integral):
             if not -len(names) <= column < len(names):

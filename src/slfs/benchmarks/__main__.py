@@ -1,4 +1,4 @@
-"""Run cases: ``python -m benchmarks [CASE ...]``, all without a name, ``--list`` to see them."""
+"""Run cases: ``python -m slfs.benchmarks [CASE ...]``, all without a name, ``--list`` to see them."""
 
 import platform
 import resource
@@ -8,7 +8,7 @@ import sys
 import numba
 import numpy as np
 
-from benchmarks.cases import CASES, warm_up
+from slfs.benchmarks.cases import CASES, warm_up
 
 
 def main(names):
@@ -25,7 +25,7 @@ def main(names):
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, ", end="")
     print(f"numpy {np.__version__}, numba {numba.__version__}")
     for name in names or CASES:
-        subprocess.run([sys.executable, "-m", "benchmarks", "--here", name], check=False)
+        subprocess.run([sys.executable, "-m", "slfs.benchmarks", "--here", name], check=False)
 
 
 def run_here(name):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import data
+from slfs.benchmarks import data
 
 ORANGE = Path(".venv-orange/bin/python")
 PEERS = Path(".venv-peers/bin/python")

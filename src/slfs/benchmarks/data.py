@@ -1,10 +1,9 @@
 """Made data, seeded: the shapes in which feature selectors are compared."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 from scipy import sparse
+
+from slfs.datasets import find
 
 
 def coded(n_samples, n_columns, n_levels, n_classes, seed):
@@ -38,11 +37,10 @@ def set_c():
 
 
 def paper(name):
-    """A dataset of the paper from the folder SLFS_DATA."""
-    folder = os.environ.get("SLFS_DATA")
-    path = Path(folder or ".") / f"{name}.npz"
-    if folder is None or not path.exists():
-        raise FileNotFoundError(f"{name}.npz: set SLFS_DATA to the folder of the paper's datasets")
+    """A dataset of the paper as an array or a sparse array, and its class codes."""
+    path = find(name)
+    if path is None:
+        raise FileNotFoundError(f"{name} is not here: see 'slfs datasets'")
     with np.load(path) as data:
         if "indptr" in data:
             parts = (data["data"], data["indices"], data["indptr"])

@@ -1,0 +1,5 @@
+"""``python -m slfs``: the command ``slfs``."""
+
+from slfs.cli import main
+
+main()

@@ -1,0 +1,169 @@
+"""What the commands share: options, methods by name, progress."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from scipy import sparse
+
+import slfs
+from slfs.reading import DataFile, find_column, read_file
+
+if TYPE_CHECKING:
+    from slfs.experiments.reproduce import Tick
+
+ERRORS = Console(stderr=True)
+
+METHODS: dict[str, Any] = {
+    "slfs": slfs.SLFS,
+    "mrmr": slfs.MRMR,
+    "jmi": slfs.JMI,
+    "cmim": slfs.CMIM,
+    "fcbf": slfs.FCBF,
+    "chi2-ranking": slfs.Chi2Ranking,
+    "chi2": slfs.Chi2,
+    "osfs": slfs.OSFS,
+    "fast-osfs": slfs.FastOSFS,
+    "saola": slfs.SAOLA,
+    "alpha-investing": slfs.AlphaInvesting,
+}
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="CSV, TSV, Parquet, Arrow, npz, svmlight or ARFF, maybe .gz, .bz2, .xz; - is stdin.",
+    ),
+]
+Target = Annotated[
+    str | None, typer.Option("--target", "-t", help="Column of the classes: its name, or its place.")
+]
+Format = Annotated[str | None, typer.Option("--format", help="Format, if the name does not tell.")]
+Missing = Annotated[
+    list[str] | None, typer.Option("--missing", help="Text that means missing; may be repeated.")
+]
+Drop = Annotated[list[str] | None, typer.Option("--drop", help="Column to leave out; may be repeated.")]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option("--categorical", "-c", help="Column of numbers that are categories, or 'all'."),
+]
+Method = Annotated[str, typer.Option("--method", "-m", help=f"One of {', '.join(METHODS)}.")]
+Size = Annotated[int | None, typer.Option("--features", "-k", help="Keep at most so many.")]
+Setting = Annotated[
+    list[str] | None,
+    typer.Option("--set", "-s", metavar="NAME=VALUE", help="Parameter of the method; may be repeated."),
+]
+Jobs = Annotated[int, typer.Option("--n-jobs", "-j", help="Threads or processes; -1: one a core.")]
+
+
+def read_labelled(
+    source: str,
+    target: str | None,
+    file_format: str | None,
+    missing: list[str] | None,
+    drop: list[str] | None,
+) -> DataFile:
+    """Read a file that must have class labels."""
+    with ERRORS.status(f"reading {source}"):
+        file = read_file(
+            source, target=target, file_format=file_format, missing=missing or (), drop=drop or ()
+        )
+    if file.y is None:
+        names = list(map(str, file.X.columns))
+        last = f"--target {names[-1]!r}" if names else "--target NAME"
+        raise ValueError(
+            f"Which column of {file.name} has the classes? Give --target, for example {last}."
+        )
+    return file
+
+
+def make_selector(
+    method: str,
+    settings: Sequence[str] | None,
+    size: int | None,
+    categorical: Sequence[str] | None,
+    n_jobs: int,
+    file: DataFile,
+) -> Any:
+    """Make a selector of what the options say."""
+    kind = METHODS.get(method)
+    if kind is None:
+        raise ValueError(f"There is no method {method!r}.{_near(method, METHODS)}")
+    known = inspect.signature(kind).parameters
+    parameters: dict[str, Any] = {"n_jobs": n_jobs} if "n_jobs" in known else {}
+    for setting in settings or ():
+        name, equals, value = setting.partition("=")
+        name = "lambda_" if name == "lambda" else name.replace("-", "_")
+        if not equals or name not in known:
+            raise ValueError(
+                f"--set {setting!r} is not NAME=VALUE with a parameter of {method}.{_near(name, known)}"
+            )
+        parameters[name] = _value(value)
+    if size is not None:
+        limits = [name for name in ("k", "max_features") if name in known]
+        if not limits:
+            raise ValueError(f"--features does not go with {method}, which chooses how many by itself.")
+        parameters[limits[0]] = size
+    if categorical:
+        parameters["categorical_features"] = _categorical(categorical, file)
+    return kind(**parameters)
+
+
+def show_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """Print a table: fitted to a terminal, in full width elsewhere."""
+    console = Console()
+    if not console.is_terminal:
+        console.width = 10_000
+    table = Table(box=None, pad_edge=False)
+    for title in head:
+        table.add_column(title, no_wrap=not console.is_terminal)
+    for line in lines:
+        table.add_row(*(escape(cell) for cell in line))
+    console.print(table)
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Tick]:
+    """A bar on stderr where that is a terminal, nothing elsewhere."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=ERRORS, disable=not ERRORS.is_terminal, transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _categorical(names: Sequence[str], file: DataFile) -> Any:
+    if list(names) == ["all"]:
+        return "all"
+    if sparse.issparse(file.X):
+        known = [str(column) for column in range(file.X.shape[1])]
+    else:
+        known = list(map(str, file.X.columns))
+    return [find_column(name, known, file.name) for name in names]
+
+
+def _value(text: str) -> Any:
+    """A number, true, false, null, or the text itself."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def _near(wrong: str, known: Any) -> str:
+    near = difflib.get_close_matches(wrong, list(known), n=2)
+    return f" Did you mean {' or '.join(near)}?" if near else f" There are {', '.join(known)}."

@@ -1,0 +1,57 @@
+"""The commands under one name, and what becomes of errors."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import slfs
+
+try:
+    import typer
+except ImportError as error:
+    raise SystemExit(
+        f"slfs: the command needs {error.name}, which is missing: pip install 'slfs[cli]'"
+    ) from error
+
+from slfs.cli import compare, models, paper, selecting
+from slfs.cli.common import ERRORS
+
+app = typer.Typer(
+    help="Which columns of a table tell the classes apart, why the others do not, and a model that can "
+    "be explained.",
+    epilog="Exit codes: 0 done, 1 wrong data or parameters, 2 wrong usage, 130 stopped with Ctrl-C.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+for command in (
+    selecting.select,
+    selecting.explain,
+    models.fit,
+    models.predict,
+    compare.compare,
+    selecting.discretize,
+    paper.demo,
+    paper.datasets,
+    paper.reproduce,
+    paper.bench,
+):
+    app.command()(command)
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"slfs {slfs.__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line; say errors of data and parameters in one line."""
+    try:
+        app()
+    except (ValueError, OSError, ImportError) as error:
+        ERRORS.print(f"slfs: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(1)

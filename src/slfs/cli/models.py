@@ -1,0 +1,113 @@
+"""Commands that save a classifier and apply it: fit, predict."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from slfs import BNSLFS
+from slfs.cli.common import (
+    ERRORS,
+    Categorical,
+    Data,
+    Drop,
+    Format,
+    Jobs,
+    Method,
+    Missing,
+    Setting,
+    Size,
+    Target,
+    make_selector,
+    read_labelled,
+)
+from slfs.reading import read_file
+from slfs.writing import check_output, write_table
+
+
+def fit(
+    data: Data,
+    model: Annotated[Path, typer.Option("--model", "-o", help="File to save the classifier in.")],
+    target: Target = None,
+    method: Method = "slfs",
+    features: Size = None,
+    settings: Setting = None,
+    structure: Annotated[str, typer.Option(help="linked, augmented or tree.")] = "linked",
+    categorical: Categorical = None,
+    drop: Drop = None,
+    missing: Missing = None,
+    file_format: Format = None,
+    bif: Annotated[Path | None, typer.Option(help="Write the network for other programs (BIF).")] = None,
+    n_jobs: Jobs = -1,
+) -> None:
+    """Select columns and save the classifier that comes with them.
+
+    Example:  slfs fit cancer.csv --target diagnosis --model cancer.slfs
+    """
+    from slfs.interchange import write_bif
+    from slfs.saving import save
+
+    for path in (model, bif):
+        check_output(path, table=False)
+    file = read_labelled(data, target, file_format, missing, drop)
+    selector = make_selector(method, settings, features, categorical, n_jobs, file)
+    with ERRORS.status("fitting"):
+        classifier = BNSLFS(selector, structure=structure).fit(file.X, np.asarray(file.y))
+    save(classifier, model)
+    if bif is not None:
+        write_bif(classifier, bif)
+    kept = classifier.selector_.n_features_
+    typer.echo(f"{file.name}: {kept} of {file.X.shape[1]} columns selected. Written: {model}")
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="A model that 'slfs fit' has saved.")],
+    data: Data,
+    out: Annotated[
+        Path | None, typer.Option(help="File for the predictions; by default they are printed as CSV.")
+    ] = None,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", "-p", help="Probabilities of all classes as well.")
+    ] = False,
+    missing: Missing = None,
+    file_format: Format = None,
+) -> None:
+    """Predict the classes of new rows with a saved model.
+
+    Columns are found by name; others in the file, such as the target, do no harm.
+
+    Example:  slfs predict cancer.slfs new.csv --out predictions.csv
+    """
+    import pandas as pd
+
+    from slfs.saving import load
+
+    check_output(out, table=True)
+    classifier = load(model)
+    if not hasattr(classifier, "predict"):
+        raise ValueError(f"{model} holds a {type(classifier).__name__}, which does not predict.")
+    with ERRORS.status("predicting"):
+        file = read_file(data, file_format=file_format, missing=missing or ())
+        table = file.X
+        names = getattr(classifier, "feature_names_in_", None)
+        if names is not None and isinstance(table, pd.DataFrame):
+            lacking = [name for name in names if name not in table.columns]
+            if lacking:
+                raise ValueError(
+                    f"{file.name} lacks {len(lacking)} column(s) that the model needs: {lacking[:5]}."
+                )
+            table = table[list(names)]
+        found = pd.DataFrame({"prediction": classifier.predict(table)})
+        if probabilities:
+            shares = classifier.predict_proba(table)
+            for place, label in enumerate(classifier.classes_):
+                found[f"P({label})"] = shares[:, place]
+    if out is None:
+        found.to_csv(sys.stdout, index=False)
+    else:
+        write_table(found, out)
+        typer.echo(f"{len(found)} predictions. Written: {out}")

@@ -1,0 +1,227 @@
+"""Commands on a user's file: select, explain, discretize."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from scipy import sparse
+
+from slfs import MDLPDiscretizer
+from slfs._compile import compile_kernels
+from slfs.cli.common import (
+    ERRORS,
+    Categorical,
+    Data,
+    Drop,
+    Format,
+    Jobs,
+    Method,
+    Missing,
+    Setting,
+    Size,
+    Target,
+    make_selector,
+    read_labelled,
+    show_table,
+)
+from slfs.reading import DataFile
+from slfs.writing import check_output, write_table
+
+
+def select(
+    data: Data,
+    target: Target = None,
+    method: Method = "slfs",
+    features: Size = None,
+    settings: Setting = None,
+    categorical: Categorical = None,
+    drop: Drop = None,
+    missing: Missing = None,
+    file_format: Format = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write selected columns and target: .parquet, .csv, .tsv, .arrow."),
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report to look at (HTML).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    tree: Annotated[bool, typer.Option("--tree", help="Print the tree as well.")] = False,
+    n_jobs: Jobs = -1,
+) -> None:
+    """Select the columns that tell the classes apart.
+
+    Example:  slfs select genes.csv --target tumour --report report.html
+    """
+    for path in (out, report):
+        check_output(path, table=path is out)
+    file = read_labelled(data, target, file_format, missing, drop)
+    selector = make_selector(method, settings, features, categorical, n_jobs, file)
+    with ERRORS.status("selecting"):
+        compile_kernels()  # on a new machine this takes some seconds, once
+        begin = time.perf_counter()
+        selector.fit(file.X, _labels(file))
+        seconds = time.perf_counter() - begin
+    if out is not None:
+        write_table(_selected(file, selector), out)
+    if as_json or report is not None:
+        facts = _facts(file, selector, seconds, with_accuracy=report is not None)
+        if report is not None:
+            from slfs.report import write_report
+
+            write_report(facts, report)
+        if as_json:
+            typer.echo(json.dumps(facts, ensure_ascii=False))
+            return
+    _show(file, selector, seconds)
+    if tree:
+        typer.echo(f"\n{selector.network_}")
+    for path in (out, report):
+        if path is not None:
+            typer.echo(f"Written: {path}")
+
+
+def explain(
+    column: Annotated[str, typer.Argument(help="The column to explain: its name, or its place.")],
+    data: Annotated[
+        str | None, typer.Argument(metavar="DATA", help="The file; or give --model.")
+    ] = None,
+    target: Target = None,
+    model: Annotated[Path | None, typer.Option(help="A model that 'slfs fit' has saved.")] = None,
+    method: Method = "slfs",
+    settings: Setting = None,
+    categorical: Categorical = None,
+    drop: Drop = None,
+    missing: Missing = None,
+    file_format: Format = None,
+    n_jobs: Jobs = -1,
+) -> None:
+    """Say in one sentence why a column is selected or not.
+
+    Example:  slfs explain "worst radius" cancer.csv --target diagnosis
+    """
+    if (model is None) == (data is None):
+        raise typer.BadParameter("give either DATA or --model")
+    if model is not None:
+        from slfs.saving import load
+
+        fitted = load(model)
+    else:
+        file = read_labelled(str(data), target, file_format, missing, drop)
+        selector = make_selector(method, settings, None, categorical, n_jobs, file)
+        with ERRORS.status("selecting"):
+            fitted = selector.fit(file.X, _labels(file))
+    if not hasattr(fitted, "explain"):
+        raise ValueError(f"{model} holds a {type(fitted).__name__}, which drops no column.")
+    known = getattr(fitted, "feature_names_in_", ())
+    place = int(column) if column not in known and column.lstrip("-").isdigit() else column
+    typer.echo(fitted.explain(place))
+
+
+def discretize(
+    data: Data,
+    target: Target = None,
+    categorical: Categorical = None,
+    drop: Drop = None,
+    missing: Missing = None,
+    file_format: Format = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the codes and the target: .parquet, .csv, .tsv, .arrow.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the cut points as JSON.")] = False,
+    n_jobs: Jobs = -1,
+) -> None:
+    """Cut columns of numbers into intervals by MDLP.
+
+    Example:  slfs discretize cancer.csv --target diagnosis --out codes.csv
+    """
+    check_output(out, table=True)
+    file = read_labelled(data, target, file_format, missing, drop)
+    discretizer = make_discretizer(file, categorical, n_jobs)
+    with ERRORS.status("discretizing"):
+        discretizer.fit(file.X, _labels(file))
+        if out is not None:
+            codes = discretizer.transform(file.X)
+            write_table(_with_target(codes, discretizer.get_feature_names_out(), file), out)
+    names = _names(file)
+    cuts = [points.tolist() for points in discretizer.cut_points_]
+    if as_json:
+        typer.echo(json.dumps(dict(zip(names, cuts, strict=True)), ensure_ascii=False))
+        return
+    lines = [
+        [name, str(levels), ", ".join(f"{point:.6g}" for point in points)]
+        for name, levels, points in zip(names, discretizer.n_levels_, cuts, strict=True)
+    ]
+    show_table(["column", "levels", "cut points"], lines)
+    if out is not None:
+        typer.echo(f"Written: {out}")
+
+
+def make_discretizer(file: DataFile, categorical: list[str] | None, n_jobs: int) -> MDLPDiscretizer:
+    """A discretiser with the categories that the options name."""
+    model = make_selector("fcbf", None, None, categorical, n_jobs, file)
+    return MDLPDiscretizer(categorical_features=model.categorical_features, n_jobs=n_jobs)
+
+
+def _facts(file: DataFile, selector: Any, seconds: float, *, with_accuracy: bool) -> dict[str, Any]:
+    from slfs.report import make_facts
+    from slfs.report.accuracy import compare_accuracy
+
+    accuracy = None
+    if with_accuracy:
+        with ERRORS.status("cross-validating"):
+            accuracy = compare_accuracy(selector, file.X, np.asarray(file.y))
+    return make_facts(
+        selector, data=file.name, accuracy=accuracy, seconds=seconds, fingerprint=file.fingerprint
+    )
+
+
+def _show(file: DataFile, selector: Any, seconds: float) -> None:
+    """Print the selected columns, best first, and how many were dropped why."""
+    shape = f"{file.X.shape[0]} samples x {file.X.shape[1]} columns, {len(selector.classes_)} classes"
+    typer.echo(f"{file.name}: {shape}. {selector.n_features_} selected in {seconds:.2f} s.\n")
+    lines = []
+    for column in selector.ranking_:
+        record = selector.features_[column]
+        below = str(record["parent"] or selector.network_.class_name)
+        lines.append([record["name"], record["role"], f"{record['relevance']:.4f}", below])
+    if lines:
+        show_table(["column", "role", "I(f;Y)", "below"], lines)
+    dropped = Counter(selector.features_["role"][~selector.support_].tolist())
+    if dropped:
+        counted = ", ".join(f"{count} {role}" for role, count in dropped.most_common())
+        typer.echo(f"\nDropped: {counted}. 'slfs explain COLUMN' tells why.")
+
+
+def _labels(file: DataFile) -> Any:
+    """The labels, with the name of their column."""
+    import pandas as pd
+
+    return pd.Series(np.asarray(file.y), name=file.target)
+
+
+def _names(file: DataFile) -> list[str]:
+    if sparse.issparse(file.X):
+        return [f"x{column}" for column in range(file.X.shape[1])]
+    return list(map(str, file.X.columns))
+
+
+def _selected(file: DataFile, selector: Any) -> Any:
+    columns = np.flatnonzero(selector.support_)
+    part = file.X[:, columns] if sparse.issparse(file.X) else file.X.iloc[:, columns]
+    return _with_target(part, [_names(file)[column] for column in columns], file)
+
+
+def _with_target(part: Any, names: Any, file: DataFile) -> Any:
+    import pandas as pd
+
+    if not isinstance(part, pd.DataFrame):
+        part = pd.DataFrame(part.toarray() if sparse.issparse(part) else part, columns=list(names))
+    name = file.target
+    while name in part.columns:
+        name += "'"
+    return part.assign(**{name: np.asarray(file.y)})

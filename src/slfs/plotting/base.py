@@ -1,0 +1,82 @@
+"""What all displays share: a figure to draw in, colours, saving."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from slfs.files import replace_file
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+CLASS, STRONG, WEAK, DROPPED = "#222222", "#0b6e99", "#e08e0b", "#9aa5ad"
+PALETTE = (STRONG, WEAK, "#6a994e", "#b7410e", "#9d7cbf", "#7f7f7f", "#c2b280", "#4a4e69")
+"""Blue for children of the class, orange for the deeper ones, grey for what was dropped."""
+
+
+class Display(ABC):
+    """A picture that is not drawn yet.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def plot(self, *, ax: Axes | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure of a size that suits.
+
+        Returns
+        -------
+        self : object
+        """
+        if ax is None:
+            ax = _new_figure(self._size()).subplots()
+        self._draw(ax)
+        figure: Any = ax.get_figure()
+        self.ax_, self.figure_ = ax, figure
+        return self
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file whose name tells the format (png, svg, pdf).
+
+        Parameters
+        ----------
+        path : str or Path
+        """
+        if not hasattr(self, "figure_"):
+            self.plot()
+        replace_file(Path(path), lambda draft: self.figure_.savefig(draft, dpi=150))
+
+    def _size(self) -> tuple[float, float]:
+        """Width and height of a new figure, in inches."""
+        return 6.4, 4.4
+
+    @abstractmethod
+    def _draw(self, ax: Axes) -> None:
+        """Draw into the axes."""
+
+
+def plain(text: str, longest: int = 34) -> str:
+    """A name as matplotlib shows it: no formulas, not too long."""
+    shown = text if len(text) <= longest else text[: longest - 1] + "…"
+    return shown.replace("$", r"\$")
+
+
+def _new_figure(size: tuple[float, float]) -> Figure:
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("Plots need matplotlib: pip install 'slfs[plot]'") from error
+    return pyplot.figure(figsize=size, layout="constrained")

@@ -1,0 +1,58 @@
+"""Methods beside each other: bars of accuracy for each classifier."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from slfs.plotting.base import PALETTE, Display
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class ComparisonDisplay(Display):
+    """Mean accuracy of methods, one group of bars for each classifier, with the spread over folds.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        With the columns method, classifier and accuracy, one row a fold, as ``slfs compare --out``
+        writes them.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    """
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+    def _size(self) -> tuple[float, float]:
+        return 3.0 + 1.4 * self.rows["classifier"].nunique(), 4.4
+
+    def _draw(self, ax: Axes) -> None:
+        values = self.rows.groupby(["classifier", "method"], sort=False)["accuracy"]
+        means, spreads = 100 * values.mean().unstack("method"), 100 * values.std().unstack("method")
+        width = 0.84 / means.shape[1]
+        for place, method in enumerate(means.columns):
+            left = np.arange(len(means)) + (place - (means.shape[1] - 1) / 2) * width
+            ax.bar(
+                left,
+                means[method],
+                width * 0.92,
+                yerr=spreads[method],
+                color=PALETTE[place % len(PALETTE)],
+                label=method,
+                error_kw={"linewidth": 0.8, "alpha": 0.6},
+            )
+        low = float((means - spreads).min().min())
+        ax.set_ylim(max(0.0, np.floor(low / 10) * 10 - 5), 101)
+        ax.set_xticks(np.arange(len(means)), list(means.index))
+        ax.set_ylabel("accuracy, % (axis cut)")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(axis="y", linewidth=0.4, alpha=0.6)
+        ax.set_axisbelow(True)
+        ax.legend(frameon=False, fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.08))

@@ -1,0 +1,92 @@
+"""How the classes are spread over the levels of one selected column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.coding.words import level_names
+from slfs.plotting.base import PALETTE, Display, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class DistributionDisplay(Display):
+    """For each class the shares of the levels of a column: intervals, categories, missing.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_levels, n_classes)
+        Samples of each level and class.
+    levels, classes : list of str
+        What they are called.
+    name : str
+        The column.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from slfs import SLFS
+    >>> from slfs.plotting import DistributionDisplay
+    >>> selector = SLFS().fit(*load_iris(return_X_y=True, as_frame=True))
+    >>> display = DistributionDisplay.from_estimator(selector, "petal width (cm)")
+    """
+
+    def __init__(
+        self, counts: NDArray[np.int64], levels: list[str], classes: list[str], name: str
+    ) -> None:
+        self.counts, self.levels, self.classes, self.name = counts, levels, classes, name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, column: str | int, *, ax: Axes | None = None
+    ) -> DistributionDisplay:
+        """Draw one selected column of a fitted selector.
+
+        Parameters
+        ----------
+        estimator : object
+            A fitted selector.
+        column : str or int
+            Its name, or its place in the table.
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        display : DistributionDisplay
+        """
+        place = estimator.place(column)
+        nodes = estimator.network_.columns.tolist()
+        if place not in nodes:
+            kept = ", ".join(map(repr, estimator.network_.names[:8]))
+            raise ValueError(f"The column {column!r} was not selected; {kept} were.")
+        node = nodes.index(place)
+        counts = estimator.network_counts_
+        classes = list(map(str, estimator.classes_))
+        names = level_names(counts.coding, node)
+        return cls(counts.class_counts[node], names, classes, estimator.network_.names[node]).plot(ax=ax)
+
+    def _size(self) -> tuple[float, float]:
+        return 2.5 + 0.28 * self.counts.size, 4.0
+
+    def _draw(self, ax: Axes) -> None:
+        shares = 100 * self.counts / np.maximum(self.counts.sum(axis=0), 1)
+        n_levels, n_classes = shares.shape
+        width = 0.84 / n_classes
+        for place, label in enumerate(self.classes):
+            left = np.arange(n_levels) + (place - (n_classes - 1) / 2) * width
+            colour = PALETTE[place % len(PALETTE)]
+            ax.bar(left, shares[:, place], width * 0.92, color=colour, label=plain(label, 20))
+        ax.set_xticks(np.arange(n_levels), [plain(level, 18) for level in self.levels])
+        ax.set_ylabel("% of the class")
+        ax.set_title(plain(self.name, 50), fontsize=10, loc="left")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False, fontsize=8, ncols=1 + n_classes // 9)

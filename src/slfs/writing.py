@@ -1,0 +1,41 @@
+"""A dataframe -> a file, whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from slfs.files import replace_file
+
+_WRITERS: dict[str, Callable[[Any, Path], Any]] = {
+    ".csv": lambda frame, path: frame.to_csv(path, index=False),
+    ".tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
+    ".parquet": lambda frame, path: frame.to_parquet(path, index=False),
+    ".arrow": lambda frame, path: frame.to_feather(path),
+    ".feather": lambda frame, path: frame.to_feather(path),
+}
+
+
+def write_table(frame: Any, path: Path) -> None:
+    """Write a dataframe in the format that the name of the file tells."""
+    check_output(path, table=True)
+    try:
+        replace_file(path, lambda draft: _WRITERS[path.suffix](frame, draft))
+    except ImportError as error:
+        raise ImportError(f"Writing {path} needs pyarrow: pip install 'slfs[parquet]'") from error
+
+
+def check_output(path: Path | None, *, table: bool) -> None:
+    """Refuse a file that cannot be written before any work is done."""
+    if path is None:
+        return
+    if table and path.suffix not in _WRITERS:
+        raise ValueError(
+            f"{str(path)!r} has an ending that is not known. Give a name that ends in "
+            f"{', '.join(_WRITERS)}."
+        )
+    if path.is_dir() or not path.parent.is_dir():
+        raise ValueError(
+            f"{str(path)!r} cannot be written: {path.parent} is no folder, or it is one itself."
+        )

@@ -1,0 +1,280 @@
+"""The command line, as a user types it: files in, files and words out, errors with a remedy."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file, load_breast_cancer
+
+from slfs import SLFS, MDLPDiscretizer, __version__
+from slfs.cli import app, main
+from slfs.reading import find_column, read_file
+
+
+@pytest.fixture(scope="module")
+def table():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    frame = X.assign(diagnosis=y.map({0: "malignant", 1: "benign"}))
+    frame.iloc[::7, 2] = np.nan
+    frame["ward"] = np.where(np.arange(len(frame)) % 3, "north", "south")
+    return frame
+
+
+@pytest.fixture
+def here(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table.to_csv("cancer.csv", index=False)
+    return tmp_path
+
+
+@pytest.fixture
+def slfs(capsys):
+    """Run the command; return exit code, standard output and standard error."""
+
+    def run(*arguments):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "argv", ["slfs", *map(str, arguments)])
+            try:
+                main()
+            except SystemExit as end:
+                code = end.code or 0
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def expected_columns(table):
+    X = table.drop(columns="diagnosis")
+    return SLFS().fit(X, table["diagnosis"]).get_feature_names_out().tolist()
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "tsv.bz2", "csv.xz", "parquet", "arrow"])
+def test_every_format_gives_the_same_selection(ending, here, slfs, table):
+    name = f"data.{ending}"
+    if "csv" in ending or "tsv" in ending:
+        table.to_csv(name, index=False, sep="," if "csv" in ending else "\t")
+    elif ending == "parquet":
+        table.to_parquet(name)
+    else:
+        table.to_feather(name)
+    code, _, error = slfs("select", name, "--target", "diagnosis", "--out", "selected.csv")
+    assert (code, error) == (0, "")
+    names = pd.read_csv(here / "selected.csv").columns.tolist()
+    assert names == [*expected_columns(table), "diagnosis"]
+
+
+def test_numbers_only_formats(here, slfs, table):
+    X, y = table.iloc[:, :30].fillna(0).to_numpy(), (table["diagnosis"] == "benign").to_numpy(int)
+    support = SLFS().fit(X, y).support_
+    np.savez("dense.npz", X=X, y=y)
+    matrix = sparse.csr_array(X)
+    parts = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
+    np.savez("sparse.npz", **parts, shape=matrix.shape, y=y, classes=np.array(["no", "yes"]))
+    dump_svmlight_file(X, y, "data.svm")
+    for name in ("dense.npz", "sparse.npz", "data.svm"):
+        code, out, _ = slfs("select", name, "--json")
+        assert code == 0
+        assert json.loads(out)["table"]["n_selected"] == support.sum(), name
+        assert slfs("select", name, "--out", "part.parquet")[0] == 0
+        assert pd.read_parquet(here / "part.parquet").shape == (len(y), support.sum() + 1)
+
+
+def test_arff(here, slfs):
+    lines = [f"{i % 5},{'a' if i % 5 > 2 else '?'},{'p' if i % 5 > 2 else 'q'}" for i in range(100)]
+    head = "@relation r\n@attribute x numeric\n@attribute y {a,b}\n@attribute class {p,q}\n@data\n"
+    (here / "small.arff").write_text(head + "\n".join(lines))
+    code, out, _ = slfs("select", "small.arff", "-t", "class")
+    assert code == 0
+    assert "x " in out
+
+
+def test_standard_input_and_a_pipe(here, table):
+    command = [sys.executable, "-m", "slfs", "select", "-", "-t", "diagnosis", "-m", "mrmr", "-k", "3"]
+    done = subprocess.run(
+        command, input=(here / "cancer.csv").read_bytes(), capture_output=True, check=True
+    )
+    assert b"3 selected" in done.stdout
+    assert b"\x1b" not in done.stdout + done.stderr, "no colours, no bars in a pipe"
+    assert done.stderr == b""
+    assert len(table) == 569
+
+
+def test_select_says_what_was_selected_and_writes_nothing_else(here, slfs, table):
+    code, out, _ = slfs("select", "cancer.csv", "-t", "diagnosis", "--tree")
+    assert code == 0
+    for name in expected_columns(table):
+        assert name in out
+    assert "weakly relevant, non-redundant" in out, "not cut off in a pipe"
+    assert "└──" in out
+    assert [path.name for path in here.iterdir()] == ["cancer.csv"]
+
+
+def test_the_report_is_written(here, slfs):
+    code, out, _ = slfs("select", "cancer.csv", "-t", "diagnosis", "--report", "report.html")
+    assert code == 0
+    assert "Written: report.html" in out
+    assert "worst perimeter" in (here / "report.html").read_text("utf-8")
+
+
+def test_fit_predict_explain(here, slfs, table):
+    assert slfs("fit", "cancer.csv", "-t", "diagnosis", "--model", "m.slfs", "--bif", "m.bif")[0] == 0
+    code, out, _ = slfs("predict", "m.slfs", "cancer.csv", "--probabilities")
+    assert code == 0
+    (here / "predicted.csv").write_text(out)
+    found = pd.read_csv(here / "predicted.csv")
+    X = table.drop(columns="diagnosis")
+    expected = SLFS().fit(X, table["diagnosis"]).to_classifier()
+    assert (found["prediction"] == expected.predict(X)).all()
+    np.testing.assert_allclose(found[["P(benign)", "P(malignant)"]], expected.predict_proba(X))
+    table.drop(columns=["worst area", "diagnosis"]).to_csv("short.csv")
+    code, _, error = slfs("predict", "m.slfs", "short.csv")
+    assert code == 1
+    assert "lacks 1 column(s)" in error
+    for source in (["--model", "m.slfs"], ["cancer.csv", "-t", "diagnosis"]):
+        code, out, _ = slfs("explain", "worst radius", *source)
+        assert (code, "redundant" in out) == (0, True)
+    assert "benign" in (here / "m.bif").read_text()
+
+
+def test_discretize(here, slfs, table):
+    code, out, _ = slfs("discretize", "cancer.csv", "-t", "diagnosis", "--out", "codes.csv", "--json")
+    assert code == 0
+    X = table.drop(columns="diagnosis")
+    model = MDLPDiscretizer().fit(X, table["diagnosis"])
+    cuts = json.loads(out)
+    assert list(cuts) == list(X.columns)
+    assert cuts["mean radius"] == model.cut_points_[0].tolist()
+    codes = pd.read_csv(here / "codes.csv")
+    np.testing.assert_array_equal(codes.drop(columns="diagnosis"), model.transform(X))
+
+
+def test_compare(here, slfs):
+    options = ["--methods", "slfs,fcbf", "--classifiers", "NB,BNSLFS", "--folds", "3", "-j", "1"]
+    code, out, error = slfs(
+        "compare", "cancer.csv", "-t", "diagnosis", *options, "--out", "rows.csv", "--plot", "bars.png"
+    )
+    assert (code, error) == (0, "")
+    rows = pd.read_csv(here / "rows.csv")
+    assert len(rows) == 2 * 2 * 3
+    assert rows["accuracy"].min() > 0.8
+    assert (here / "bars.png").read_bytes().startswith(b"\x89PNG")
+    assert "fcbf" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["cancer.csv", "-t", "diagnosi"], "no column 'diagnosi'. Did you mean 'diagnosis'"),
+        (["cancer.csv", "-t", "99"], "no column 99: it has 32 columns"),
+        (["cancer.csv"], "Which column of cancer.csv has the classes"),
+        (["cancr.csv", "-t", "diagnosis"], "no file 'cancr.csv'. Did you mean cancer.csv"),
+        (["cancer.csv", "-t", "diagnosis", "-m", "mrmrr"], "no method 'mrmrr'. Did you mean mrmr"),
+        (["cancer.csv", "-t", "diagnosis", "--set", "lamda=1"], "Did you mean lambda_"),
+        (["cancer.csv", "-t", "diagnosis", "--set", "max_depth=0"], "'max_depth' parameter of SLFS"),
+        (["cancer.csv", "-t", "diagnosis", "-m", "osfs", "-k", "3"], "chooses how many by itself"),
+        (["cancer.csv", "-t", "diagnosis", "--out", "x.xlsx"], "ending that is not known"),
+        (["cancer.csv", "-t", "diagnosis", "--out", "no/x.csv"], "cannot be written"),
+        (["cancer.csv", "-t", "diagnosis", "--drop", "wardd"], "Did you mean 'ward'"),
+        (["cancer.csv", "-t", "mean radius"], "continuous"),
+        (["broken.parquet", "-t", "y"], "cannot be read as parquet"),
+        (["empty.csv", "-t", "y"], "cannot be read as csv"),
+        (["cut.csv.gz", "-t", "y"], "damaged"),
+        (["data.xyz", "-t", "y"], "does not tell its format"),
+    ],
+)
+def test_what_goes_wrong_is_said_in_one_line(arguments, message, here, slfs):
+    (here / "broken.parquet").write_bytes(b"PAR1 and then nothing")
+    (here / "empty.csv").write_bytes(b"")
+    (here / "cut.csv.gz").write_bytes(gzip.compress(b"a,y\n1,2\n" * 1000)[:30])
+    (here / "data.xyz").write_bytes(b"?")
+    before = sorted(path.name for path in here.iterdir())
+    code, out, error = slfs("select", *arguments)
+    assert code == 1
+    assert message in error
+    assert error.startswith("slfs: ")
+    assert "Traceback" not in error + out
+    assert sorted(path.name for path in here.iterdir()) == before
+
+
+def test_settings_reach_the_method(here, slfs, table):
+    X, y = table.drop(columns=["diagnosis", "ward"]), table["diagnosis"]
+    expected = SLFS(lambda_=1.0, order="relevance", max_features=4).fit(X, y).n_features_
+    settings = ["--set", "lambda=1.0", "--set", "order=relevance", "-k", "4", "--drop", "ward"]
+    code, out, _ = slfs("select", "cancer.csv", "-t", "diagnosis", *settings)
+    assert code == 0
+    assert f"{expected} selected" in out
+    assert here.exists()
+
+
+def test_semicolons_missing_texts_and_declared_categories(here):
+    (here / "odd.csv").write_text("a;b;y\n1;?;p\n2;x;q\n?;x;p\n")
+    file = read_file("odd.csv", target="-1", missing=["?"])
+    assert file.target == "y"
+    assert file.X["a"].isna().tolist() == [False, False, True]
+    assert len(file.fingerprint) == 64
+
+
+def test_a_column_by_place_unless_it_has_that_name():
+    assert find_column("1", ["a", "b"], "t") == 1
+    assert find_column("1", ["1", "b"], "t") == 0
+    assert find_column("-1", ["a", "b"], "t") == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["", "select", "explain", "fit", "predict", "compare", "discretize", "demo", "datasets",
+     "reproduce", "bench"],
+)  # fmt: skip
+def test_every_help_has_an_example_and_fits_a_screen(command, slfs, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "dumb")
+    code, out, _ = slfs(*filter(None, [command]), "--help")
+    assert code == 0
+    assert len(out.splitlines()) <= 60
+    if command:
+        assert f"slfs {command}" in out
+        assert "Example:" in out
+    else:
+        assert "Exit codes" in out
+
+
+def test_version_and_datasets(slfs):
+    assert slfs("--version") == (0, f"slfs {__version__}\n", "")
+    code, out, _ = slfs("datasets")
+    assert code == 0
+    assert "dorothea" in out
+
+
+def test_the_app_needs_nothing_heavy_to_start():
+    script = (
+        "import sys, slfs.cli; "
+        "print([m for m in ('matplotlib', 'polars', 'networkx') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    assert app.info.help
+
+
+def test_reproduce_quick(here, slfs, paper_data):
+    paper_data("voting")
+    code, out, error = slfs("reproduce", "all", "--quick", "--rows", "rows", "-j", str(os.cpu_count()))
+    assert (code, error) == (0, "")
+    page = (here / "rows" / "quick" / "results.md").read_text("utf-8")
+    for heading in ("Summary", "The paper's claims", "At equal size", "Table 1", "Table 2", "Table 3"):
+        assert heading in page
+    assert "results.md" in out
+    for name in ("accuracy", "critical-difference", "network-voting", "network-breastcancer"):
+        assert f"results/{name}.png" in page
+        assert (here / "rows" / "quick" / "results" / f"{name}.png").exists()
+    first = (here / "rows" / "quick" / "rows.parquet").read_bytes()
+    assert slfs("reproduce", "table3", "--quick", "--rows", "rows")[0] == 0
+    assert slfs("reproduce", "table1", "--quick", "--rows", "rows")[0] == 0
+    assert slfs("reproduce", "table2")[0] == 0
+    assert (here / "rows" / "quick" / "rows.parquet").read_bytes() == first, "nothing is done again"
