@@ -3,6 +3,7 @@
 import networkx
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 from slfs import SLFS, TreeNetwork
 
@@ -75,3 +76,11 @@ def test_a_deep_tree_can_be_drawn():
         tuple(map(str, range(n))), np.arange(n), np.arange(n) - 1, np.arange(n) + 1, *np.ones((4, n))
     )
     assert len(str(chain).splitlines()) == n + 1
+
+
+def test_a_notebook_shows_the_tree_of_a_fitted_selector():
+    selector = SLFS()
+    assert "petal width" not in selector._repr_html_()
+    selector.fit(*load_iris(return_X_y=True, as_frame=True))
+    assert "petal width" in selector._repr_html_()
+    assert "petal width" in selector._repr_mimebundle_()["text/html"]

@@ -13,18 +13,22 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from slfs.cli.common import ERRORS, Jobs, progress, show_table
+from slfs.writing import check_output
 
 
 def demo(
-    report: Annotated[Path | None, typer.Argument(help="Write the result to this file as well.")] = None,
+    report: Annotated[Path | None, typer.Argument(help="Write a report to this file (HTML).")] = None,
 ) -> None:
     """Select features of a dataset that scikit-learn carries, and classify with them.
 
-    Example:  slfs demo report.md
+    Example:  slfs demo report.html
     """
-    from slfs.demo import main
+    from slfs.demo import demonstrate
 
-    main(report)
+    check_output(report, table=False)
+    typer.echo(demonstrate(report))
+    if report is not None:
+        typer.echo(f"\nWritten: {report}. Open it in a browser.")
 
 
 def datasets() -> None:

@@ -85,7 +85,9 @@ class DistributionDisplay(Display):
             left = np.arange(n_levels) + (place - (n_classes - 1) / 2) * width
             colour = PALETTE[place % len(PALETTE)]
             ax.bar(left, shares[:, place], width * 0.92, color=colour, label=plain(label, 20))
-        ax.set_xticks(np.arange(n_levels), [plain(level, 18) for level in self.levels])
+        names = [plain(level, 24) for level in self.levels]
+        tilted = {"rotation": 25, "ha": "right"} if max(map(len, names)) > 8 else {}
+        ax.set_xticks(np.arange(n_levels), names, **tilted)
         ax.set_ylabel("% of the class")
         ax.set_title(plain(self.name, 50), fontsize=10, loc="left")
         ax.spines[["top", "right"]].set_visible(False)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from slfs.plotting.base import DROPPED, STRONG, WEAK, Display, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
 
 _NAMED = 12
 """Columns whose names are written beside their points."""
@@ -80,16 +83,27 @@ class RelevanceDisplay(Display):
                     s=28,
                     alpha=0.8,
                 )
-        kept = np.flatnonzero(level > 0)
-        for column in kept[np.argsort(-relevance[kept], kind="stable")[:_NAMED]]:
-            ax.annotate(
-                plain(str(records["name"][column]), 24),
-                (relevance[column], shared[column]),
-                xytext=(4, 4),
-                textcoords="offset points",
-                fontsize=7.5,
-            )
+        self._write_names(ax, relevance, shared)
         ax.set_xlabel("relevance I(f;Y), nats")
         ax.set_ylabel("shared with parent or winner, nats")
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, fontsize=8)
+
+    def _write_names(self, ax: Axes, relevance: Floats, shared: Floats) -> None:
+        """Name the most relevant of the selected columns, as far as there is room."""
+        kept = np.flatnonzero(self.features["level"] > 0)
+        width, height = max(relevance.max(initial=0), 1e-12), max(shared.max(initial=0), 1e-12)
+        written: list[tuple[float, float]] = []
+        for column in kept[np.argsort(-relevance[kept], kind="stable")[:_NAMED]]:
+            x, y = relevance[column] / width, shared[column] / height
+            right = x > 0.7
+            if all(abs(x - other) > 0.3 or abs(y - level) > 0.05 for other, level in written):
+                written.append((x, y))
+                ax.annotate(
+                    plain(str(self.features["name"][column]), 24),
+                    (relevance[column], shared[column]),
+                    xytext=(-5 if right else 5, 5),
+                    textcoords="offset points",
+                    ha="right" if right else "left",
+                    fontsize=7.5,
+                )

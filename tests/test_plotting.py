@@ -1,0 +1,137 @@
+"""Displays: what is drawn is what the estimator knows."""
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_wine
+
+from slfs import MRMR, SLFS
+from slfs.coding.words import level_names
+from slfs.plotting import (
+    AccuracyCurveDisplay,
+    ComparisonDisplay,
+    DistributionDisplay,
+    NetworkDisplay,
+    RelevanceDisplay,
+)
+
+mpl.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def selector():
+    return SLFS().fit(*load_breast_cancer(return_X_y=True, as_frame=True))
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+
+
+def test_network(selector):
+    display = NetworkDisplay.from_estimator(selector)
+    texts = {text.get_text() for text in display.ax_.texts}
+    assert texts == {*selector.network_.names, selector.network_.class_name}
+    nodes = display.ax_.collections[0].get_offsets()
+    np.testing.assert_array_equal(nodes[:, 0], selector.network_.levels)
+    assert len(np.unique(nodes, axis=0)) == len(selector.network_), "no node on another"
+    assert len(display.ax_.lines) == len(selector.network_)
+
+
+def test_a_parent_stands_between_its_children(selector):
+    network = selector.network_
+    heights = NetworkDisplay.from_estimator(selector).ax_.collections[0].get_offsets()[:, 1]
+    for node in range(len(network)):
+        children = network.children(node)
+        if children:
+            assert heights[children].min() <= heights[node] <= heights[children].max()
+
+
+def test_nothing_selected_is_drawn_too():
+    random = np.random.default_rng(0)
+    empty = SLFS(irrelevance="test").fit(random.normal(size=(60, 3)), random.integers(0, 2, 60))
+    assert empty.n_features_ == 0
+    assert len(NetworkDisplay.from_estimator(empty).ax_.texts) == 1
+    RelevanceDisplay.from_estimator(empty)
+
+
+def test_names_are_no_formulas(tmp_path):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 200)
+    X = pd.DataFrame({"$x_{1$": y + random.normal(size=200), "a very long name " * 9: y})
+    fitted = SLFS().fit(X, y)
+    NetworkDisplay.from_estimator(fitted).save(tmp_path / "tree.png")
+    RelevanceDisplay.from_estimator(fitted).save(tmp_path / "relevance.svg")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["relevance.svg", "tree.png"]
+
+
+def test_relevance(selector):
+    points = RelevanceDisplay.from_estimator(selector).ax_.collections
+    assert sum(len(part.get_offsets()) for part in points) == selector.n_features_in_
+    assert len(points[-1].get_offsets()) == (selector.features_["level"] == 1).sum()
+
+
+def test_distribution_has_the_counts_of_the_column(selector):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    display = DistributionDisplay.from_estimator(selector, "worst perimeter")
+    cuts = selector.network_counts_.coding.column_thresholds(0)
+    codes = np.searchsorted(cuts, X["worst perimeter"], side="left")
+    expected = [[((codes == a) & (y == c)).sum() for c in (0, 1)] for a in range(len(cuts) + 1)]
+    assert selector.network_.names[0] == "worst perimeter"
+    np.testing.assert_array_equal(display.counts, expected)
+    assert display.levels[0].startswith("≤ ")
+    assert display.levels[-1].startswith("> ")
+    heights = [bar.get_height() for bar in display.ax_.patches]
+    np.testing.assert_allclose(sum(heights), 200)
+    with pytest.raises(ValueError, match="'worst radius' was not selected"):
+        DistributionDisplay.from_estimator(selector, "worst radius")
+
+
+def test_levels_have_names():
+    y = np.tile([0, 0, 1, 1], 60)
+    frame = pd.DataFrame(
+        {
+            "number": np.where(np.arange(240) % 9 == 0, np.nan, y + np.linspace(0, 0.5, 240)),
+            "text": np.where(y, "b", None),
+            "flag": y.astype(bool),
+            "code": y * 3 + 4,
+        }
+    )
+    fitted = MRMR(k=4, categorical_features=["code"]).fit(frame, y)
+    coding = fitted.network_counts_.coding
+    named = {name: level_names(coding, node) for node, name in enumerate(fitted.network_.names)}
+    assert named["text"] == ["b", "missing"]
+    assert named["code"] == ["4", "7"]
+    assert named["flag"] == ["0", "1"]
+    assert named["number"][-1] == "missing"
+    assert named["number"][0].startswith("≤ ")
+    assert all(all(levels) for levels in named.values())
+
+
+@pytest.mark.parametrize("convert", [np.asarray, pd.DataFrame, sparse.csr_array])
+def test_accuracy_curve(convert):
+    X, y = load_wine(return_X_y=True)
+    display = AccuracyCurveDisplay.from_estimator(MRMR(k=6), convert(X), y, cv=3)
+    assert display.sizes.tolist() == [1, 2, 3, 4, 5, 6]
+    assert display.accuracy.shape == (6, 3)
+    assert display.accuracy[-1].mean() > display.accuracy[0].mean()
+    noise = np.random.default_rng(0).normal(size=X.shape)
+    with pytest.raises(ValueError, match="selects nothing"):
+        AccuracyCurveDisplay.from_estimator(SLFS(irrelevance="test"), convert(noise), y, cv=3)
+
+
+def test_comparison_draws_the_means():
+    rows = pd.DataFrame(
+        {
+            "method": ["a", "a", "b", "b"] * 2,
+            "classifier": ["SVM"] * 4 + ["NB"] * 4,
+            "accuracy": [0.8, 0.9, 0.7, 0.7, 0.6, 0.6, 0.5, 0.7],
+        }
+    )
+    bars = ComparisonDisplay(rows).plot().ax_.patches
+    np.testing.assert_allclose([bar.get_height() for bar in bars], [85, 60, 70, 60])
