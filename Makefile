@@ -3,13 +3,13 @@ PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint docs reproduce bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 
-demo: .venv/demo.stamp ## Install, select features of a dataset, classify, write demo-report.md
-	$(BIN)/python -m slfs.demo demo-report.md
+demo: .venv/cli.stamp ## Install, select features of a dataset, classify, write demo-report.html
+	$(BIN)/slfs demo demo-report.html
 
 test: .venv/test.stamp ## Run all tests; ARGS="-k mdlp" picks some
 	$(BIN)/python -m pytest -n auto $(ARGS)
@@ -20,11 +20,17 @@ lint: .venv/lint.stamp ## Check format, style, types and the direction of import
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: .venv/docs.stamp ## Build the documentation in docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+reproduce: .venv/all.stamp ## Redo the paper: docs/results.md from experiments/; ARGS="table3" picks a part
+	$(BIN)/slfs reproduce $(or $(ARGS),all)
+
 bench: .venv/test.stamp .venv-orange/stamp .venv-peers/stamp ## Measure speed and memory beside peers; ARGS="mdlp pack" picks cases
-	$(BIN)/python -m slfs.benchmarks $(ARGS)
+	$(BIN)/slfs bench $(ARGS)
 
 clean: ## Remove the environments and caches
-	rm -rf .venv .venv-orange .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-orange .venv-peers docs/_build docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -81,7 +81,7 @@ def test_numbers_only_formats(here, slfs, table):
     for name in ("dense.npz", "sparse.npz", "data.svm"):
         code, out, _ = slfs("select", name, "--json")
         assert code == 0
-        assert json.loads(out)["table"]["n_selected"] == support.sum(), name
+        assert json.loads(out)["n_selected"] == support.sum(), name
         assert slfs("select", name, "--out", "part.parquet")[0] == 0
         assert pd.read_parquet(here / "part.parquet").shape == (len(y), support.sum() + 1)
 

@@ -128,6 +128,18 @@ class TreeNetwork:
             lines.append(f'  {_quoted(parent)} -> {_quoted(child)} [label="{strength:.3f}"];')
         return "\n".join([*lines, "}"])
 
+    def to_mermaid(self) -> str:
+        """The tree in the language of Mermaid, which Markdown pages and notebooks draw."""
+        from slfs.drawing import mermaid
+
+        return mermaid(self)
+
+    def _repr_html_(self) -> str:
+        """The tree as nested lists: what a notebook shows."""
+        from slfs.drawing import html
+
+        return html(self)
+
     def __str__(self) -> str:
         """Draw the tree in text, most relevant first among siblings."""
         return "\n".join([self._name(ROOT), *self._branches()])
@@ -149,8 +161,11 @@ class TreeNetwork:
         return [(child, place == 0) for place, child in enumerate(children)]
 
     def _name(self, node: int) -> str:
-        if node != ROOT:
-            return self.names[int(node)]
+        return self.root_name if node == ROOT else self.names[int(node)]
+
+    @property
+    def root_name(self) -> str:
+        """The name of the class variable, with a prime if a feature has the same."""
         name = self.class_name
         while name in self.names:
             name += "'"

@@ -2,35 +2,52 @@
 
 from __future__ import annotations
 
-from slfs.coding.codebook import NONE, Coding
+import itertools
 
-MISSING, RARE = "missing", "rare"
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.coding.codebook import NONE, Coding
 
 
 def level_names(coding: Coding, column: int) -> list[str]:
-    """A name for each level of a column: an interval, a value, "missing" or "rare"."""
-    count = int(coding.n_levels[column])
-    names = [""] * count
+    """The levels of a column in words: intervals, categories, "missing", "rare"."""
+    missing, rare = int(coding.missing[column]), int(coding.rare[column])
+    names = [""] * int(coding.n_levels[column])
+    thresholds = coding.column_thresholds(column)
     if column in coding.categories:
         for value, level in coding.categories[column].items():
-            names[level] = str(value)
+            names[level] = as_text(value)
     elif coding.mdlp[column]:
-        cuts = [f"{point:.6g}" for point in coding.column_thresholds(column)]
-        bounds = ["", *cuts, ""]
-        intervals = count - (coding.missing[column] != NONE)
-        for level in range(int(intervals)):
-            names[level] = _interval(bounds[level], bounds[level + 1])
+        n_intervals = len(names) - (missing != NONE)
+        names[:n_intervals] = _intervals(thresholds)[:n_intervals]
     else:
-        for level, value in enumerate(coding.column_thresholds(column)):
-            names[level] = f"{value:.6g}"
-    if coding.rare[column] != NONE:
-        names[coding.rare[column]] = RARE
-    if coding.missing[column] != NONE:
-        names[coding.missing[column]] = MISSING
+        names[: len(thresholds)] = _distinct(thresholds)
+    if rare != NONE:
+        names[rare] = f"rare ({int(coding.n_distinct[column]) - rare} others)"
+    if missing != NONE:
+        names[missing] = "missing"
     return names
 
 
-def _interval(low: str, high: str) -> str:
-    if not low:
-        return f"≤ {high}" if high else "any number"
-    return f"{low} < x ≤ {high}" if high else f"> {low}"
+def as_text(value: object) -> str:
+    """Any value as text that UTF-8 can hold."""
+    return str(value).encode("utf-8", "replace").decode("utf-8")
+
+
+def _intervals(cuts: NDArray[np.float64]) -> list[str]:
+    if len(cuts) == 0:
+        return ["all values"]
+    texts = _distinct(cuts)
+    between = [f"{low} < x ≤ {high}" for low, high in itertools.pairwise(texts)]
+    return [f"≤ {texts[0]}", *between, f"> {texts[-1]}"]
+
+
+def _distinct(values: NDArray[np.float64]) -> list[str]:
+    """Numbers in as few digits as tell them apart, six at least."""
+    texts: list[str] = []
+    for digits in (6, 9, 12, 17):
+        texts = [f"{value:.{digits}g}" for value in values.tolist()]
+        if len(set(texts)) == len(texts):
+            break
+    return texts

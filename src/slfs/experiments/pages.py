@@ -237,4 +237,5 @@ def _seconds(value: float) -> str:
 
 def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     rule = ["---"] * len(head)
-    return "\n".join("| " + " | ".join(line) + " |" for line in [head, rule, *lines])
+    cells = ([cell.replace("|", "\\|") for cell in line] for line in [head, rule, *lines])
+    return "\n".join("| " + " | ".join(line) + " |" for line in cells)

@@ -86,7 +86,7 @@ class DistributionDisplay(Display):
             colour = PALETTE[place % len(PALETTE)]
             ax.bar(left, shares[:, place], width * 0.92, color=colour, label=plain(label, 20))
         names = [plain(level, 24) for level in self.levels]
-        tilted = {"rotation": 25, "ha": "right"} if max(map(len, names)) > 8 else {}
+        tilted: dict[str, Any] = {"rotation": 25, "ha": "right"} if max(map(len, names)) > 8 else {}
         ax.set_xticks(np.arange(n_levels), names, **tilted)
         ax.set_ylabel("% of the class")
         ax.set_title(plain(self.name, 50), fontsize=10, loc="left")

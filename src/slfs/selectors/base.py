@@ -15,6 +15,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import estimator_html_repr
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -216,6 +217,11 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
                 hint = f" It had no column names: give a place, 0 to {len(names) - 1}."
             raise ValueError(f"There is no column {column!r} in the table that was fitted.{hint}")
         return int(places[0])
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: scikit-learn's diagram and, once fitted, the tree."""
+        diagram: str = estimator_html_repr(self)
+        return diagram + self.network_._repr_html_() if self.__sklearn_is_fitted__() else diagram
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "support_")  # the parameter lambda_ looks like a fitted attribute

@@ -1,0 +1,76 @@
+"""How Sphinx builds the site: Markdown by MyST, reference from docstrings, tutorials by running them."""
+
+import re
+import sys
+from pathlib import Path
+
+import slfs
+
+sys.path.insert(0, str(Path(__file__).parent))  # for mathml.py
+
+project = "slfs"
+author = "the authors of slfs"
+release = version = slfs.__version__
+
+extensions = [
+    "mathml",
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+
+html_theme = "furo"
+html_title = f"slfs {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_math_renderer = "mathml"
+html_show_sphinx = False
+html_show_copyright = False
+html_copy_source = False
+
+# Types stand in the docstrings: they are not shown a second time in the signatures.
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_validation_checks = {
+    *("GL03", "GL05", "GL06", "GL07", "GL08", "GL09", "GL10"),  # sections: there, known, in order
+    *("SS01", "SS03", "SS06"),  # a summary, of one line, with a full stop
+    *("PR02", "PR05", "PR06", "PR08", "PR09", "PR10"),  # parameters: none that does not exist
+    *("RT04", "RT05", "YD01", "SA02", "SA03"),  # returns and references
+}
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "generated/tutorials",
+    "within_subsection_order": "ExampleTitleSortKey",
+    "write_computation_times": False,
+    "min_reported_time": 1e9,
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    "capture_repr": ("_repr_html_",),
+}
+
+
+def _skip_foreign(app, what, name, member, skip, options):  # noqa: ARG001
+    """Leave out of a class what it inherits from scikit-learn: it is described there."""
+    function = getattr(member, "fget", None) or getattr(member, "__func__", member)
+    return skip or not str(getattr(function, "__module__", "slfs")).startswith("slfs")
+
+
+def _escape_shapes(app, what, name, member, options, lines):  # noqa: ARG001
+    """Keep "(n_features_,)" from being read as a link."""
+    lines[:] = [re.sub(r"(?<=[( ]n_features)((?:_in)?)_(?=[,)])", r"\1\\_", line) for line in lines]
+
+
+def setup(app):
+    """Connect the two functions above."""
+    app.connect("autodoc-skip-member", _skip_foreign)
+    app.connect("autodoc-process-docstring", _escape_shapes, priority=100)

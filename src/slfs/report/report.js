@@ -1,0 +1,108 @@
+// Start: fill the sections, tie tree, panel and table together.
+
+function showFigures() {
+  const figures = [
+    ["samples", whole(facts.n_samples)],
+    ["columns", whole(facts.n_columns)],
+    ["selected", whole(facts.n_selected)],
+    ["classes", whole(facts.classes.length)],
+    ...(facts.seconds === null ? [] : [["seconds", String(Number(facts.seconds.toPrecision(2)))]]),
+  ];
+  byId("figures").append(...figures.map(([words, value]) =>
+    element("div", {}, element("dt", {}, words), element("dd", {}, value))));
+}
+
+function showAccuracy() {
+  const accuracy = facts.accuracy;
+  const body = byId("accuracy-body");
+  if (!accuracy) {
+    body.append(element("p", { class: "note" }, "Accuracy was not measured for this report."));
+  } else if (accuracy.models.length === 0) {
+    body.append(element("p", {}, accuracy.reason));
+  } else {
+    body.append(...accuracyRows(accuracy), element("p", { class: "note" },
+      `Mean and standard deviation over ${accuracy.folds} folds of cross-validation, ` +
+      "the selection made anew in each. " +
+      `The dashed line is what always guessing the most frequent class gives: ${percent(accuracy.majority)}.`));
+  }
+}
+
+function showTree() {
+  const note = byId("tree-note");
+  if (facts.nodes.length === 0) {
+    byId("tree-body").remove();
+    const counts = new Map();
+    for (const reason of facts.columns.reason) counts.set(reason, (counts.get(reason) || 0) + 1);
+    const reasons = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 3);
+    note.textContent = "No column was selected, so there is no tree. Why:";
+    note.after(element("ul", { class: "card plain" }, ...reasons.map(([reason, count]) =>
+      element("li", {}, `${plural(count, "column")}: ${facts.reasons[reason]}`))));
+    return () => {};
+  }
+  note.textContent = "Drag to move it, use the buttons to zoom, or the wheel after a click into it. " +
+    "With the keyboard: arrows walk, unfold and fold, Enter shows the details.";
+  const legend = (tone, words) =>
+    element("span", { class: tone }, element("span", { class: "swatch", "aria-hidden": "true" }), words);
+  byId("tree-legend").append(legend("blue", "below the class"),
+    ...(facts.depth > 1 ? [legend("orange", "deeper")] : []),
+    element("span", {}, "larger dot: tells more about the class"),
+    element("span", {}, "thicker line: shares more with its parent"));
+  const openTree = (place) => {
+    tree.open(place);
+    const narrow = window.innerWidth < 900;
+    byId(narrow ? "panel" : "tree").scrollIntoView({ block: "start" });
+    byId("panel").focus({ preventScroll: true });
+  };
+  const tree = makeTree((place) => fillPanel(place, openTree));
+  fillPanel(ROOT, openTree);
+  return openTree;
+}
+
+function inPython(value) {
+  const constants = new Map([[null, "None"], [true, "True"], [false, "False"]]);
+  return constants.get(value) ?? (typeof value === "string" ? value : JSON.stringify(value));
+}
+
+function showReproduction() {
+  const list = (title, entries) => {
+    const pairs = Object.entries(entries).flatMap(([name, value]) => [
+      element("dt", {}, name),
+      element("dd", {}, inPython(value)),
+    ]);
+    return element("div", {}, element("h3", {}, title), element("dl", { class: "facts" }, ...pairs));
+  };
+  const parts = [list(`Parameters of ${facts.method}`, facts.parameters), list("Versions", facts.versions)];
+  if (Object.keys(facts.settings).length) parts.unshift(list("How it was run", facts.settings));
+  const source = {
+    ...(facts.data ? { table: facts.data } : {}),
+    size: `${plural(facts.n_samples, "sample")}, ${plural(facts.n_columns, "column")}`,
+    class: facts.class_name,
+    ...(facts.fingerprint ? { fingerprint: facts.fingerprint } : {}),
+  };
+  parts.push(list("Data", source));
+  const code = element("pre", { tabindex: 0, "aria-label": "Python code" }, element("code", {}, facts.code));
+  byId("reproduce-body").append(element("div", { class: "code" }, element("h3", {}, "In Python"), code), ...parts);
+}
+
+function watchTheme() {
+  const button = byId("theme");
+  const root = document.documentElement;
+  const system = window.matchMedia("(prefers-color-scheme: dark)");
+  const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+  const show = () => {
+    button.setAttribute("aria-pressed", String(dark()));
+    button.textContent = "Dark mode";
+  };
+  button.addEventListener("click", () => {
+    root.dataset.theme = dark() ? "light" : "dark";
+    show();
+  });
+  system.addEventListener("change", show);
+  show();
+}
+
+watchTheme();
+showFigures();
+showAccuracy();
+showReproduction();
+makeTable(showTree());

@@ -1,0 +1,163 @@
+// The columns -> a table of one page at a time: sorted, searched, filtered by role.
+
+const PAGE_SIZE = 50;
+const OTHER = "Below or lost to";
+
+function makeTable(openNode) {
+  const columns = facts.columns;
+  const collator = new Intl.Collator("en", { numeric: true });
+  const byText = (text) => (a, b) => collator.compare(text(a), text(b));
+  const byNumber = (values) => (a, b) => (values[a] ?? -Infinity) - (values[b] ?? -Infinity);
+  const numbers = (values) => (
+    { compare: byNumber(values), cell: (column) => figure(values[column]), kind: "number" });
+  const roleOrder = facts.roles.map((role) => Object.keys(facts.role_counts).indexOf(role));
+  const otherName = (column) => (columns.other[column] < 0 ? "" : columns.name[columns.other[column]]);
+  const reasonOf = (column) => facts.reasons[columns.reason[column]];
+
+  const fields = [
+    { title: "Name", compare: byText((column) => columns.name[column]), cell: nameCell },
+    { title: "Role", compare: (a, b) => roleOrder[columns.role[a]] - roleOrder[columns.role[b]], cell: roleCell },
+    { title: "Relevance", down: true, compare: byNumber(columns.relevance), cell: relevanceCell, kind: "number" },
+    { title: "Levels", down: true, ...numbers(columns.n_levels) },
+    ...(columns.p_value ? [{ title: "p-value", ...numbers(columns.p_value) }] : []),
+    { title: OTHER, compare: byText(otherName), cell: otherName, kind: "text" },
+    { title: "Reason", compare: byText(reasonOf), cell: reasonOf, kind: "text" },
+  ];
+  const sorting = { field: fields[2], down: true };
+  let role = -1;
+  let words = "";
+  let page = 0;
+  let lowered = null;
+  let order = [];
+  let opened = -1;
+  const largest = columns.relevance.reduce((most, value) => Math.max(most, value ?? 0), 1e-12);
+
+  function nameCell(column) {
+    const node = nodeOfColumn.get(column);
+    const listener = { click: () => (node === undefined ? explain(column) : openNode(node)) };
+    const attributes = { type: "button", class: "link", "data-column": column, ...listener };
+    const button = element("button", attributes, columns.name[column]);
+    if (node === undefined) button.setAttribute("aria-expanded", String(column === opened));
+    else button.title = "Show it in the tree";
+    return button;
+  }
+
+  function roleCell(column) {
+    const name = facts.roles[columns.role[column]];
+    const node = nodeOfColumn.get(column);
+    const tone = node === undefined ? "grey" : facts.nodes[node].level === 1 ? "blue" : "orange";
+    const swatch = element("span", { class: "swatch", "aria-hidden": "true" });
+    return element("span", { class: `role ${tone}` }, swatch, name);
+  }
+
+  function relevanceCell(column) {
+    const share = (columns.relevance[column] ?? 0) / largest;
+    return element("span", { class: "measure" },
+      drawn("svg", { viewBox: "0 0 60 6", "aria-hidden": "true" },
+        drawn("rect", { width: 60, height: 6, rx: 3, class: "track" }),
+        drawn("rect", { width: (60 * share).toFixed(1), height: 6, rx: 3, class: "bar" })),
+      figure(columns.relevance[column]));
+  }
+
+  function explain(column) {
+    opened = opened === column ? -1 : column;
+    showPage();
+    byId("rows").querySelector(`[data-column="${column}"]`).focus();
+  }
+
+  function detailRow(column) {
+    const rival = nodeOfColumn.get(columns.other[column]);
+    const show = { type: "button", class: "link", click: () => openNode(rival) };
+    const words = `Show “${shortened(otherName(column), 40)}” in the tree`;
+    const more = rival === undefined ? [] : [" ", element("button", show, words)];
+    return element("tr", { class: "detail", role: "row" },
+      element("td", { colspan: fields.length, role: "cell" }, explanation(column), ...more));
+  }
+
+  function filter() {
+    if (words && !lowered) lowered = columns.name.map((name) => name.toLowerCase());
+    order = [];
+    for (let column = 0; column < facts.n_columns; column += 1) {
+      if (role >= 0 && columns.role[column] !== role) continue;
+      if (words && !lowered[column].includes(words)) continue;
+      order.push(column);
+    }
+    const sign = sorting.down ? -1 : 1;
+    order.sort((a, b) => sign * sorting.field.compare(a, b) || a - b);
+    page = 0;
+    opened = -1;
+    const direction = `${sorting.field.title.toLowerCase()} ${sorting.down ? "falling" : "rising"}`;
+    byId("found").textContent = order.length === 0
+      ? "No column fits."
+      : `${whole(order.length)} of ${plural(facts.n_columns, "column")}, ${direction}`;
+    showPage();
+  }
+
+  function showPage() {
+    const last = Math.max(0, Math.ceil(order.length / PAGE_SIZE) - 1);
+    page = Math.min(Math.max(page, 0), last);
+    const rows = order.slice(page * PAGE_SIZE, (page + 1) * PAGE_SIZE).flatMap((column) => {
+      const kept = nodeOfColumn.has(column);
+      const cells = fields.map((field) => {
+        const content = field.cell(column);
+        const label = field.title === OTHER ? (kept ? "below" : "lost to") : field.title.toLowerCase();
+        const kind = `${field.kind || ""}${content ? "" : " empty"}`;
+        return element("td", { role: "cell", class: kind, "data-label": label }, content || "–");
+      });
+      const row = element("tr", { role: "row", class: kept ? "kept" : null }, ...cells);
+      return column === opened ? [row, detailRow(column)] : [row];
+    });
+    byId("rows").replaceChildren(...rows);
+    byId("page").textContent = `Page ${whole(page + 1)} of ${whole(last + 1)}`;
+    byId("previous").disabled = page === 0;
+    byId("next").disabled = page === last;
+  }
+
+  function sortBy(field) {
+    sorting.down = sorting.field === field ? !sorting.down : Boolean(field.down);
+    sorting.field = field;
+    showSorting();
+    filter();
+  }
+
+  function showSorting() {
+    [...byId("head").children].forEach((head, index) => {
+      const own = fields[index] === sorting.field;
+      head.setAttribute("aria-sort", own ? (sorting.down ? "descending" : "ascending") : "none");
+    });
+  }
+
+  function turn(step) {
+    page += step;
+    opened = -1;
+    showPage();
+    byId("columns").scrollIntoView({ block: "start" });
+  }
+
+  byId("head").append(...fields.map((field) => element("th", { role: "columnheader", scope: "col", class: field.kind },
+    element("button", { type: "button", click: () => sortBy(field) }, field.title))));
+  const choices = [["All", facts.n_columns, -1],
+    ...Object.entries(facts.role_counts).map(([name, count]) => [name, count, facts.roles.indexOf(name)])];
+  const chips = choices.map(([name, count, place]) => element("button", {
+    type: "button",
+    "aria-pressed": place === role,
+    click: (event) => {
+      role = place;
+      chips.forEach((chip) => chip.setAttribute("aria-pressed", String(chip === event.currentTarget)));
+      filter();
+    },
+  }, `${name} `, element("span", { class: "count" }, whole(count))));
+  byId("roles").append(...chips);
+  let waiting = 0;
+  byId("search").addEventListener("input", (event) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      words = event.target.value.trim().toLowerCase();
+      filter();
+    }, 120);
+  });
+  byId("previous").addEventListener("click", () => turn(-1));
+  byId("next").addEventListener("click", () => turn(1));
+  showSorting();
+  filter();
+}

@@ -1,0 +1,167 @@
+"""A fitted estimator -> one file without pickle -> the same estimator.
+
+`save` writes a model, `load` reads it. Loading runs no code from the file: classes are looked up in a
+fixed list, numbers are read as plain arrays, and what does not fit together is refused.
+
+What is saved
+-------------
+All that answers need: `predict`, `predict_proba`, `transform`, `explain`, `sample`, `network_`,
+`features_`, `to_classifier` and `get_feature_names_out` give the same bits as before. Left out is what
+only `extend` needs, the packed samples of a stream: a loaded selector says so and must be fitted again.
+Parameters that are array-likes of other libraries (a pandas Index as ``categorical_features``) come back
+as NumPy arrays.
+
+The format, version 1
+---------------------
+A ZIP archive, stored or deflated, with these members and no others:
+
+``model.json``
+    An object with ``format`` ("slfs model"), ``version`` (1), ``slfs`` (the version that wrote it),
+    ``class``, ``arrays`` (how many members of numbers there are), ``objects`` and ``model``.
+``0.npy``, ``1.npy``, ...
+    One-dimensional arrays in NumPy's format, one for each type: all numbers of that type, one array of
+    the model after another.
+
+``objects`` lists the parts of the model, each after those it is made of:
+``{"class": name, "fields": {...}}``, or for an estimator
+``{"class": name, "parameters": {...}, "fitted": {...}}``. A value is null, a boolean, a whole number, a
+finite float, a string, a list of values, or an object with one key:
+
+========================================  =========================================================
+``{"object": k}``                         the k-th of ``objects``; ``model`` itself is one of these
+``{"array": [m, begin, shape]}``          the numbers of member m from ``begin`` on
+``{"labels": [shape, values]}``           an array of Python values
+``{"records": [[field, array], ...]}``    an array of records
+``{"tuple": values}``                     a tuple
+``{"dict": [[key, value], ...]}``         a dict with keys of any type
+``{"numpy": [type, value]}``              a NumPy scalar
+``{"float": text}``                       "nan", "inf" or "-inf"
+``{"bytes": text}``                       base64
+``{"decimal": text}``                     a decimal.Decimal
+``{"fraction": [above, below]}``          a fractions.Fraction
+``{"interval": [left, right, closed]}``   a pandas.Interval
+========================================  =========================================================
+
+Examples
+--------
+>>> import tempfile
+>>> from pathlib import Path
+>>> from sklearn.datasets import load_iris
+>>> from slfs import BNSLFS
+>>> from slfs.saving import load, save
+>>> X, y = load_iris(return_X_y=True)
+>>> with tempfile.TemporaryDirectory() as folder:
+...     save(BNSLFS().fit(X, y), Path(folder) / "iris.slfs")
+...     classifier = load(Path(folder) / "iris.slfs")
+>>> classifier.predict(X[[0, 60, 120]])
+array([0, 1, 2])
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from slfs.files import replace_file
+from slfs.saving.archive import read_archive, write_archive
+from slfs.saving.checks import check_model
+from slfs.saving.codec import Decoder, Encoder
+from slfs.saving.errors import ModelFileError
+from slfs.saving.registry import ESTIMATORS
+
+__all__ = ["ModelFileError", "load", "save"]
+
+FORMAT, VERSION = "slfs model", 1
+MAX_BYTES = 4 << 30
+
+
+def save(estimator: Any, path: str | Path) -> None:
+    """Write a fitted estimator to a file.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted selector, classifier or discretiser of this library.
+    path : str or Path
+        Where to. A file that is there is replaced at once when the new one is whole; if writing fails,
+        it stays as it was.
+    """
+    from slfs import __version__
+
+    name = type(estimator).__name__
+    if ESTIMATORS.get(name) is not type(estimator):
+        raise TypeError(
+            f"estimator is of type {type(estimator).__module__}.{type(estimator).__qualname__}; save "
+            f"takes those of slfs: {', '.join(ESTIMATORS)}. Save the slfs part of a pipeline by itself."
+        )
+    check_is_fitted(estimator)
+    try:
+        check_model(estimator, name)
+    except ModelFileError as error:
+        raise ValueError(f"The {name} cannot be saved: {error}") from error
+    encoder = Encoder()
+    model = encoder.encode(estimator, name)
+    arrays = encoder.arrays()
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "slfs": __version__,
+        "class": name,
+        "arrays": len(arrays),
+        "objects": encoder.objects,
+        "model": model,
+    }
+    replace_file(Path(path), lambda draft: write_archive(draft, content, arrays))
+
+
+def load(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Any:
+    """Read a fitted estimator from a file that `save` has written.
+
+    Parameters
+    ----------
+    path : str or Path
+    max_bytes : int, default=4 GiB
+        A file whose members say that they take more, unpacked, is refused before any is read.
+
+    Returns
+    -------
+    estimator : object
+        The same as was saved.
+
+    Raises
+    ------
+    ModelFileError
+        A ValueError: the file is damaged, cut short, too large, of a newer format or no model at all.
+    """
+    path = Path(path)
+    with path.open("rb") as stream:
+        try:
+            content, arrays = read_archive(stream, max_bytes, _check_header)
+            estimator = Decoder(content["objects"], arrays).decode(content["model"])
+            check_model(estimator, content["class"])
+        except ModelFileError as error:
+            raise ModelFileError(f"{path} cannot be loaded: {error}") from error.__cause__
+        except Exception as error:
+            raise ModelFileError(
+                f"{path} cannot be loaded: it is damaged, cut short or no slfs model "
+                f"({type(error).__name__}: {error}). Save the model again with slfs.saving.save."
+            ) from error
+    return estimator
+
+
+def _check_header(content: Any) -> None:
+    """Refuse what is no model, or one of a format that is not known yet."""
+    from slfs import __version__
+
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ModelFileError(
+            f"its model.json does not say format={FORMAT!r}. Give a file that slfs.saving.save wrote."
+        )
+    version = content.get("version")
+    if version != VERSION:
+        raise ModelFileError(
+            f"it has format version {version!r}, written by slfs {content.get('slfs')!r}; slfs "
+            f"{__version__} reads version {VERSION}. Upgrade slfs, or save the model again."
+        )

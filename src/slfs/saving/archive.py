@@ -1,0 +1,109 @@
+"""JSON and arrays -> a ZIP archive -> JSON and arrays, each member checked before it is read."""
+
+from __future__ import annotations
+
+import io
+import json
+import stat
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from slfs.saving.codec import PLAIN
+from slfs.saving.errors import ModelFileError
+
+CONTENT = "model.json"
+
+
+def write_archive(path: Path, content: dict[str, Any], arrays: list[NDArray[Any]]) -> None:
+    """Write the members of a model. The same model makes the same bytes."""
+    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(_entry(CONTENT), text)
+        for place, array in enumerate(arrays):
+            with archive.open(_entry(_member(place)), "w", force_zip64=True) as stream:
+                npy.write_array(stream, array, version=(1, 0), allow_pickle=False)
+
+
+def read_archive(
+    stream: IO[bytes], max_bytes: int, check_header: Callable[[Any], None]
+) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+    """Read the members of a model, the arrays once ``check_header`` has accepted the content."""
+    if not zipfile.is_zipfile(stream):
+        raise ModelFileError(
+            "it is no ZIP archive, or it is cut short. Give a file that slfs.saving.save wrote, or save "
+            "the model again."
+        )
+    with zipfile.ZipFile(stream) as archive:
+        members = archive.infolist()
+        _check_members(members, max_bytes)
+        content = json.loads(archive.read(CONTENT), parse_constant=_refuse_constant)
+        check_header(content)
+        n_arrays = len(members) - 1
+        if content["arrays"] != n_arrays:
+            raise ModelFileError(
+                f"its model.json speaks of {content['arrays']!r} arrays, but it has {n_arrays}. "
+                "Save the model again."
+            )
+        return content, [_read_array(archive, _member(place)) for place in range(n_arrays)]
+
+
+def _check_members(members: list[zipfile.ZipInfo], max_bytes: int) -> None:
+    """Refuse what `write_archive` never writes, and what is too large."""
+    expected = {CONTENT, *(_member(place) for place in range(len(members) - 1))}
+    for member in members:
+        mode = member.external_attr >> 16
+        plain = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+        if member.filename not in expected:
+            raise ModelFileError(
+                f"it has the member {member.filename[:80]!r}, which no slfs model has, or has twice. "
+                "Give a file that slfs.saving.save wrote."
+            )
+        if not plain or member.flag_bits & 1 or (stat.S_IFMT(mode) not in (0, stat.S_IFREG)):
+            raise ModelFileError(
+                f"its member {member.filename!r} is encrypted, packed in a foreign way or no plain "
+                "file. Give a file that slfs.saving.save wrote."
+            )
+        expected.remove(member.filename)
+    if expected:
+        raise ModelFileError(f"it lacks the member {min(expected)!r}. Save the model again.")
+    size = sum(member.file_size for member in members)
+    if size > max_bytes:
+        raise ModelFileError(
+            f"its members take {size} bytes, more than max_bytes={max_bytes}. If you trust the file, "
+            "load it with a larger max_bytes."
+        )
+
+
+def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    data = archive.read(name)  # as long as its entry says, at most, and with the right checksum
+    stream = io.BytesIO(data)
+    if npy.read_magic(stream) != (1, 0):
+        raise ModelFileError(f"its member {name!r} is an array of a foreign version. Save it again.")
+    shape, _, dtype = npy.read_array_header_1_0(stream)
+    room = len(data) - stream.tell()
+    if len(shape) != 1 or dtype.kind not in PLAIN or shape[0] * dtype.itemsize != room:
+        raise ModelFileError(
+            f"its member {name!r} is an array of {dtype} and shape {shape} in {room} bytes, where a row "
+            "of plain numbers was expected. Save the model again."
+        )
+    return np.load(io.BytesIO(data), allow_pickle=False)  # type: ignore[no-any-return]
+
+
+def _refuse_constant(name: str) -> None:
+    raise ModelFileError(f"its model.json has the number {name}, which is no JSON. Save it again.")
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name)  # of the year 1980: the time of writing is no part of a model
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
+
+
+def _member(place: int) -> str:
+    return f"{place}.npy"

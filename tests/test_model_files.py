@@ -1,0 +1,243 @@
+"""Model files that are damaged, foreign or made up: an error that helps, or the very same model."""
+
+import io
+import json
+import pickle
+import tempfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slfs import BNSLFS
+from slfs.saving import ModelFileError, load, save
+from slfs.saving.checks import _demand_forest
+from tests.test_saving import LABELS, mixed
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """The file of a fitted classifier."""
+    X, y = mixed()
+    path = tmp_path_factory.mktemp("models") / "model.slfs"
+    save(BNSLFS().fit(X, LABELS["objects"][y]), path)
+    return path
+
+
+def load_changed(file, data):
+    """Load other bytes: an error that helps, or the very same model."""
+    path = file.with_name("changed.slfs")
+    path.write_bytes(data)
+    try:
+        model = load(path)
+    except ModelFileError as error:
+        return str(error)
+    save(model, path)
+    assert path.read_bytes() == file.read_bytes()
+    return None
+
+
+@given(share=st.floats(0, 1, exclude_max=True))
+def test_a_file_cut_short(share, file):
+    data = file.read_bytes()
+    message = load_changed(file, data[: int(share * len(data))])
+    assert "changed.slfs cannot be loaded" in message
+    assert "save" in message
+
+
+@given(flips=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1))
+def test_flipped_bytes(flips, file):
+    data = bytearray(file.read_bytes())
+    for share, bits in flips:
+        data[int(share * len(data))] ^= bits
+    message = load_changed(file, data)
+    assert message is None or "changed.slfs cannot be loaded" in message
+
+
+def test_each_byte_of_the_directory_flipped(file):
+    """The end of the archive says where the members are and how long: each of its bytes, changed."""
+    data = file.read_bytes()
+    messages = []
+    for place in range(data.index(b"PK\x01\x02"), len(data)):
+        changed = bytearray(data)
+        changed[place] ^= 0xFF
+        messages.append(load_changed(file, changed))
+    assert any(messages)
+    assert not all(messages), "times and versions of tools do not matter"
+
+
+@given(st.binary(max_size=200))
+def test_foreign_files(data):
+    with pytest.raises(ModelFileError, match="no ZIP archive"):
+        load_bytes(data)
+
+
+def load_bytes(data):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "foreign.slfs"
+        path.write_bytes(data)
+        return load(path)
+
+
+def members_of(path):
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def packed(members, **options):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", **options) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return stream.getvalue()
+
+
+def with_content(file, change):
+    """The file with a changed model.json, its checksums right."""
+    members = members_of(file)
+    content = json.loads(members["model.json"])
+    change(content)
+    return packed({**members, "model.json": json.dumps(content)})
+
+
+def npy(array, **options):
+    stream = io.BytesIO()
+    np.save(stream, array, **options)
+    return stream.getvalue()
+
+
+def test_members_that_no_model_has(file):
+    members = members_of(file)
+    assert load_bytes(packed(members)), "stored instead of deflated"
+    for name in ("/etc/passwd", "../0.npy", "00.npy", "x.py", "folder/"):
+        with pytest.raises(ModelFileError, match="which no slfs model has"):
+            load_bytes(packed({**members, name: b""}))
+    link = zipfile.ZipInfo("0.npy")
+    link.external_attr = 0o120777 << 16
+    with pytest.raises(ModelFileError, match="no plain file"):
+        load_bytes(packed({**{k: v for k, v in members.items() if k != "0.npy"}, link: b"/etc/passwd"}))
+    with pytest.raises(ModelFileError, match="packed in a foreign way"):
+        load_bytes(packed(members, compression=zipfile.ZIP_LZMA))
+    with pytest.raises(ModelFileError, match=r"'\d\.npy', which no slfs model has"):
+        load_bytes(packed({k: v for k, v in members.items() if k != "0.npy"}))
+    with pytest.raises(ModelFileError, match=r"lacks the member 'model\.json'"):
+        load_bytes(packed({}))
+    with pytest.raises(ModelFileError, match="which no slfs model has"):
+        load_bytes(packed({"word/document.xml": b"<xml/>"}))
+
+
+def test_arrays_that_no_model_has(file, monkeypatch):
+    members = members_of(file)
+    objects = np.array([1, "x"], dtype=object)
+    monkeypatch.setattr(pickle, "loads", None)
+    monkeypatch.setattr(pickle, "load", None)
+    with pytest.raises(ModelFileError, match="array of object"):
+        load_bytes(packed({**members, "0.npy": npy(objects, allow_pickle=True)}))
+    with pytest.raises(ModelFileError, match=r"shape \(2, 2\)"):
+        load_bytes(packed({**members, "0.npy": npy(np.ones((2, 2)))}))
+    header = npy(np.ones(3))
+    huge = header.replace(b"(3,), }" + b" " * 12, b"(9000000000000,), }")
+    assert len(huge) == len(header)
+    with pytest.raises(ModelFileError, match=r"shape \(9000000000000,\) in 24 bytes"):
+        load_bytes(packed({**members, "0.npy": huge}))
+    with pytest.raises(ModelFileError):
+        load_bytes(packed({**members, "0.npy": b"nothing"}))
+
+
+def test_too_large(file):
+    size = sum(map(len, members_of(file).values()))
+    assert load(file, max_bytes=size)
+    with pytest.raises(ModelFileError, match=f"take {size} bytes, more than max_bytes={size - 1}"):
+        load(file, max_bytes=size - 1)
+
+
+def test_other_versions_and_formats(file):
+    with pytest.raises(ModelFileError, match=r"format version 2, written by slfs '9\.0'.*Upgrade slfs"):
+        load_bytes(with_content(file, lambda content: content.update(version=2, slfs="9.0")))
+    with pytest.raises(ModelFileError, match="does not say format='slfs model'"):
+        load_bytes(with_content(file, lambda content: content.update(format="other")))
+    for text in (b"", b"{", b"[]", b"\xff", b'{"format": NaN}', b"[" * 100_000):
+        with pytest.raises(ModelFileError):
+            load_bytes(packed({**members_of(file), "model.json": text}))
+
+
+def test_classes_come_from_the_registry_alone(file):
+    def rename(content):
+        content["objects"][0]["class"] = "os.system"
+
+    with pytest.raises(ModelFileError, match=r"unknown class 'os\.system'"):
+        load_bytes(with_content(file, rename))
+
+    def smuggle(content):
+        content["objects"][-1]["fitted"]["predict"] = "mine"
+
+    with pytest.raises(ModelFileError, match="unknown attribute 'predict'"):
+        load_bytes(with_content(file, smuggle))
+
+
+def parts_of(content, name):
+    return [entry for entry in content["objects"] if entry["class"] == name]
+
+
+MADE_UP = {
+    "offsets": lambda c: parts_of(c, "Coding")[0]["fields"].update(
+        offset=parts_of(c, "Coding")[0]["fields"]["n_levels"]
+    ),
+    "thresholds": lambda c: parts_of(c, "Coding")[0]["fields"].update(
+        thresholds=parts_of(c, "Coding")[0]["fields"]["low"]
+    ),
+    "levels": lambda c: parts_of(c, "Coding")[0]["fields"].update(
+        n_levels=parts_of(c, "Coding")[0]["fields"]["missing"]
+    ),
+    "categories": lambda c: parts_of(c, "Coding")[0]["fields"].update(
+        categories={"dict": [[0, {"dict": [["a", 999]]}]]}
+    ),
+    "columns": lambda c: c["objects"][-1]["fitted"].update(n_features_in_=1),
+    "field": lambda c: parts_of(c, "TreeNetwork")[0]["fields"].pop("levels"),
+    "cycle": lambda c: parts_of(c, "TreeNetwork")[0]["fields"].update(
+        parents=parts_of(c, "TreeNetwork")[0]["fields"]["columns"]
+    ),
+    "tables": lambda c: c["objects"][-1]["fitted"].update(_tables=[]),
+    "table": lambda c: parts_of(c, "LogTable")[0]["fields"].update(parent=1),
+    "prior": lambda c: c["objects"][-1]["fitted"].update(_log_prior=None),
+    "unfitted": lambda c: c["objects"][-1]["fitted"].clear(),
+    "selector": lambda c: c["objects"][-1]["fitted"].update(selector_="SLFS"),
+    "parameters": lambda c: c["objects"][-1]["parameters"].update(unknown=1),
+    "not yet": lambda c: c["objects"][0]["fields"].update(names={"object": len(c["objects"]) - 1}),
+    "outside": lambda c: parts_of(c, "LogTable")[0]["fields"].update(values={"array": [0, 10**12, [5]]}),
+    "negative": lambda c: parts_of(c, "LogTable")[0]["fields"].update(values={"array": [0, -1, [1]]}),
+    "kind": lambda c: c["objects"][-1]["parameters"].update(alpha={"eval": "1"}),
+    "two keys": lambda c: c["objects"][-1]["parameters"].update(alpha={"float": "inf", "x": 1}),
+    "class": lambda c: c.update({"class": "TAN"}),
+    "root": lambda c: c.update(model={"object": 0}),
+    "text": lambda c: c.update(model="BNSLFS"),
+    "arrays": lambda c: c.update(arrays=10**9),
+    "lacking": lambda c: c.pop("objects"),
+}
+
+
+@pytest.mark.parametrize("what", MADE_UP)
+def test_models_that_do_not_hold_together(what, file):
+    with pytest.raises(ModelFileError, match=r"foreign\.slfs cannot be loaded"):
+        load_bytes(with_content(file, MADE_UP[what]))
+
+
+@given(st.lists(st.integers(-1, 5), max_size=6))
+def test_ways_up_that_do_not_end_are_found(parents):
+    def ends(node):
+        seen = set()
+        while node != -1:
+            if node in seen or node >= len(parents):
+                return False
+            seen.add(node)
+            node = parents[node]
+        return True
+
+    if all(map(ends, range(len(parents)))):
+        _demand_forest(np.array(parents, np.int64))
+    else:
+        with pytest.raises(ModelFileError, match=r"ancestor|no node"):
+            _demand_forest(np.array(parents, np.int64))

@@ -1,0 +1,335 @@
+"""The report of a selection: its facts agree with the selector, its page lets nothing in."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from importlib import resources
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+from slfs import BNSLFS, FCBF, MRMR, OSFS, SLFS, FastOSFS, NaiveBayes
+from slfs.report import accuracy as accuracy_module
+from slfs.report import make_facts, render_html, write_report
+from slfs.report.accuracy import compare_accuracy
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</script><script>alert(2)</script>",
+    '"><img src=x onerror=alert(3)>',
+    "{name} & {reason} $style",
+    "line\u2028break\u2029and <!-- comment",
+]
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return X, y.map({0: "malignant", 1: "benign"}).rename("diagnosis")
+
+
+@pytest.fixture(scope="module")
+def selector(cancer):
+    return SLFS().fit(*cancer)
+
+
+@pytest.fixture(scope="module")
+def hostile(cancer):
+    """A selector whose columns, classes and target have names that want to be code."""
+    X, y = cancer
+    X = X.iloc[:, : len(HOSTILE)].set_axis(HOSTILE, axis=1)
+    return SLFS().fit(X, y.map({"malignant": "</script>", "benign": "<b>"}).rename("<i>class</i>"))
+
+
+class Elements(HTMLParser):
+    """What a browser would see: tags with attributes, and the text of each script and of the title."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.scripts, self.styles, self.title = [], [], [], ""
+        self.open = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.open = tag
+        if tag == "script":
+            self.scripts.append("")
+        if tag == "style":
+            self.styles.append("")
+
+    def handle_endtag(self, _):
+        self.open = ""
+
+    def handle_data(self, data):
+        if self.open == "script":
+            self.scripts[-1] += data
+        if self.open == "style":
+            self.styles[-1] += data
+        if self.open == "title":
+            self.title += data
+
+
+def test_facts_agree_with_the_selector(selector, cancer):
+    facts = make_facts(selector, data="cancer", seconds=0.12345678, fingerprint="abc")
+    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
+    assert (facts["n_samples"], facts["n_columns"]) == cancer[0].shape
+    assert facts["class_counts"] == cancer[1].value_counts()[facts["classes"]].tolist()
+    assert [node["name"] for node in facts["nodes"]] == list(selector.network_.names)
+    assert [node["parent"] for node in facts["nodes"]] == selector.network_.parents.tolist()
+    for node in facts["nodes"]:
+        counts = np.array(node["counts"])
+        assert counts.shape == (len(node["levels"]), len(facts["classes"]))
+        np.testing.assert_array_equal(counts.sum(axis=0), facts["class_counts"])
+        assert node["sentence"] == selector.explain(node["name"])
+    records, columns = selector.features_, facts["columns"]
+    roles = np.array(facts["roles"], object)[columns["role"]]
+    np.testing.assert_array_equal(roles, records["role"])
+    assert facts["role_counts"] == {role: (roles == role).sum() for role in facts["role_counts"]}
+    assert sum(facts["role_counts"].values()) == facts["n_columns"]
+    np.testing.assert_allclose(columns["relevance"], records["relevance"], rtol=1e-3, atol=1e-12)
+    others = [None if place < 0 else columns["name"][place] for place in columns["other"]]
+    assert others == [record["parent"] or record["lost_to"] for record in records]
+    assert (facts["seconds"], facts["fingerprint"]) == (0.1235, "abc")
+    assert "4 directly below the class and 8 deeper" in facts["summary"]
+
+
+@pytest.mark.parametrize(
+    "method", [SLFS(), SLFS(max_features=4), SLFS(irrelevance="test"), MRMR(k=4), FCBF(), OSFS()]
+)
+def test_templates_say_what_explain_says(method, cancer):
+    method.fit(*cancer)
+    facts = make_facts(method)
+    for place, record in enumerate(method.features_):
+        words = {
+            "name": repr(record["name"]),
+            "other": repr(record["parent"] or record["lost_to"]),
+            "reason": record["reason"],
+            "relevance": f"{record['relevance']:.3g}",
+            "mutual_information": f"{record['mutual_information']:.3g}",
+            "conditional_relevance": f"{record['conditional_relevance']:.3g}",
+        }
+        template = facts["sentences"][facts["columns"]["sentence"][place]]
+        assert template.format(**words) == method.explain(place)
+
+
+def test_levels_in_words():
+    random = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 400)
+    town = np.array(["ham", "spam", None], object)[np.where(random.random(1200) < 0.8, y, 2)]
+    size = np.where(random.random(1200) < 0.05, np.nan, y + random.random(1200) / 2)
+    kind = y * 10 + random.integers(0, 2, 1200)
+    X = pd.DataFrame({"town": town, "size": size, "kind": kind})
+    facts = make_facts(SLFS(categorical_features=["kind"]).fit(X, y))
+    nodes = {node["name"]: node for node in facts["nodes"]}
+    assert nodes["town"]["levels"] == ["ham", "spam", "missing"]
+    assert nodes["kind"]["levels"] == ["0", "1", "10", "11", "20", "21"]
+    low, high = nodes["size"]["cuts"]
+    low, high = f"{low:.6g}", f"{high:.6g}"
+    assert nodes["size"]["levels"] == [f"≤ {low}", f"{low} < x ≤ {high}", f"> {high}", "missing"]
+    counts = np.array(nodes["town"]["counts"])
+    expected = [[int(((town == name) & (y == c)).sum()) for c in range(3)] for name in ("ham", "spam")]
+    np.testing.assert_array_equal(counts[:2], expected)
+
+
+def test_pooled_categories_are_counted_in_words():
+    X = pd.DataFrame({"many": [f"v{place % 300}" for place in range(1200)]})
+    (node,) = make_facts(MRMR(k=1).fit(X, np.arange(1200) % 2))["nodes"]
+    assert node["levels"][-1] == "rare (46 others)"
+    assert sum(node["counts"][-1]) == 4 * 46
+
+
+def test_cut_points_that_differ_late_are_told_apart():
+    y = np.repeat([0, 1, 2], 50)
+    X = (1000.0 + y * 1e-5 + np.tile(np.arange(50), 3) * 1e-8)[:, np.newaxis]
+    (node,) = make_facts(SLFS().fit(X, y))["nodes"]
+    assert len(set(node["levels"])) == 3
+    assert node["levels"][0] != f"≤ {node['levels'][2][2:]}"
+
+
+@pytest.mark.parametrize(
+    ("method", "kept"),
+    [
+        (SLFS(max_features=1), "1 of 13"),
+        (MRMR(k=5), "5 of 13"),
+        (FastOSFS(), "of 13"),
+        (FCBF(), "of 13"),
+    ],
+)
+def test_other_shapes_of_selection(method, kept):
+    X, y = load_wine(return_X_y=True)
+    facts = make_facts(method.fit(X, y))
+    assert f"keeps {kept}" in facts["summary"] or kept == "of 13"
+    assert facts["depth"] == 1
+    assert all(node["parent"] == -1 for node in facts["nodes"])
+    assert facts["data"] == ""
+    assert "Selected features" in Elements(render_html(facts)).title
+
+
+def test_nothing_selected():
+    random = np.random.default_rng(0)
+    method = SLFS().fit(random.normal(size=(100, 5)), random.integers(0, 2, 100))
+    facts = make_facts(method, data="noise")
+    assert facts["nodes"] == []
+    assert facts["summary"].startswith("SLFS keeps none of the 5 columns of noise")
+    assert facts["role_counts"] == {"irrelevant": 5}
+    render_html(facts)
+
+
+def test_only_fitted_selectors_have_facts():
+    with pytest.raises(TypeError, match="Got NaiveBayes instead"):
+        make_facts(NaiveBayes())
+    with pytest.raises(NotFittedError):
+        make_facts(SLFS())
+
+
+def test_hostile_names_stay_text(hostile):
+    facts = make_facts(hostile, data="</title><script>alert(4)</script> \ud800")
+    page = render_html(facts)
+    page.encode("utf-8")
+    elements = Elements(page)
+    assert [tag for tag, _ in elements.tags].count("script") == 2
+    assert not {"img", "b", "i"} & {tag for tag, _ in elements.tags}
+    assert elements.title.startswith("</title><script>alert(4)</script> ?: ")
+    assert json.loads(elements.scripts[0]) == facts
+    assert not re.search("[<>&\u2028\u2029]", elements.scripts[0])
+    assert facts["columns"]["name"] == HOSTILE
+
+
+def test_page_asks_the_network_for_nothing(selector):
+    page = render_html(make_facts(selector))
+    elements = Elements(page)
+    targets = [
+        value
+        for _, attributes in elements.tags
+        for name, value in attributes.items()
+        if name in ("src", "href", "action", "srcset", "data")
+    ]
+    assert targets
+    assert all(target.startswith("#") for target in targets)
+    assert not re.search(r"https?://|@import|url\(", page)
+    (policy,) = [
+        attributes["content"]
+        for tag, attributes in elements.tags
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    for text in (elements.scripts[1], elements.styles[0]):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+
+
+def test_scripts_put_text_in_place_as_text():
+    for file in resources.files("slfs.report").iterdir():
+        if file.name.endswith(".js"):
+            assert not re.search(
+                "innerHTML|outerHTML|insertAdjacent|document.write|eval|fetch|XMLHttp", file.read_text()
+            ), file.name
+
+
+def test_same_facts_same_page(cancer, selector):
+    facts = make_facts(selector)
+    assert render_html(facts) == render_html(make_facts(SLFS().fit(*cancer)))
+    assert render_html(facts) == render_html(json.loads(json.dumps(facts)))
+
+
+def test_a_failing_report_leaves_the_old_one(selector, tmp_path):
+    facts = make_facts(selector)
+    path = tmp_path / "new" / "report.html"
+    write_report(facts, path)
+    assert path.read_text(encoding="utf-8") == render_html(facts)
+    with pytest.raises(ValueError, match="JSON"):
+        write_report({**facts, "seconds": float("nan")}, path)
+    assert path.read_text(encoding="utf-8") == render_html(facts)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_hundred_thousand_columns_fit_in_15_megabytes(wide):
+    facts = make_facts(wide)
+    assert len(facts["columns"]["name"]) == 100_000
+    assert facts["n_selected"] > 10
+    assert len(render_html(facts).encode()) < 15e6
+
+
+@pytest.fixture(scope="module")
+def wide():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 300)
+    noise = sparse.random(300, 99_960, density=0.01, format="csc", random_state=0)
+    signal = sparse.csc_matrix((random.random((300, 40)) < 0.1 + 0.5 * y[:, np.newaxis]).astype(float))
+    return SLFS().fit(sparse.hstack([noise, signal], format="csc"), y)
+
+
+def test_accuracy_is_that_of_cross_validation(cancer):
+    X, y = cancer
+    result = compare_accuracy(SLFS(), X, y)
+    splitter = StratifiedKFold(5, shuffle=True, random_state=0)
+    for model, name in [(NaiveBayes(), "naive Bayes, all columns"), (BNSLFS(SLFS()), "BNSLFS")]:
+        scores = cross_val_score(model, X, y, cv=splitter)
+        (found,) = [entry for entry in result["models"] if entry["name"] == name]
+        assert found["mean"] == pytest.approx(scores.mean())
+        assert found["std"] == pytest.approx(scores.std())
+    assert result["majority"] == pytest.approx((y == "benign").mean())
+    assert result["models"][0]["n_features"] == [30] * 5
+    assert all(0 < count < 30 for count in result["models"][1]["n_features"])
+
+
+@pytest.mark.parametrize(
+    "make", [lambda X: X.to_numpy(), pl.from_pandas, lambda X: X.to_numpy().tolist()]
+)
+def test_accuracy_takes_any_table(cancer, make):
+    X, y = cancer
+    X = X.iloc[:, :12]
+    assert compare_accuracy(SLFS(), make(X), y.to_numpy()) == compare_accuracy(SLFS(), X, y)
+
+
+@pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix])
+def test_accuracy_of_sparse_tables(make):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 3, 120)
+    X = ((random.random((120, 20)) < 0.15) | (y[:, np.newaxis] == np.arange(20) % 7)).astype(float)
+    assert compare_accuracy(SLFS(), make(X), y) == compare_accuracy(SLFS(), X, y)
+
+
+def test_categorical_columns_are_categorical_in_every_model():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 300)
+    code = random.permutation(20)[random.integers(0, 10, 300) * 2 + y].astype(float)
+    X = pd.DataFrame({"noise": random.normal(size=300), "code": code})
+    result = compare_accuracy(SLFS(categorical_features=["code"]), X, y)
+    assert [model["mean"] for model in result["models"]] == [1.0, 1.0, 1.0]
+
+
+def test_accuracy_with_small_classes():
+    X, y = load_iris(return_X_y=True)
+    few = np.r_[0:50, 50:100, 100:103]
+    assert compare_accuracy(SLFS(), X[few], y[few])["folds"] == 3
+    single = compare_accuracy(SLFS(), X[:101], y[:101])
+    assert single["models"] == []
+    assert "class '2' has one sample" in single["reason"]
+    with pytest.raises(ValueError, match="Got 1 instead"):
+        compare_accuracy(SLFS(), X, y, folds=1)
+
+
+def test_accuracy_without_features_is_that_of_guessing():
+    result = compare_accuracy(SLFS(), np.ones((100, 3)), np.repeat([0, 1], [70, 30]))
+    assert result["models"][1]["n_features"] == [0] * 5
+    assert [model["mean"] for model in result["models"][1:]] == pytest.approx([0.7, 0.7])
+
+
+def test_accuracy_of_all_columns_is_left_out_of_wide_tables(cancer, monkeypatch):
+    monkeypatch.setattr(accuracy_module, "MOST_COLUMNS", 29)
+    everything, selected, network = compare_accuracy(SLFS(), *cancer)["models"]
+    assert everything["mean"] is None
+    assert "more than 29 columns" in everything["reason"]
+    assert selected["mean"] > 0.9
+    assert network["mean"] > 0.9

@@ -1,0 +1,311 @@
+"""The report in a real browser: what a reader clicks, types and sees."""
+
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer
+
+from slfs import MRMR, SLFS
+from slfs.report import make_facts, write_report
+from slfs.report.accuracy import compare_accuracy
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None
+)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the path")
+
+SCRIPT = "<script>alert(1)</script>"
+IMAGE = '"><img src=x onerror=alert(2)>'
+LONG = "a name that is as long as names of measurements get, with the laboratory and the year in it " * 3
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """Open the report of some facts; at the end nothing may have gone wrong in the page."""
+    problems, contexts = [], []
+
+    def open_report(facts, width=1280, height=900, **settings):
+        path = tmp_path / "report.html"
+        write_report(facts, path)
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, reduced_motion="reduce", **settings
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: request.url == path.as_uri() or problems.append(request.url))
+        page.goto(path.as_uri())
+        return page
+
+    yield open_report
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    y = y.map({0: "malignant", 1: "benign"}).rename("diagnosis")
+    selector = SLFS().fit(X, y)
+    return make_facts(selector, data="cancer", accuracy=compare_accuracy(selector, X, y, folds=3))
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X = X.iloc[:, :4].set_axis([SCRIPT, IMAGE, "</script>", LONG], axis=1)
+    return make_facts(SLFS().fit(X, pd.Series(np.where(y, "<b>", "</script>"), name=IMAGE)), data=SCRIPT)
+
+
+def item(page, name):
+    return page.get_by_role("treeitem", name=name)
+
+
+def names(page):
+    return page.locator("#rows td:first-child button").all_inner_texts()
+
+
+def overflow(page):
+    return page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+
+
+def test_a_clicked_node_shows_its_details(show, cancer):
+    page = show(cancer)
+    assert page.locator(".lead").inner_text() == cancer["summary"]
+    assert page.locator(".score .dot").count() == 3
+    item(page, "worst area,").locator("text").first.click()
+    panel = page.locator("#panel")
+    assert panel.locator("h3").inner_text() == "worst area"
+    (node,) = [node for node in cancer["nodes"] if node["name"] == "worst area"]
+    assert panel.locator(".sentence").inner_text() == node["sentence"]
+    assert panel.locator("svg .bar").count() == 2 * len(node["levels"])
+    assert panel.locator(".cuts li").all_inner_texts() == [f"{cut:.9g}" for cut in node["cuts"]]
+    panel.get_by_text("Counts as a table").click()
+    cells = panel.locator(".counts td").all_inner_texts()
+    assert cells == [f"{count:,}" for counts in node["counts"] for count in counts]
+    assert item(page, "worst area,").get_attribute("aria-selected") == "true"
+    panel.get_by_role("button", name="worst perimeter").click()
+    assert panel.locator("h3").inner_text() == "worst perimeter"
+
+
+def test_subtrees_fold_and_unfold(show, cancer):
+    page = show(cancer)
+    tree = page.get_by_role("treeitem")
+    assert tree.count() == 13
+    item(page, "worst perimeter").locator(".fold").click()
+    assert tree.count() == 10
+    assert item(page, "worst perimeter").get_attribute("aria-expanded") == "false"
+    item(page, "worst perimeter").locator(".fold").click()
+    page.get_by_role("button", name="Collapse all").click()
+    assert tree.count() == 5
+    page.get_by_role("button", name="Expand all").click()
+    assert tree.count() == 13
+
+
+def test_the_tree_moves_and_zooms(show, cancer):
+    page = show(cancer)
+    world = page.locator("#drawing > g")
+    before = world.get_attribute("transform")
+    page.get_by_role("button", name="Zoom in").click()
+    zoomed = world.get_attribute("transform")
+    assert zoomed != before
+    box = page.locator("#drawing").bounding_box()
+    page.mouse.move(box["x"] + 60, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 160, box["y"] + 60, steps=4)
+    page.mouse.up()
+    moved = world.get_attribute("transform")
+    assert moved != zoomed
+    page.mouse.wheel(0, -300)
+    page.wait_for_timeout(100)
+    assert world.get_attribute("transform") == moved, "without a click into the tree the page scrolls"
+    item(page, "diagnosis").click()
+    moved = world.get_attribute("transform")
+    page.mouse.wheel(0, -300)
+    page.wait_for_function(
+        "before => document.querySelector('#drawing > g').getAttribute('transform') !== before",
+        arg=moved,
+    )
+    page.get_by_role("button", name="Fit").click()
+    page.wait_for_timeout(50)
+    assert all(
+        box["x"] <= node.bounding_box()["x"] <= box["x"] + box["width"]
+        for node in page.get_by_role("treeitem").all()
+    )
+
+
+def test_the_keyboard_walks_the_tree(show, cancer):
+    page = show(cancer)
+    focused = "document.activeElement.getAttribute('aria-label')"
+    item(page, "diagnosis").focus()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(focused).startswith("worst perimeter")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(focused).startswith("worst area")
+    page.keyboard.press("Enter")
+    assert page.locator("#panel h3").inner_text() == "worst area"
+    assert page.evaluate(focused).startswith("worst area")
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate(focused).startswith("worst perimeter")
+    page.keyboard.press("ArrowLeft")
+    assert item(page, "worst perimeter").get_attribute("aria-expanded") == "false"
+    assert page.get_by_role("treeitem").count() == 10
+    page.keyboard.press("ArrowRight")
+    assert page.get_by_role("treeitem").count() == 13
+    page.keyboard.press("End")
+    assert page.evaluate(focused).startswith("symmetry error")
+    page.keyboard.press("Home")
+    assert page.evaluate(focused).startswith("diagnosis")
+    assert page.locator("[role=treeitem][tabindex='0']").count() == 1
+
+
+def test_the_table_sorts_searches_and_filters(show, cancer):
+    page = show(cancer)
+    relevance = dict(zip(cancer["columns"]["name"], cancer["columns"]["relevance"], strict=True))
+    assert [relevance[name] for name in names(page)] == sorted(relevance.values(), reverse=True)
+    for head in page.locator("#head th").all():
+        head.get_by_role("button").click()
+        assert head.get_attribute("aria-sort") in ("ascending", "descending")
+        assert page.locator("#head th:not([aria-sort=none])").count() == 1
+    page.get_by_role("button", name="Name", exact=True).click()
+    assert names(page) == sorted(relevance)
+    page.get_by_role("button", name="Name", exact=True).click()
+    assert names(page) == sorted(relevance, reverse=True)
+    page.get_by_label("Search names").fill("WORST")
+    page.get_by_text("10 of 30 columns").wait_for()
+    assert all(name.startswith("worst") for name in names(page))
+    page.get_by_role("button", name="redundant 15").click()
+    found = names(page)
+    assert 0 < len(found) < 10
+    page.get_by_label("Search names").fill("nothing has this name")
+    page.get_by_text("No column fits.").wait_for()
+    assert names(page) == []
+
+
+def test_a_column_of_the_table_leads_to_the_tree_or_to_its_reason(show, cancer):
+    page = show(cancer)
+    page.get_by_role("button", name="Collapse all").click()
+    page.locator("#rows").get_by_role("button", name="mean texture").click()
+    assert page.locator("#panel h3").inner_text() == "mean texture"
+    assert item(page, "mean texture").is_visible()
+    page.locator("#rows").get_by_role("button", name="worst radius").click()
+    detail = page.locator("#rows .detail").inner_text()
+    assert detail.startswith(
+        "“worst radius” is dropped as redundant: it tells 0.462 nats about the class"
+    )
+    page.locator("#rows .detail").get_by_role("button").click()
+    assert page.locator("#panel h3").inner_text() == "worst area"
+
+
+def test_hostile_names_are_text(show, hostile):
+    page = show(hostile)
+    assert page.title().startswith(SCRIPT)
+    assert page.locator("h1").inner_text() == SCRIPT
+    assert set(names(page)) >= {SCRIPT, IMAGE, "</script>"}
+    for node in range(page.get_by_role("treeitem").count()):
+        page.get_by_role("treeitem").nth(node).locator("text").first.click()
+    assert page.locator("img, #tree b").count() == 0
+    page.wait_for_timeout(100)
+
+
+def test_light_and_dark(show, cancer):
+    page = show(cancer, color_scheme="light")
+    background = "getComputedStyle(document.body).backgroundColor"
+    button = page.get_by_role("button", name="Dark mode")
+    light = page.evaluate(background)
+    button.click()
+    dark = page.evaluate(background)
+    assert button.get_attribute("aria-pressed") == "true"
+    assert dark != light
+    button.click()
+    assert page.evaluate(background) == light
+    assert show(cancer, color_scheme="dark").evaluate(background) == dark
+
+
+def test_a_phone_shows_everything_without_scrolling_sideways(show, cancer, hostile):
+    for facts in (cancer, hostile):
+        page = show(facts, width=360, height=740)
+        page.get_by_role("treeitem").nth(1).locator("text").first.click()
+        assert overflow(page) <= 0
+        assert page.locator("#rows tr").first.bounding_box()["width"] <= 360
+
+
+def test_print_has_tree_and_first_rows_but_no_controls(show, cancer):
+    page = show(cancer)
+    page.emulate_media(media="print")
+    assert page.get_by_role("treeitem").first.is_visible()
+    assert not page.get_by_label("Search names").is_visible()
+    assert not page.get_by_text("Expand all").is_visible()
+    assert page.locator("#rows tr").first.is_visible()
+
+
+def test_nothing_selected(show):
+    random = np.random.default_rng(0)
+    selector = SLFS().fit(random.normal(size=(100, 5)), random.integers(0, 2, 100))
+    page = show(make_facts(selector))
+    assert page.get_by_role("treeitem").count() == 0
+    assert "No column was selected" in page.locator("#tree").inner_text()
+    assert len(names(page)) == 5
+
+
+def test_many_nodes_and_classes(show):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 26, 3000)
+    X = np.where(random.random((3000, 220)) < 0.4, (y[:, np.newaxis] * np.arange(1, 221)) % 26 // 5, 0)
+    X = np.where(random.random(X.shape) < 0.2, random.integers(0, 6, X.shape), X)
+    selector = MRMR(k=180, categorical_features="all").fit(
+        X, np.array([f"class {c:02}" for c in range(26)])[y]
+    )
+    page = show(make_facts(selector))
+    assert page.get_by_role("treeitem").count() == 181
+    item(page, "class, the class").focus()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    labels = page.locator("#panel svg .chart-label").evaluate_all(
+        "all => all.map((one) => one.lastChild.data)"
+    )
+    assert labels == [f"class {c:02}" for c in range(26)]
+    last = page.get_by_role("treeitem").last.bounding_box()
+    frame = page.locator("#drawing").bounding_box()
+    assert frame["y"] <= last["y"] <= frame["y"] + frame["height"]
+
+
+def test_a_hundred_thousand_columns_open_at_once(show):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 200)
+    noise = sparse.random(200, 99_980, density=0.01, format="csc", random_state=0)
+    signal = sparse.csc_matrix((random.random((200, 20)) < 0.1 + 0.6 * y[:, np.newaxis]).astype(float))
+    selector = SLFS().fit(sparse.hstack([noise, signal], format="csc"), y)
+    page = show(make_facts(selector))
+    paint = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+    page.wait_for_function(paint)
+    assert page.evaluate(paint) < 5000
+    assert page.locator("#rows tr").count() == 50
+    assert page.locator("#page").inner_text() == "Page 1 of 2,000"
+    first = names(page)
+    page.get_by_role("button", name="Next").click()
+    assert page.locator("#page").inner_text() == "Page 2 of 2,000"
+    assert not set(first) & set(names(page))
+    page.get_by_role("button", name="Previous").click()
+    assert names(page) == first
+    page.get_by_role("button", name="Name", exact=True).click()
+    assert names(page)[:3] == ["x0", "x1", "x2"]
+    page.get_by_label("Search names").fill("x9999")
+    page.get_by_text("11 of 100,000 columns").wait_for()
+    assert names(page)[:2] == ["x9999", "x99990"]
