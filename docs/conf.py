@@ -39,11 +39,22 @@ html_copy_source = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
+numpydoc_validation_exclude = {r"TreeNetwork$", r"datasets\.Dataset$"}  # dataclasses: "Attributes"
 numpydoc_validation_checks = {
     *("GL03", "GL05", "GL06", "GL07", "GL08", "GL09", "GL10"),  # sections: there, known, in order
     *("SS01", "SS03", "SS06"),  # a summary, of one line, with a full stop
-    *("PR02", "PR05", "PR06", "PR08", "PR09", "PR10"),  # parameters: none that does not exist
-    *("RT04", "RT05", "YD01", "SA02", "SA03"),  # returns and references
+    *(
+        "PR01",
+        "PR02",
+        "PR03",
+        "PR04",
+        "PR05",
+        "PR06",
+        "PR08",
+        "PR09",
+        "PR10",
+    ),  # parameters: none that does not exist
+    *("RT01", "RT04", "RT05", "YD01", "SA02", "SA03"),  # returns and references
 }
 
 sphinx_gallery_conf = {

@@ -176,3 +176,11 @@ def test_string_labels_come_back():
     classifier = BNSLFS().fit(X, names)
     assert set(classifier.predict(X)) == set(names)
     assert classifier.score(X, names) > 0.92
+
+
+def test_a_refit_on_a_table_without_names_forgets_the_old_ones():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    classifier = BNSLFS().fit(X, y)
+    classifier.fit(X.to_numpy()[:, :3], y)
+    assert not hasattr(classifier, "feature_names_in_")
+    assert classifier.predict(X.to_numpy()[:5, :3]).tolist() == [0] * 5

@@ -145,7 +145,17 @@ def load(name: str) -> Bunch:
 
 
 def find(name: str) -> Path | None:
-    """The file in which a dataset is already here: in the folder of ``SLFS_DATA``, or in the cache."""
+    """Find the file in which a dataset is already here: in the folder of ``SLFS_DATA``, or in the cache.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``DATASETS``.
+
+    Returns
+    -------
+    path : Path or None
+    """
     folder = os.environ.get(FOLDER_VARIABLE)
     places = [Path(folder)] if folder else []
     for place in [*places, _cache()]:

@@ -35,11 +35,12 @@ def demonstrate(report: Path | None = None) -> str:
     if report is not None:
         facts = make_facts(selector, data="breast cancer", accuracy=accuracy, seconds=seconds)
         write_report(facts, report)
+    size = f"{X.shape[0]} samples x {X.shape[1]} features"
     kept = selector.features_[selector.ranking_]
     dropped = selector.features_[~selector.support_]
     return "\n".join(
         [
-            f"Breast cancer, {X.shape[0]} x {X.shape[1]}: {selector.n_features_} selected in {seconds:.2f} s.",
+            f"Breast cancer, {size}: {selector.n_features_} selected in {seconds:.2f} s.",
             "",
             f"  {'feature':<24}{'role':<32}{'I(f;Y)':>9}",
             *(f"  {one['name']:<24}{one['role']:<32}{one['relevance']:>9.3f}" for one in kept),

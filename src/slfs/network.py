@@ -66,7 +66,18 @@ class TreeNetwork:
         return len(self.names)
 
     def children(self, node: int = ROOT) -> list[int]:
-        """Places of the children of a node, by default of the class, as they joined."""
+        """Find the children of a node, in the order in which they joined.
+
+        Parameters
+        ----------
+        node : int, default=-1
+            Its place among the nodes; by default the class.
+
+        Returns
+        -------
+        children : list of int
+            Their places.
+        """
         return np.flatnonzero(self.parents == node).tolist()
 
     @property
@@ -96,6 +107,10 @@ class TreeNetwork:
         """A networkx.DiGraph with the class as root; nodes and edges carry the information figures.
 
         A feature that has the name of the class variable is told apart from it by a prime.
+
+        Returns
+        -------
+        graph : networkx.DiGraph
         """
         try:
             import networkx
@@ -121,7 +136,12 @@ class TreeNetwork:
         return graph
 
     def to_dot(self) -> str:
-        """The tree in the language of Graphviz."""
+        """Write the tree in the language of Graphviz.
+
+        Returns
+        -------
+        text : str
+        """
         lines = ["digraph slfs {", "  node [shape=box, style=rounded];"]
         lines.append(f"  {_quoted(self._name(ROOT))} [shape=ellipse];")
         for (parent, child), strength in zip(self.edges, self.mutual_information, strict=True):
@@ -129,7 +149,12 @@ class TreeNetwork:
         return "\n".join([*lines, "}"])
 
     def to_mermaid(self) -> str:
-        """The tree in the language of Mermaid, which Markdown pages and notebooks draw."""
+        """Write the tree in the language of Mermaid, which Markdown pages and notebooks draw.
+
+        Returns
+        -------
+        text : str
+        """
         from slfs.drawing import mermaid
 
         return mermaid(self)
@@ -156,7 +181,18 @@ class TreeNetwork:
             waiting += [(child, below, end) for child, end in self.drawn_children(node)]
 
     def drawn_children(self, node: int) -> list[tuple[int, bool]]:
-        """The children of a node, the last to be drawn first, and whether each is the last."""
+        """Find the children of a node, the last to be drawn first.
+
+        Parameters
+        ----------
+        node : int
+            Its place among the nodes, -1 for the class.
+
+        Returns
+        -------
+        children : list of (int, bool)
+            Their places, and whether each is the last to be drawn.
+        """
         children = sorted(self.children(node), key=lambda child: self.relevance[child])
         return [(child, place == 0) for place, child in enumerate(children)]
 

@@ -66,17 +66,44 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         return best
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """P(class | features): an array of shape (n_samples, n_classes)."""
+        """The probability of each class given the features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
         return np.exp(self.predict_log_proba(X))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """log P(class | features): an array of shape (n_samples, n_classes)."""
+        """The logarithm of the probability of each class given the features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+        """
         joint = self.predict_joint_log_proba(X)
         posterior: NDArray[np.float64] = joint - logsumexp(joint, axis=1, keepdims=True)
         return posterior
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """log P(class, selected features): an array of shape (n_samples, n_classes)."""
+        """The logarithm of the joint probability of each class and the selected features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+
+        Returns
+        -------
+        joint : ndarray of shape (n_samples, n_classes)
+        """
         table = self._read_new_data(X)
         with Threads(None) as threads:
             codes = encode_table(table, self._coding, self.network_.columns, threads)

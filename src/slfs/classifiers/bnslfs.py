@@ -114,19 +114,46 @@ class BNSLFS(NetworkClassifier):
         alpha: float = 1.0,
         backoff: float | None = 5.0,
     ) -> BNSLFS:
-        """Make a fitted classifier of a fitted selector, without the data."""
+        """Make a fitted classifier of a fitted selector, without the data.
+
+        Parameters
+        ----------
+        selector : object
+            A fitted selector of this library.
+        structure : {"linked", "augmented", "tree"}, default="linked"
+            As in the class, like the others.
+        alpha : float, default=1.0
+            Smoothing.
+        backoff : float or None, default=5.0
+            Smoothing of the tables with a parent.
+
+        Returns
+        -------
+        classifier : BNSLFS
+        """
         classifier = cls(clone(selector), structure=structure, alpha=alpha, backoff=backoff)
         classifier._validate_params()
         return classifier._take_over(selector)
 
     def explain(self, column: str | int) -> str:
-        """Say in one sentence why a column is in the network or not; see `SLFS.explain`."""
+        """Say in one sentence why a column is in the network or not.
+
+        Parameters
+        ----------
+        column : str or int
+            Its name, or its place in the table.
+
+        Returns
+        -------
+        sentence : str
+        """
         check_is_fitted(self)
         return self.selector_.explain(column)
 
     def _take_over(self, selector: BaseSelector) -> BNSLFS:
         self.selector_ = selector
         self.n_features_in_ = selector.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if hasattr(selector, "feature_names_in_"):
             self.feature_names_in_ = selector.feature_names_in_
         self._set_network(

@@ -175,8 +175,12 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        structure, alpha, backoff
-            As in `BNSLFS`.
+        structure : {"linked", "augmented", "tree"}, default="linked"
+            As in `BNSLFS`, like the others.
+        alpha : float, default=1.0
+            Smoothing.
+        backoff : float or None, default=5.0
+            Smoothing of the tables with a parent.
 
         Returns
         -------
@@ -203,7 +207,17 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         return explain(self.features_[self.place(column)])
 
     def place(self, column: str | int) -> int:
-        """The place in the table of a column that is given by its name or its place."""
+        """Find a column.
+
+        Parameters
+        ----------
+        column : str or int
+            Its name, or its place in the table (negative: from the end).
+
+        Returns
+        -------
+        place : int
+        """
         names = self.features_["name"]
         if isinstance(column, Integral):
             if not -len(names) <= column < len(names):

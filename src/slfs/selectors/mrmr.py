@@ -23,12 +23,12 @@ class MRMR(GreedySelector):
 
     Parameters
     ----------
-    criterion : {"MID", "MIQ"}, default="MID"
-        Difference or quotient of relevance and redundancy.
     k : int, float or "auto", default="auto"
         Most features to take, the same as a share of the columns, or as many as pay: "auto" leaves out
         what does not earn the description of its own table, 2 N I(f;Y) <= (d-1)(c-1) log N, and stops
         before the first feature that does not beside some feature already taken, with I(f;Y|s).
+    criterion : {"MID", "MIQ"}, default="MID"
+        Difference or quotient of relevance and redundancy.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns of numbers to take as categories, as in `SLFS`.
     n_jobs : int or None, default=None
