@@ -143,6 +143,19 @@ def test_fit_predict_explain(here, slfs, table):
     assert "benign" in (here / "m.bif").read_text()
 
 
+def test_a_sparse_file_may_lack_the_last_columns(here, slfs):
+    random = np.random.default_rng(0)
+    X = sparse.random_array((200, 30), density=0.3, rng=random, format="csr")
+    y = (X[:, [3]].toarray()[:, 0] > 0).astype(int)
+    dump_svmlight_file(X, y, "train.svm")
+    dump_svmlight_file(X[:, :20], y, "new.svm")
+    assert slfs("fit", "train.svm", "--model", "m.slfs")[0] == 0
+    code, out, _ = slfs("predict", "m.slfs", "new.svm")
+    assert code == 0
+    assert [int(line) for line in out.split()[1:]] == y.tolist()
+    assert here.exists()
+
+
 def test_discretize(here, slfs, table):
     code, out, _ = slfs("discretize", "cancer.csv", "-t", "diagnosis", "--out", "codes.csv", "--json")
     assert code == 0

@@ -212,7 +212,7 @@ def _read_arrow(content: IO[bytes], _missing: list[str]) -> tuple[Any, Any]:
 def _read_svmlight(content: IO[bytes], _missing: list[str]) -> tuple[Any, Any]:
     from sklearn.datasets import load_svmlight_file
 
-    X, y = load_svmlight_file(content)
+    X, y = load_svmlight_file(content, zero_based=True)  # column x7 is what the file calls 7
     whole = y.astype(np.int64)
     return sparse.csr_array(X), whole if (whole == y).all() else y
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from scipy import sparse
 
 from slfs import BNSLFS
 from slfs.cli.common import (
@@ -101,6 +102,8 @@ def predict(
                     f"{file.name} lacks {len(lacking)} column(s) that the model needs: {lacking[:5]}."
                 )
             table = table[list(names)]
+        if sparse.issparse(table) and table.shape[1] < classifier.n_features_in_:
+            table.resize(table.shape[0], classifier.n_features_in_)  # the last columns are all zero here
         found = pd.DataFrame({"prediction": classifier.predict(table)})
         if probabilities:
             shares = classifier.predict_proba(table)

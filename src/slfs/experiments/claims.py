@@ -140,6 +140,11 @@ def _free_classifier(rows: pd.DataFrame) -> Claim:
     gain = 100 * (means["BNSLFS"] - means["NB"]).mean()
     return Claim(
         "BNSLFS, which costs no training, is as good as or better than naive Bayes on the same columns",
-        "holds" if better >= len(means) / 2 and gain >= 0 else "fails",
-        f"at least as accurate on {better} of {len(means)} datasets, {gain:+.2f} points on average",
+        f"holds on {better} of {len(means)} datasets",
+        f"{gain:+.2f} points on average, {_extremes(100 * (means['BNSLFS'] - means['NB']))}",
     )
+
+
+def _extremes(gains: pd.Series) -> str:
+    best, worst = gains.idxmax(), gains.idxmin()
+    return f"from {gains[worst]:+.1f} ({DATASETS[worst].title}) to {gains[best]:+.1f} ({DATASETS[best].title})"
