@@ -147,4 +147,5 @@ def _free_classifier(rows: pd.DataFrame) -> Claim:
 
 def _extremes(gains: pd.Series) -> str:
     best, worst = gains.idxmax(), gains.idxmin()
-    return f"from {gains[worst]:+.1f} ({DATASETS[worst].title}) to {gains[best]:+.1f} ({DATASETS[best].title})"
+    low = f"{gains[worst]:+.1f} ({DATASETS[worst].title})"
+    return f"from {low} to {gains[best]:+.1f} ({DATASETS[best].title})"

@@ -32,8 +32,9 @@ def accuracy_bars(table: pd.DataFrame, methods: list[str], path: Path) -> None:
             left = np.arange(len(datasets)) + (place - (len(methods) - 1) / 2) * width
             colour = OURS if place == 0 else OTHERS[(place - 1) % len(OTHERS)]
             ax.bar(left, part[method], width * 0.92, color=colour, label=method)
-        ax.set_ylim(max(0.0, np.floor(part.min().min() / 10) * 10 - 5), 100)
-        ax.set_ylabel("accuracy, % (axis cut)")
+        low = max(0.0, np.floor(part.min().min() / 10) * 10 - 5)
+        ax.set_ylim(low, 100)
+        ax.set_ylabel("accuracy, %" + (" (axis cut)" if low else ""))
         ax.set_title(_title(column), loc="left", fontsize=10)
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(axis="y", linewidth=0.4, alpha=0.6)
