@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from slfs import SLFS
 from slfs.datasets import load
-from slfs.experiments import growth, run, statistics
+from slfs.experiments import growth, pages, run, statistics
 from slfs.experiments.classify import Fold
 from slfs.experiments.config import Config, Method, read_config
 from slfs.experiments.figures import _groups
@@ -239,3 +239,32 @@ def test_the_stored_rows_are_complete():
     wanted = {run._key(cell) for cell in run._cells(read_config())}
     assert {run._key(row) for row in rows[run.KEY].to_dict("records")} == wanted
     assert not rows.duplicated([*run.KEY, "classifier"]).any()
+
+
+def test_the_figures_of_the_readme_are_those_of_the_rows():
+    rows = pd.read_parquet(STORED / "rows.parquet")
+    equal = statistics.accuracies(statistics.comparison(rows))[list(statistics.FILTERS)]
+    naive = statistics.accuracies(statistics.comparison(rows, bayes="NB"))[list(statistics.FILTERS)]
+    ranks, own = statistics.mean_ranks(equal), statistics.comparison(rows, "own")
+    text = (STORED.parent / "README.md").read_text("utf-8")
+    own_ranks = statistics.mean_ranks(statistics.accuracies(own))
+    figures = [
+        *(f"{ranks[name]:.2f}" for name in ("SLFS", "CMIM", "JMI")),
+        *(f"{statistics.mean_ranks(naive)[name]:.2f}" for name in ("SLFS", "CMIM")),
+        *(f"{own_ranks[name]:.2f}" for name in ("SLFS", "CMIM")),
+        *(f"{100 * equal[name].mean():.2f} %" for name in ("SLFS", "CMIM")),
+    ]
+    kinds = rows[rows["method"] == "SLFS"].pivot_table(
+        index="dataset", columns="classifier", values="accuracy"
+    )
+    gain = 100 * (kinds["BNSLFS"] - kinds["NB"])
+    figures += [f"{gain['letter']:.1f} points on Letter", f"loses {-gain['dorothea']:.1f} on"]
+    folded = " ".join(text.split())
+    assert [figure for figure in figures if figure not in folded] == []
+
+
+def test_the_results_page_is_that_of_the_rows():
+    rows, growth_rows = (pd.read_parquet(STORED / name) for name in ("rows.parquet", "growth.parquet"))
+    sensitivity = pd.read_parquet(STORED / "sensitivity" / "rows.parquet")
+    page = (STORED.parent / "docs" / "results.md").read_text("utf-8")
+    assert pages.results_page(rows, growth_rows, sensitivity) == page

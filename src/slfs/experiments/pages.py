@@ -165,7 +165,8 @@ def _equal(rows: pd.DataFrame) -> str:
         "rivals (Holm). Methods without a rank ask a classifier, select nothing, or are other readings "
         "of SLFS. OSFS and Fast-OSFS do badly on many classes because they take two variables for "
         "independent without a test where there are fewer than five samples a degree of freedom "
-        "(`samples_per_df`, as the authors' own code).\n\n![Critical differences](results/critical-difference.png)\n\n"
+        "(`samples_per_df`, as the authors' own code).\n\n"
+        "![Critical differences](results/critical-difference.png)\n\n"
         "![Accuracy by classifier and dataset](results/accuracy.png)"
     )
 
