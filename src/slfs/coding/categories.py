@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.coding.codebook import MAX_LEVELS, NONE, Coding, Learned, missing_codes
+from slfs.coding.codebook import MAX_LEVELS, NONE, Coding, Learned, Level, missing_codes
 from slfs.counting.planes import SampleLayout
 from slfs.table import LabelBlock
 
@@ -84,10 +84,10 @@ def learn_categories(
     coding = Coding(
         mdlp=np.zeros(1, np.bool_),
         n_levels=np.array([len(table)]),
-        rare=np.array([rare]),
-        missing=np.array([missing_level]),
+        rare=np.array([rare], Level),
+        missing=np.array([missing_level], Level),
         n_distinct=np.array([n_distinct]),
-        fallback=np.array([int(table.sum(axis=1).argmax())]),
+        fallback=np.array([table.sum(axis=1).argmax()], Level),
         low=np.array([np.nan]),
         high=np.array([np.nan]),
         offset=np.zeros(2, np.int64),

@@ -17,6 +17,9 @@ MAX_LEVELS = 255
 
 NONE = -1
 
+Level = np.int16
+"""The type of a level, or NONE: there may be millions of columns."""
+
 
 @dataclass(frozen=True)
 class Coding:
@@ -46,10 +49,10 @@ class Coding:
 
     mdlp: NDArray[np.bool_]
     n_levels: NDArray[np.int64]
-    rare: NDArray[np.int64]
-    missing: NDArray[np.int64]
+    rare: NDArray[Level]
+    missing: NDArray[Level]
     n_distinct: NDArray[np.int64]
-    fallback: NDArray[np.int64]
+    fallback: NDArray[Level]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     offset: NDArray[np.int64]
@@ -81,26 +84,46 @@ class Coding:
         )
 
 
-def join_codings(codings: Sequence[Coding]) -> Coding:
-    """Put the codings of consecutive columns one after another."""
+def join_codings(codings: list[Coding]) -> Coding:
+    """Put the codings of consecutive columns one after another.
+
+    The list is emptied: where nobody else holds the parts, one field at a time is in memory twice.
+    """
     first = itertools.accumulate((len(coding) for coding in codings), initial=0)
+    categories = {
+        start + column: levels
+        for start, coding in zip(first, codings, strict=False)
+        for column, levels in coding.categories.items()
+    }
+    lengths = np.concatenate([np.diff(coding.offset) for coding in codings])
+    fields = [
+        [getattr(coding, name) for coding in codings]
+        for name in (
+            "mdlp", "n_levels", "rare", "missing", "n_distinct", "fallback", "low", "high", "thresholds",
+        )
+    ]  # fmt: skip
+    codings.clear()
+    mdlp, n_levels, rare, missing, n_distinct, fallback, low, high, thresholds = map(join_arrays, fields)
     return Coding(
-        np.concatenate([coding.mdlp for coding in codings]),
-        np.concatenate([coding.n_levels for coding in codings]),
-        np.concatenate([coding.rare for coding in codings]),
-        np.concatenate([coding.missing for coding in codings]),
-        np.concatenate([coding.n_distinct for coding in codings]),
-        np.concatenate([coding.fallback for coding in codings]),
-        np.concatenate([coding.low for coding in codings]),
-        np.concatenate([coding.high for coding in codings]),
-        starts(np.concatenate([np.diff(coding.offset) for coding in codings])),
-        np.concatenate([coding.thresholds for coding in codings]),
-        {
-            start + column: levels
-            for start, coding in zip(first, codings, strict=False)
-            for column, levels in coding.categories.items()
-        },
+        mdlp,
+        n_levels,
+        rare,
+        missing,
+        n_distinct,
+        fallback,
+        low,
+        high,
+        starts(lengths),
+        thresholds,
+        categories,
     )
+
+
+def join_arrays(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """Concatenate the arrays of a list, and empty it."""
+    joined = np.concatenate(parts)
+    parts.clear()
+    return joined
 
 
 @dataclass(frozen=True)

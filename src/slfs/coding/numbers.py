@@ -13,6 +13,7 @@ from slfs.coding.codebook import (
     NONE,
     Coding,
     Learned,
+    Level,
     join_learned,
     missing_codes,
 )
@@ -87,8 +88,8 @@ def learn_numbers(
     coding = Coding(
         mdlp=np.ones(n_columns, np.bool_),
         n_levels=n_levels,
-        rare=np.full(n_columns, NONE),
-        missing=np.where(has_missing, n_levels - 1, NONE),
+        rare=np.full(n_columns, NONE, Level),
+        missing=np.where(has_missing, n_levels - 1, NONE).astype(Level),
         n_distinct=np.zeros(n_columns, np.int64),
         fallback=_most_frequent(class_counts, n_levels, n_classes),
         low=_first(runs, runs.start),
@@ -128,8 +129,8 @@ def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -
     coding = Coding(
         mdlp=np.zeros(n_columns, np.bool_),
         n_levels=n_levels,
-        rare=np.full(n_columns, NONE),
-        missing=np.where(has_missing, n_levels - 1, NONE),
+        rare=np.full(n_columns, NONE, Level),
+        missing=np.where(has_missing, n_levels - 1, NONE).astype(Level),
         n_distinct=n_distinct,
         fallback=_most_frequent(class_counts, n_levels, n_classes),
         low=_first(runs, runs.start),
@@ -224,9 +225,9 @@ def _add_missing(
 
 def _most_frequent(
     class_counts: NDArray[np.int64], n_levels: NDArray[np.int64], n_classes: int
-) -> NDArray[np.int64]:
+) -> NDArray[Level]:
     """The most frequent level of each column; ties: the smaller level."""
     totals = np.einsum("ij->i", class_counts.reshape(-1, n_classes))  # faster than sum for few classes
     first = starts(n_levels)[:-1]
     most = np.flatnonzero(totals == np.repeat(np.maximum.reduceat(totals, first), n_levels))
-    return most[np.searchsorted(most, first)] - first
+    return (most[np.searchsorted(most, first)] - first).astype(Level)

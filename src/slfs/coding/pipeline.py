@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from slfs._threads import Threads
 from slfs.coding.categories import encode_labels, learn_labels
-from slfs.coding.codebook import Coding, Learned, join_codings
+from slfs.coding.codebook import Coding, Learned, join_arrays, join_codings
 from slfs.coding.cut_kernels import quantile_counts
 from slfs.coding.numbers import encode_numbers, learn_levels, learn_numbers, make_runs, mdlp_cuts
 from slfs.coding.run_kernels import Runs
@@ -98,15 +98,16 @@ def code_table(
 
 
 def join_facts(parts: list[ColumnFacts]) -> ColumnFacts:
-    """Put what is known of consecutive columns one after another."""
-    return ColumnFacts(
-        parts[0].n_samples,
-        parts[0].n_classes,
-        join_codings([part.coding for part in parts]),
-        np.concatenate([part.entropy for part in parts]),
-        np.concatenate([part.relevance for part in parts]),
-        np.concatenate([part.p_value for part in parts]),
-    )
+    """Put what is known of consecutive columns one after another; the list is emptied to save memory."""
+    if len(parts) == 1:
+        return parts.pop()
+    n_samples, n_classes = parts[0].n_samples, parts[0].n_classes
+    codings = [part.coding for part in parts]
+    fields = [[getattr(part, name) for part in parts] for name in ("entropy", "relevance", "p_value")]
+    parts.clear()
+    coding = join_codings(codings)
+    entropy, relevance, p_value = (join_arrays(own) for own in fields)
+    return ColumnFacts(n_samples, n_classes, coding, entropy, relevance, p_value)
 
 
 def encode_table(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from slfs.classifiers.base import NetworkClassifier
 from slfs.classifiers.tables import LogTable
-from slfs.coding.codebook import NONE, Coding
+from slfs.coding.codebook import NONE, Coding, Level
 from slfs.coding.discretizer import MDLPDiscretizer
 from slfs.network import ROOT, TreeNetwork
 from slfs.saving.errors import ModelFileError
@@ -83,8 +83,10 @@ def _check_coding(coding: Coding, n_columns: int) -> None:
     """Levels fit a byte, and every place in ``thresholds`` is there."""
     _demand(type(coding) is Coding, "a coding is none")
     _demand_array(coding.mdlp, np.bool_, (n_columns,), "mdlp")
-    for name in ("n_levels", "rare", "missing", "n_distinct", "fallback"):
+    for name in ("n_levels", "n_distinct"):
         _demand_array(getattr(coding, name), np.int64, (n_columns,), name)
+    for name in ("rare", "missing", "fallback"):
+        _demand_array(getattr(coding, name), Level, (n_columns,), name)
     for name in ("low", "high"):
         _demand_array(getattr(coding, name), np.float64, (n_columns,), name)
     _demand_array(coding.offset, np.int64, (n_columns + 1,), "offset")

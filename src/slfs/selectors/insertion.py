@@ -80,6 +80,9 @@ class Growth:
     irrelevant: dict[int, str] = field(default_factory=dict)
 
 
+BestChild = Callable[[int, int], tuple[int, float]]
+
+
 class TreeBuilder:
     """Inserts columns into a growing tree."""
 
@@ -88,12 +91,11 @@ class TreeBuilder:
         self.rules = rules
         self.tree = growth.tree
         self.growth = growth
-        self._best_child: Callable[[int, int], tuple[int, float]] = self._nearest_child
 
     def insert_in_order(self, columns: NDArray[np.int64]) -> None:
         """Insert columns as they come."""
         for f in columns.tolist():
-            self.insert(f)
+            self.insert(f, self._nearest_child)
 
     def insert_by_margin(self, columns: NDArray[np.int64]) -> None:
         """Insert first what tells most about the class that no node tells already.
@@ -103,7 +105,6 @@ class TreeBuilder:
         queue with outdated entries finds the next one.
         """
         paths = _Paths(self, columns)
-        self._best_child = paths.best_child
         queue = [(-paths.margin[f], f) for f in columns.tolist()]
         heapq.heapify(queue)
         while queue:
@@ -113,14 +114,17 @@ class TreeBuilder:
                 continue
             heapq.heappop(queue)
             paths.waiting[f] = False
-            self.insert(f)
+            self.insert(f, paths.best_child)
             if f in self.tree.parent:
                 paths.meet(f)
 
-    def insert(self, f: int) -> None:
-        """Find the place of one column, or none (section 4.2 and algorithm 1 of the paper)."""
+    def insert(self, f: int, best_child: BestChild) -> None:
+        """Find the place of one column, or none (section 4.2 and algorithm 1 of the paper).
+
+        ``best_child`` tells which child of a node a column would go on to, and its affinity.
+        """
         tree, rules = self.tree, self.rules
-        node, affinity = self._best_child(f, ROOT)
+        node, affinity = best_child(f, ROOT)
         if self._irrelevant_below(f, node):
             self.growth.irrelevant[f] = f"eq. 7 of the paper ({rules.irrelevance}) turns it away"
             return
@@ -136,7 +140,7 @@ class TreeBuilder:
             if tree.level[node] == rules.max_depth:
                 self.growth.lost_to[moving] = node
                 return
-            child, child_affinity = self._best_child(moving, node)
+            child, child_affinity = best_child(moving, node)
             if child == NOTHING or (affinity > child_affinity and self._has_room(node)):
                 tree.attach(moving, node)
                 return

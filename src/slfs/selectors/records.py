@@ -27,8 +27,8 @@ _FIELDS = np.dtype(
         ("role", object),
         ("relevance", float),
         ("entropy", float),
-        ("n_levels", int),
-        ("level", int),
+        ("n_levels", np.int32),
+        ("level", np.int32),
         ("parent", object),
         ("lost_to", object),
         ("mutual_information", float),
@@ -51,7 +51,8 @@ def make_records(
     records = np.zeros(len(names), _FIELDS)
     dropped = irrelevance != ""
     records["name"] = names
-    records["role"] = np.where(dropped, IRRELEVANT, OUTRANKED).astype(object)
+    records["role"] = OUTRANKED
+    records["role"][dropped] = IRRELEVANT
     records["relevance"], records["entropy"] = facts.relevance, facts.entropy
     records["n_levels"], records["p_value"] = facts.coding.n_levels, facts.p_value
     records["parent"] = records["lost_to"] = None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -66,11 +65,21 @@ class OnlineSet:
 Numbers = Callable[[int], NDArray[np.float64]]
 
 
+_MOST_SMALL = 32
+
+
 @dataclass(frozen=True)
 class _Arrived:
-    """What has come so far, and what the method remembers of it."""
+    """What has come so far, and what the method remembers of it.
 
-    facts: ColumnFacts
+    The facts stay in parts: joining them for each block would take time that grows with the square of
+    the stream. The last ``n_small`` parts are those of single blocks; before they become many they are
+    joined, since small arrays that stay between large ones that go leave holes in the memory.
+    """
+
+    parts: list[ColumnFacts]
+    n_small: int
+    n_columns: int
     packed: PackedColumns
     memory: Any
 
@@ -128,13 +137,13 @@ class StreamSelector(BaseSelector):
         target = read_target(y)
         layout = SampleLayout.from_class_codes(target.codes, len(target.classes))
         with Threads(self.n_jobs) as threads:
-            arrived, names = None, []
+            arrived, names = None, _Names()
             for block in blocks:
-                names.append(_names_of(block))
-                self._set_names(_joined_names(names), 0)
+                names.add(_names_of(block))
                 arrived = self._take_in(block, layout, arrived, threads)
             if arrived is None:
                 raise ValueError("blocks is empty: give at least one block of columns.")
+            self._set_names(names.joined)
             self._finish(arrived, target.classes, target.name, threads)
         return self
 
@@ -153,12 +162,13 @@ class StreamSelector(BaseSelector):
         """
         check_is_fitted(self)
         self._check_streamable()
-        known = getattr(self, "feature_names_in_", None)
-        names = _joined_names([None if known is None else known.tolist(), _names_of(block)])
+        names, known = _Names(), getattr(self, "feature_names_in_", None)
+        names.add(None if known is None else known.tolist())
+        names.add(_names_of(block))
         with Threads(self.n_jobs) as threads:
             before = replace(self._arrived, memory=copy.deepcopy(self._arrived.memory))
             arrived = self._take_in(block, before.packed.layout, before, threads)
-            self._set_names(names, len(arrived.facts.coding))
+            self._set_names(names.joined)
             self._finish(arrived, self.classes_, self.network_.class_name, threads)
         return self
 
@@ -188,56 +198,69 @@ class StreamSelector(BaseSelector):
         threads: Threads,
     ) -> _Arrived:
         facts, packed = self._code(table, layout, categorical, threads)
+        n_columns, labels = len(facts.coding), facts.coding.categories
+        parts, n_small = [facts], 1
         first, done, memory = 0, 0, None
         if before is not None:
-            first, done, memory = len(before.facts.coding), len(before.packed), before.memory
-            packed = join_packed([before.packed, packed], [first, len(facts.coding)])
-            facts = join_facts([before.facts, facts])
+            first, done, memory = before.n_columns, len(before.packed), before.memory
+            packed = join_packed([before.packed, packed], [first, n_columns])
+            parts, n_small = [*before.parts, facts], before.n_small + 1
+            if n_small == _MOST_SMALL:
+                parts, n_small = [*parts[:-n_small], join_facts(parts[-n_small:])], 0
         information = Information(packed, threads)
 
         def numbers(f: int) -> NDArray[np.float64]:
             """The column f as numbers, samples sorted by class: its levels where it has none."""
-            column = int(packed.columns[f])
-            if column in facts.coding.categories:
+            column = int(packed.columns[f]) - first
+            if column in labels:
                 return information.codes(f).astype(np.float64)
-            values: NDArray[np.float64] = table.number_block(
-                np.array([column - first]), layout.order
-            ).dense()[0]
+            values: NDArray[np.float64] = table.number_block(np.array([column]), layout.order).dense()[0]
             return values
 
         memory = self._arrive(information, np.arange(done, len(packed)), memory, numbers)
-        return _Arrived(facts, packed, memory)
+        return _Arrived(parts, n_small, first + n_columns, packed, memory)
 
     def _finish(
         self, arrived: _Arrived, classes: NDArray[Any], class_name: str, threads: Threads
     ) -> None:
-        self.n_features_in_ = len(arrived.facts.coding)
+        self.n_features_in_ = arrived.n_columns
+        facts = join_facts(arrived.parts)
         information = Information(arrived.packed, threads)
         selection = self._conclude(information, arrived.memory)
-        self._store(information, arrived.facts, selection, classes, class_name)
-        self._arrived = arrived
+        self._store(information, facts, selection, classes, class_name)
+        self._arrived = replace(arrived, parts=[facts], n_small=0)
 
-    def _set_names(self, names: list[str] | None, n_features: int) -> None:
-        self.n_features_in_ = n_features
+    def _set_names(self, names: list[str] | None) -> None:
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
 
 
-def _joined_names(parts: list[list[str] | None]) -> list[str] | None:
-    """The names of the columns of all blocks, or None if none have any."""
-    named = [part for part in parts if part is not None]
-    if not named:
-        return None
-    if len(named) < len(parts):
-        raise ValueError(
-            "Some blocks of the stream have column names and others have none. Name all columns or none."
-        )
-    joined = [name for part in named for name in part]
-    if len(set(joined)) < len(joined):
-        twice = [name for name, count in Counter(joined).items() if count > 1]
-        raise ValueError(f"Blocks of the stream share column names: {twice[:5]}. Rename the copies.")
-    return joined
+class _Names:
+    """The names of the columns of all blocks so far: of all of them, or of none."""
+
+    def __init__(self) -> None:
+        self.joined: list[str] | None = None
+        self._known: set[str] = set()
+        self._empty = True
+
+    def add(self, names: list[str] | None) -> None:
+        """Take in the names of one more block, None where it has none."""
+        if not self._empty and (names is None) != (self.joined is None):
+            raise ValueError(
+                "Some blocks of the stream have column names and others have none. Name all columns or "
+                "none."
+            )
+        self._empty = False
+        if names is not None:
+            twice = [name for name in names if name in self._known]
+            if twice:
+                raise ValueError(
+                    f"Blocks of the stream share column names: {twice[:5]}. Rename the copies."
+                )
+            self._known.update(names)
+            self.joined = [] if self.joined is None else self.joined
+            self.joined += names
 
 
 def _names_of(block: Any) -> list[str] | None:
