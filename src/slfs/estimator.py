@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from slfs._compile import compile_kernels
 from slfs.coding.codebook import Coding
 from slfs.counting.planes import SampleLayout
-from slfs.table import Table, read_table, resolve_categorical
+from slfs.table import ColumnSource, Table, read_table, resolve_categorical
 from slfs.target import Target, read_target
 
 CODING_CONSTRAINTS: dict[str, list[Any]] = {
@@ -48,6 +48,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         table = read_table(X, min_samples=2)
         target = read_target(y)
         validate_data(self, X, skip_check_array=True)
+        if isinstance(table, ColumnSource):
+            self.feature_names_in_ = np.array(table.names, dtype=object)
         if table.n_samples != len(target.codes):
             raise ValueError(
                 f"Found input variables with inconsistent numbers of samples: X has "
@@ -67,8 +69,19 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         compile_kernels()
         table = read_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        self._check_columns(X)
         return table
+
+    def _check_columns(self, X: Any) -> None:
+        """Raise an error unless a table has the columns of the one that was fitted."""
+        if not isinstance(X, ColumnSource):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return
+        fitted = self._feature_names().tolist()
+        if X.names != fitted:
+            lacking = [name for name in fitted if name not in set(X.names)]
+            how = f"it lacks {lacking[:5]}" if lacking else "they are more, or stand in another order"
+            raise ValueError(f"X has not the columns that {type(self).__name__} was fitted to: {how}.")
 
     def _feature_names(self) -> NDArray[np.object_]:
         """The names of the fitted columns, or x0, x1, ... where they have none."""

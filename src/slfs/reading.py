@@ -15,7 +15,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
+
+from slfs.sources import ParquetColumns
 
 FORMATS = {
     "csv": "csv",
@@ -46,8 +49,8 @@ class DataFile:
 
     Attributes
     ----------
-    X : DataFrame or sparse array
-        The columns without the target.
+    X : DataFrame, sparse array or ParquetColumns
+        The columns without the target. Parquet files are read when they are needed.
     y : array-like or None
         The target, if there is one.
     name : str
@@ -63,6 +66,25 @@ class DataFile:
     name: str
     target: str
     fingerprint: str
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, x0, x1, ... where they have none."""
+        if isinstance(self.X, ParquetColumns):
+            return self.X.names
+        if sparse.issparse(self.X):
+            return [f"x{column}" for column in range(self.X.shape[1])]
+        return list(map(str, self.X.columns))
+
+    def in_memory(self) -> Any:
+        """The columns as a DataFrame or a sparse array."""
+        return self.take(np.arange(self.X.shape[1])) if isinstance(self.X, ParquetColumns) else self.X
+
+    def take(self, columns: NDArray[np.int64]) -> Any:
+        """Some of the columns."""
+        if isinstance(self.X, ParquetColumns):
+            return self.X.take(columns)
+        return self.X[:, columns] if sparse.issparse(self.X) else self.X.iloc[:, columns]
 
 
 def read_file(
@@ -93,8 +115,10 @@ def read_file(
     -------
     file : DataFile
     """
-    content = _content(source)
     kind = file_format or _format(source)
+    if kind == "parquet" and source != STDIN and not _packed(source):
+        return _parquet_file(source, target, drop)
+    content = _content(source)
     name = "stdin" if source == STDIN else source
     fingerprint = hashlib.sha256(content.getbuffer()).hexdigest()
     try:
@@ -115,6 +139,23 @@ def read_file(
     for unwanted in drop:
         table = _without(table, unwanted, name)
     return DataFile(table, y, name, target_name, fingerprint)
+
+
+def _parquet_file(source: str, target: str | None, drop: Sequence[str]) -> DataFile:
+    """A Parquet file that stays where it is."""
+    path = _existing(source)
+    with path.open("rb") as file:
+        fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        table = ParquetColumns(path)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{source} cannot be read as parquet: {error}") from error
+    names = table.names
+    unwanted = [names[find_column(one, names, source)] for one in drop]
+    if target is None:
+        return DataFile(table.without(unwanted), None, source, "class", fingerprint)
+    label = names[find_column(target, names, source)]
+    return DataFile(table.without([*unwanted, label]), table.read(label), source, label, fingerprint)
 
 
 def find_column(wanted: str, names: Sequence[str], where: str) -> int:
@@ -147,14 +188,7 @@ def _without(table: Any, unwanted: str, where: str) -> Any:
 def _content(source: str) -> io.BytesIO:
     if source == STDIN:
         return io.BytesIO(sys.stdin.buffer.read())
-    path = Path(source)
-    if not path.exists():
-        near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*")], n=2)
-        raise FileNotFoundError(
-            f"There is no file {source!r}." + (f" Did you mean {' or '.join(near)}?" if near else "")
-        )
-    if path.is_dir():
-        raise IsADirectoryError(f"{source!r} is a folder: give a file.")
+    path = _existing(source)
     ending = path.suffix[1:].lower()
     try:
         with _OPENERS.get(ending, Path.open)(path, "rb") as file:
@@ -163,11 +197,27 @@ def _content(source: str) -> io.BytesIO:
         raise ValueError(f"{source} is damaged: {error}.") from error
 
 
+def _packed(source: str) -> bool:
+    return Path(source).suffix[1:].lower() in _OPENERS
+
+
+def _existing(source: str) -> Path:
+    path = Path(source)
+    if not path.exists():
+        near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*")], n=2)
+        raise FileNotFoundError(
+            f"There is no file {source!r}." + (f" Did you mean {' or '.join(near)}?" if near else "")
+        )
+    if path.is_dir():
+        raise IsADirectoryError(f"{source!r} is a folder: give a file.")
+    return path
+
+
 def _format(source: str) -> str:
     if source == STDIN:
         return "csv"
     path = Path(source)
-    if path.suffix[1:].lower() in _OPENERS:
+    if _packed(source):
         path = path.with_suffix("")
     kind = FORMATS.get(path.suffix[1:].lower())
     if kind is None:

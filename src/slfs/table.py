@@ -6,6 +6,7 @@ The only file that knows dataframes. A table hands out its columns in blocks: nu
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ class NumberBlock:
         if len(columns) == len(self.indptr) - 1:
             return self
         if self.sample is None:
-            return _dense_block(self.value.reshape(-1, self.n_samples)[columns])
+            return dense_block(self.value.reshape(-1, self.n_samples)[columns])
         indptr, source = ragged(self.indptr[columns], np.diff(self.indptr)[columns])
         return NumberBlock(self.n_samples, indptr, self.value[source], self.sample[source])
 
@@ -84,6 +85,44 @@ class Table(Protocol):
         """One column as Python values, samples in the given order."""
 
 
+class ColumnSource(ABC):
+    """A table that is somewhere else and hands its columns out when asked for them.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of the columns.
+    n_samples, n_features, numbers, categorical
+        As in `Table`.
+    """
+
+    names: list[str]
+    n_samples: int
+    n_features: int
+    numbers: NDArray[np.bool_]
+    categorical: NDArray[np.bool_]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns."""
+        return self.n_samples, self.n_features
+
+    def __len__(self) -> int:
+        return self.n_samples
+
+    @abstractmethod
+    def number_block(self, columns: NDArray[np.int64], order: Rows) -> NumberBlock:
+        """Columns as numbers, NaN for what is none; samples in the given order."""
+
+    @abstractmethod
+    def label_block(self, column: int, order: Rows) -> LabelBlock:
+        """One column as Python values, samples in the given order."""
+
+    @abstractmethod
+    def take(self, columns: NDArray[np.int64]) -> Any:
+        """Some columns as a dataframe in memory."""
+
+
 def read_table(X: Any, *, min_samples: int = 1) -> Table:
     """Recognise a table and check it.
 
@@ -99,12 +138,14 @@ def read_table(X: Any, *, min_samples: int = 1) -> Table:
     -------
     table : Table
     """
+    if isinstance(X, ColumnSource):
+        return X
     if nw.dependencies.is_into_dataframe(X):
         return _read_frame(X, min_samples)
     if isinstance(X, str | Path):
         raise TypeError(
             f"X is a path or a string ({str(X)[:60]!r}): read the file first, for example with "
-            "pandas.read_csv."
+            "pandas.read_csv, or give slfs.sources.ParquetColumns(path)."
         )
     if isinstance(X, nw.LazyFrame) or type(X).__name__ == "LazyFrame":
         raise TypeError("X is a lazy frame, which has no values yet. Give X.collect() instead.")
@@ -172,7 +213,7 @@ class ArrayTable:
         self.categorical = np.full(self.n_features, array.dtype.kind == "b")
 
     def number_block(self, columns: NDArray[np.int64], order: Rows) -> NumberBlock:
-        return _dense_block(gather(self._array, columns, order))
+        return dense_block(gather(self._array, columns, order))
 
     def label_block(self, column: int, order: Rows) -> LabelBlock:
         return _label_block(self._array[order, column].tolist(), column)
@@ -215,7 +256,7 @@ class ObjectTable:
 
     def number_block(self, columns: NDArray[np.int64], order: Rows) -> NumberBlock:
         values = [to_numbers(self._array[order, column].tolist()) for column in columns]
-        return _dense_block(np.array(values).reshape(len(columns), len(order)))
+        return dense_block(np.array(values).reshape(len(columns), len(order)))
 
     def label_block(self, column: int, order: Rows) -> LabelBlock:
         return _label_block(self._array[order, column].tolist(), column)
@@ -235,7 +276,7 @@ class FrameTable:
         values = np.empty((len(columns), len(order)))
         for place, column in enumerate(columns):
             values[place] = _series_numbers(self._columns[column])[order]
-        return _dense_block(values)
+        return dense_block(values)
 
     def label_block(self, column: int, order: Rows) -> LabelBlock:
         series = self._columns[column]
@@ -321,7 +362,8 @@ def _label_block(values: list[Any], name: object) -> LabelBlock:
     return LabelBlock(values, missing_values(values), name)
 
 
-def _dense_block(values: NDArray[np.float64] | NDArray[np.uint8]) -> NumberBlock:
+def dense_block(values: NDArray[np.float64] | NDArray[np.uint8]) -> NumberBlock:
+    """A block of one row for each column, one entry for each sample."""
     n_columns, n_samples = values.shape
     indptr = np.arange(n_columns + 1, dtype=np.int64) * n_samples
     return NumberBlock(n_samples, indptr, values.reshape(-1), None)

@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
-from scipy import sparse
 
 import slfs
 from slfs.reading import DataFile, find_column, read_file
@@ -79,8 +78,7 @@ def read_labelled(
             source, target=target, file_format=file_format, missing=missing or (), drop=drop or ()
         )
     if file.y is None:
-        names = list(map(str, file.X.columns))
-        last = f"--target {names[-1]!r}" if names else "--target NAME"
+        last = f"--target {file.names[-1]!r}"
         raise ValueError(
             f"Which column of {file.name} has the classes? Give --target, for example {last}."
         )
@@ -149,11 +147,7 @@ def progress(title: str) -> Iterator[Tick]:
 def _categorical(names: Sequence[str], file: DataFile) -> Any:
     if list(names) == ["all"]:
         return "all"
-    if sparse.issparse(file.X):
-        known = [str(column) for column in range(file.X.shape[1])]
-    else:
-        known = list(map(str, file.X.columns))
-    return [find_column(name, known, file.name) for name in names]
+    return [find_column(name, file.names, file.name) for name in names]
 
 
 def _value(text: str) -> Any:

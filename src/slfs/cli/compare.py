@@ -61,7 +61,7 @@ def compare(
     }
     with progress("comparing") as tick:
         rows = compare_methods(
-            file.X,
+            file.in_memory(),
             np.asarray(file.y),
             selectors,
             _listed(classifiers),

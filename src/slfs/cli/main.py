@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -52,6 +53,9 @@ def main() -> None:
     """Run the command line; say errors of data and parameters in one line."""
     try:
         app()
+    except BrokenPipeError:  # whoever reads our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except (ValueError, OSError, ImportError) as error:
         ERRORS.print(f"slfs: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)

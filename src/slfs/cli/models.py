@@ -93,7 +93,7 @@ def predict(
         raise ValueError(f"{model} holds a {type(classifier).__name__}, which does not predict.")
     with ERRORS.status("predicting"):
         file = read_file(data, file_format=file_format, missing=missing or ())
-        table = file.X
+        table = file.in_memory()
         names = getattr(classifier, "feature_names_in_", None)
         if names is not None and isinstance(table, pd.DataFrame):
             lacking = [name for name in names if name not in table.columns]

@@ -143,11 +143,12 @@ def discretize(
     file = read_labelled(data, target, file_format, missing, drop)
     discretizer = make_discretizer(file, categorical, n_jobs)
     with ERRORS.status("discretizing"):
-        discretizer.fit(file.X, _labels(file))
+        table = file.in_memory()
+        discretizer.fit(table, _labels(file))
         if out is not None:
-            codes = discretizer.transform(file.X)
+            codes = discretizer.transform(table)
             write_table(_with_target(codes, discretizer.get_feature_names_out(), file), out)
-    names = _names(file)
+    names = file.names
     cuts = [points.tolist() for points in discretizer.cut_points_]
     if as_json:
         typer.echo(json.dumps(dict(zip(names, cuts, strict=True)), ensure_ascii=False))
@@ -174,7 +175,7 @@ def _facts(file: DataFile, selector: Any, seconds: float, *, with_accuracy: bool
     accuracy = None
     if with_accuracy:
         with ERRORS.status("cross-validating"):
-            accuracy = compare_accuracy(selector, file.X, np.asarray(file.y))
+            accuracy = compare_accuracy(selector, file.in_memory(), np.asarray(file.y))
     return make_facts(
         selector, data=file.name, accuracy=accuracy, seconds=seconds, fingerprint=file.fingerprint
     )
@@ -204,16 +205,9 @@ def _labels(file: DataFile) -> Any:
     return pd.Series(np.asarray(file.y), name=file.target)
 
 
-def _names(file: DataFile) -> list[str]:
-    if sparse.issparse(file.X):
-        return [f"x{column}" for column in range(file.X.shape[1])]
-    return list(map(str, file.X.columns))
-
-
 def _selected(file: DataFile, selector: Any) -> Any:
     columns = np.flatnonzero(selector.support_)
-    part = file.X[:, columns] if sparse.issparse(file.X) else file.X.iloc[:, columns]
-    return _with_target(part, [_names(file)[column] for column in columns], file)
+    return _with_target(file.take(columns), [file.names[column] for column in columns], file)
 
 
 def _with_target(part: Any, names: Any, file: DataFile) -> Any:
