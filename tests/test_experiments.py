@@ -60,6 +60,10 @@ def test_stored_rows_are_not_worked_out_again(config, tmp_path, monkeypatch):
     first = run.run(config, tmp_path, n_jobs=1, progress=quietly)
     monkeypatch.setattr(run, "run_job", None)
     pd.testing.assert_frame_equal(run.run(config, tmp_path, n_jobs=1, progress=quietly), first)
+    fewer = replace(config, methods=config.methods[:1], classifiers=("NB",))
+    part = run.run(fewer, tmp_path, n_jobs=1, progress=quietly)
+    assert set(part["method"]) == {"SLFS"}
+    assert set(part["classifier"]) == {"NB"}
     told = []
     more = replace(config, methods=(*config.methods, Method("FCBF", "FCBF")))
     monkeypatch.undo()
@@ -67,6 +71,14 @@ def test_stored_rows_are_not_worked_out_again(config, tmp_path, monkeypatch):
     assert told[0][0] > 0, "what was stored counts as done"
     old = second[second["method"] != "FCBF"].reset_index(drop=True)
     pd.testing.assert_frame_equal(old, first)
+    other = replace(config, seed=8, classifiers=("5-NN",))
+    assert set(run.run(other, tmp_path, n_jobs=1, progress=quietly)["seed"]) == {8}
+    kept = run.run(config, tmp_path, n_jobs=1, progress=quietly)
+    pd.testing.assert_frame_equal(kept, first)  # another configuration leaves these rows alone
+    wider = run.run(
+        replace(config, classifiers=(*config.classifiers, "TAN")), tmp_path, n_jobs=1, progress=quietly
+    )
+    assert (wider["classifier"] == "TAN").sum() == len(first) / 3
 
 
 def test_a_killed_run_goes_on_where_it_was(config, tmp_path):
@@ -143,6 +155,16 @@ sizes = ["own"]
             'seed=1\nfolds=2\ndatasets=[]\nclassifiers=[]\n[methods.a]\nestimator="SLFS"\nsizes=["equal"]',
             "first method decides",
         ),
+        (
+            'seed=1\nfolds=2\ndatasets=[]\nclassifiers=[]\n[methods.a]\nestimator="SLFS"\nsizes=[]',
+            "first method decides",
+        ),
+        (
+            """seed=1\nfolds=2\ndatasets=[]\nclassifiers=[]
+            [methods.a]\nestimator="SLFS"\nsizes=["own"]\nparameters={lamda=1}""",
+            "parameters of the method 'a' are wrong",
+        ),
+        ("seed=1\nfold=2\nfolds=2\ndatasets=[]\nclassifiers=[]\n[methods]", "no key 'fold'"),
     ],
 )
 def test_a_wrong_configuration_is_refused(text, message, tmp_path):
@@ -253,6 +275,7 @@ def test_the_figures_of_the_readme_are_those_of_the_rows():
         *(f"{statistics.mean_ranks(naive)[name]:.2f}" for name in ("SLFS", "CMIM")),
         *(f"{own_ranks[name]:.2f}" for name in ("SLFS", "CMIM")),
         *(f"{100 * equal[name].mean():.2f} %" for name in ("SLFS", "CMIM")),
+        *(f"{statistics.friedman(equal).ranks[name]:.2f}" for name in ("SLFS", "CMIM")),
     ]
     kinds = rows[rows["method"] == "SLFS"].pivot_table(
         index="dataset", columns="classifier", values="accuracy"

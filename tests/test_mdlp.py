@@ -112,6 +112,16 @@ def test_small_integers_are_coded_as_the_same_floats(seed, n_values, categorical
         assert selectors[0].network_.to_dot() == selectors[1].network_.to_dot()
 
 
+@pytest.mark.parametrize("kind", ["from_dtype", "all"])
+def test_sparse_columns_without_any_entry(kind):
+    X, y = np.zeros((40, 12)), np.tile([0, 1], 20)
+    X[:, 1] = y
+    for table in (X, sparse.csr_array(X), sparse.csc_array(X)):
+        found = MDLPDiscretizer(categorical_features=kind).fit(table, y)
+        assert found.n_levels_.tolist() == [1, 2, *[1] * 10]
+        assert SLFS(categorical_features=kind).fit(table, y).get_support(indices=True).tolist() == [1]
+
+
 def test_intervals_are_closed_on_the_right():
     X, y = np.array([[0.0], [0], [0], [0], [1], [1], [1], [1]]), [0, 0, 0, 0, 1, 1, 1, 1]
     discretizer = MDLPDiscretizer().fit(X, y)

@@ -8,7 +8,10 @@ import gzip
 import hashlib
 import io
 import lzma
+import re
 import sys
+import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +62,8 @@ class DataFile:
         What the target is called.
     fingerprint : str
         SHA-256 of the bytes of the file.
+    all_names : list of str
+        Names of all columns of the file, the target and dropped ones among them.
     """
 
     X: Any
@@ -66,15 +71,19 @@ class DataFile:
     name: str
     target: str
     fingerprint: str
+    all_names: list[str]
 
     @property
     def names(self) -> list[str]:
         """Names of the columns, x0, x1, ... where they have none."""
-        if isinstance(self.X, ParquetColumns):
-            return self.X.names
-        if sparse.issparse(self.X):
-            return [f"x{column}" for column in range(self.X.shape[1])]
-        return list(map(str, self.X.columns))
+        return self.X.names if isinstance(self.X, ParquetColumns) else _names(self.X)
+
+    def find(self, column: str) -> int:
+        """The place in ``X`` of a column that is given by its name or its place in the file."""
+        name = self.all_names[find_column(column, self.all_names, self.name)]
+        if name not in self.names:
+            raise ValueError(f"The column {name!r} of {self.name} is the target, or is left out.")
+        return self.names.index(name)
 
     def in_memory(self) -> Any:
         """The columns as a DataFrame or a sparse array."""
@@ -94,6 +103,7 @@ def read_file(
     file_format: str | None = None,
     missing: Sequence[str] = (),
     drop: Sequence[str] = (),
+    text: Sequence[str] = (),
 ) -> DataFile:
     """Read a table from a file.
 
@@ -109,7 +119,10 @@ def read_file(
     missing : sequence of str, default=()
         Further texts that mean a missing value in CSV files.
     drop : sequence of str, default=()
-        Columns to leave out.
+        Columns to leave out, by name or place. Those of a sparse table become empty, so that the others
+        keep their numbers.
+    text : sequence of str, default=()
+        Columns of a CSV file to read as text even if they look like numbers.
 
     Returns
     -------
@@ -122,23 +135,25 @@ def read_file(
     name = "stdin" if source == STDIN else source
     fingerprint = hashlib.sha256(content.getbuffer()).hexdigest()
     try:
-        table, y = _READERS[kind](content, list(missing))
+        table, y = _READERS[kind](content, list(missing), list(text))
     except ImportError as error:
         extra = "parquet" if kind in _ARROW else "cli"
         raise ImportError(f"Reading {kind} needs {error.name}: pip install 'slfs[{extra}]'") from error
-    except (ValueError, OSError, KeyError, NotImplementedError, UnicodeDecodeError) as error:
+    except _DAMAGED as error:
         raise ValueError(
-            f"{name} cannot be read as {kind}: {error}. Give the right --format ("
-            f"{', '.join(sorted(_READERS))}), or mend the file."
+            f"{name} cannot be read as {kind}: {str(error) or type(error).__name__}. Give the right "
+            f"--format ({', '.join(sorted(_READERS))}), or mend the file."
         ) from error
+    names = _names(table)
+    unwanted = [find_column(one, names, name) for one in drop]
     target_name = "class"
-    if y is None and target is not None:
-        column = find_column(target, list(map(str, table.columns)), name)
-        y, target_name = table.iloc[:, column], str(table.columns[column])
-        table = table.drop(columns=table.columns[column])
-    for unwanted in drop:
-        table = _without(table, unwanted, name)
-    return DataFile(table, y, name, target_name, fingerprint)
+    if y is not None and target is not None:
+        raise ValueError(f"{name} has labels of its own: leave --target {target!r} out.")
+    if target is not None:
+        column = find_column(target, names, name)
+        y, target_name = table.iloc[:, column], names[column]
+        unwanted.append(column)
+    return DataFile(_without(table, unwanted), y, name, target_name, fingerprint, names)
 
 
 def _parquet_file(source: str, target: str | None, drop: Sequence[str]) -> DataFile:
@@ -153,9 +168,10 @@ def _parquet_file(source: str, target: str | None, drop: Sequence[str]) -> DataF
     names = table.names
     unwanted = [names[find_column(one, names, source)] for one in drop]
     if target is None:
-        return DataFile(table.without(unwanted), None, source, "class", fingerprint)
+        return DataFile(table.without(unwanted), None, source, "class", fingerprint, names)
     label = names[find_column(target, names, source)]
-    return DataFile(table.without([*unwanted, label]), table.read(label), source, label, fingerprint)
+    kept = table.without([*unwanted, label])
+    return DataFile(kept, table.read(label), source, label, fingerprint, names)
 
 
 def find_column(wanted: str, names: Sequence[str], where: str) -> int:
@@ -178,11 +194,23 @@ def _some(names: Sequence[str]) -> str:
     return f"{shown}, ... ({len(names)} columns)" if len(names) > 8 else shown
 
 
-def _without(table: Any, unwanted: str, where: str) -> Any:
+def _names(table: Any) -> list[str]:
     if sparse.issparse(table):
-        column = find_column(unwanted, [str(j) for j in range(table.shape[1])], where)
-        return table[:, np.delete(np.arange(table.shape[1]), column)]
-    return table.drop(columns=table.columns[find_column(unwanted, list(map(str, table.columns)), where)])
+        return [f"x{column}" for column in range(table.shape[1])]
+    return list(map(str, table.columns))
+
+
+def _without(table: Any, columns: list[int]) -> Any:
+    kept = np.ones(table.shape[1], np.bool_)
+    kept[columns] = False
+    if sparse.issparse(table):
+        entries = sparse.coo_array(table)
+        chosen = kept[entries.coords[1]]
+        rows, places = (part[chosen] for part in entries.coords)
+        return sparse.csr_array((entries.data[chosen], (rows, places)), shape=table.shape)
+    part = table.loc[:, kept]
+    part.columns = part.columns.map(str)
+    return part
 
 
 def _content(source: str) -> io.BytesIO:
@@ -193,7 +221,7 @@ def _content(source: str) -> io.BytesIO:
     try:
         with _OPENERS.get(ending, Path.open)(path, "rb") as file:
             return io.BytesIO(file.read())
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError) as error:
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise ValueError(f"{source} is damaged: {error}.") from error
 
 
@@ -228,38 +256,52 @@ def _format(source: str) -> str:
     return kind
 
 
-def _read_csv(content: IO[bytes], missing: list[str], separator: str | None = None) -> tuple[Any, Any]:
+def _read_csv(
+    content: IO[bytes], missing: list[str], text: list[str], separator: str | None = None
+) -> tuple[Any, Any]:
     import pandas as pd
 
     if separator is None:
         first = content.readline().decode("utf-8-sig", "replace")
         content.seek(0)
-        separator = max(",;\t|", key=first.count)
-    table = pd.read_csv(
-        content, sep=separator, na_values=missing, low_memory=False, encoding="utf-8-sig"
-    )
+        bare = re.sub(r'"[^"]*"', "", first)
+        separator = max(",;\t|", key=bare.count)
+    options: dict[str, Any] = {"sep": separator, "na_values": missing, "encoding": "utf-8-sig"}
+    kinds = dict.fromkeys(text, str)
+    table = pd.read_csv(content, low_memory=False, dtype=kinds, **options)
+    if separator != "," and any(_decimal_commas(table[name]) for name in table.columns):
+        content.seek(0)
+        table = pd.read_csv(content, low_memory=False, dtype=kinds, decimal=",", **options)
     if table.shape[1] == 0 or len(table) == 0:
         raise ValueError("it has no rows")
     return table, None
 
 
-def _read_tsv(content: IO[bytes], missing: list[str]) -> tuple[Any, Any]:
-    return _read_csv(content, missing, "\t")
+def _decimal_commas(column: Any) -> bool:
+    """Whether a column of text holds numbers such as 3,14."""
+    if column.dtype.kind in "biuf":
+        return False
+    present = column.dropna().astype(str)
+    return len(present) > 0 and bool(present.str.fullmatch(r"[+-]?\d+,\d+").all())
 
 
-def _read_parquet(content: IO[bytes], _missing: list[str]) -> tuple[Any, Any]:
+def _read_tsv(content: IO[bytes], missing: list[str], text: list[str]) -> tuple[Any, Any]:
+    return _read_csv(content, missing, text, "\t")
+
+
+def _read_parquet(content: IO[bytes], _missing: list[str], _text: list[str]) -> tuple[Any, Any]:
     import pyarrow.parquet
 
     return pyarrow.parquet.read_table(content).to_pandas(self_destruct=True, split_blocks=False), None
 
 
-def _read_arrow(content: IO[bytes], _missing: list[str]) -> tuple[Any, Any]:
+def _read_arrow(content: IO[bytes], _missing: list[str], _text: list[str]) -> tuple[Any, Any]:
     import pyarrow.feather
 
     return pyarrow.feather.read_table(content).to_pandas(), None
 
 
-def _read_svmlight(content: IO[bytes], _missing: list[str]) -> tuple[Any, Any]:
+def _read_svmlight(content: IO[bytes], _missing: list[str], _text: list[str]) -> tuple[Any, Any]:
     from sklearn.datasets import load_svmlight_file
 
     X, y = load_svmlight_file(content, zero_based=True)  # column x7 is what the file calls 7
@@ -267,7 +309,7 @@ def _read_svmlight(content: IO[bytes], _missing: list[str]) -> tuple[Any, Any]:
     return sparse.csr_array(X), whole if (whole == y).all() else y
 
 
-def _read_npz(content: IO[bytes], _missing: list[str]) -> tuple[Any, Any]:
+def _read_npz(content: IO[bytes], _missing: list[str], _text: list[str]) -> tuple[Any, Any]:
     import pandas as pd
 
     with np.load(content, allow_pickle=False) as file:
@@ -284,7 +326,7 @@ def _read_npz(content: IO[bytes], _missing: list[str]) -> tuple[Any, Any]:
     return pd.DataFrame(arrays["X"], columns=names.astype(str)), y
 
 
-def _read_arff(content: IO[bytes], _missing: list[str]) -> tuple[Any, Any]:
+def _read_arff(content: IO[bytes], _missing: list[str], _text: list[str]) -> tuple[Any, Any]:
     import pandas as pd
     from scipy.io import arff
 
@@ -298,7 +340,10 @@ def _read_arff(content: IO[bytes], _missing: list[str]) -> tuple[Any, Any]:
 
 
 _ARROW = ("parquet", "arrow")
-_READERS: dict[str, Callable[[Any, list[str]], tuple[Any, Any]]] = {
+_DAMAGED = (
+    ValueError, OSError, KeyError, NotImplementedError, EOFError, StopIteration, zipfile.BadZipFile,
+)  # fmt: skip
+_READERS: dict[str, Callable[..., tuple[Any, Any]]] = {
     "csv": _read_csv,
     "tsv": _read_tsv,
     "parquet": _read_parquet,

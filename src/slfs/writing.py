@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from slfs.files import replace_file
+
+PICTURES = [".png", ".svg", ".pdf"]
 
 _WRITERS: dict[str, Callable[[Any, Path], Any]] = {
     ".csv": lambda frame, path: frame.to_csv(path, index=False),
@@ -21,21 +24,22 @@ def write_table(frame: Any, path: Path) -> None:
     """Write a dataframe in the format that the name of the file tells."""
     check_output(path, table=True)
     try:
-        replace_file(path, lambda draft: _WRITERS[path.suffix](frame, draft))
+        replace_file(path, lambda draft: _WRITERS[path.suffix.lower()](frame, draft))
     except ImportError as error:
         raise ImportError(f"Writing {path} needs pyarrow: pip install 'slfs[parquet]'") from error
 
 
-def check_output(path: Path | None, *, table: bool) -> None:
+def check_output(path: Path | None, *, table: bool = False, picture: bool = False) -> None:
     """Refuse a file that cannot be written before any work is done."""
     if path is None:
         return
-    if table and path.suffix not in _WRITERS:
+    endings = list(_WRITERS) if table else PICTURES if picture else None
+    if endings is not None and path.suffix.lower() not in endings:
         raise ValueError(
             f"{str(path)!r} has an ending that is not known. Give a name that ends in "
-            f"{', '.join(_WRITERS)}."
+            f"{', '.join(endings)}."
         )
     if path.is_dir() or not path.parent.is_dir():
-        raise ValueError(
-            f"{str(path)!r} cannot be written: {path.parent} is no folder, or it is one itself."
-        )
+        raise ValueError(f"{str(path)!r} cannot be written: it is a folder, or is in none.")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ValueError(f"{str(path)!r} cannot be written: there is no permission to.")

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 import slfs
-from slfs.reading import DataFile, find_column, read_file
+from slfs.reading import DataFile, read_file
 
 if TYPE_CHECKING:
     from slfs.experiments.reproduce import Tick
@@ -73,7 +73,7 @@ def read_labelled(
     drop: list[str] | None,
 ) -> DataFile:
     """Read a file that must have class labels."""
-    with ERRORS.status(f"reading {source}"):
+    with ERRORS.status("reading"):
         file = read_file(
             source, target=target, file_format=file_format, missing=missing or (), drop=drop or ()
         )
@@ -108,13 +108,18 @@ def make_selector(
             )
         parameters[name] = _value(value)
     if size is not None:
-        limits = [name for name in ("k", "max_features") if name in known]
-        if not limits:
+        if not takes_size(method):
             raise ValueError(f"--features does not go with {method}, which chooses how many by itself.")
-        parameters[limits[0]] = size
+        parameters["k" if "k" in known else "max_features"] = size
     if categorical:
         parameters["categorical_features"] = _categorical(categorical, file)
     return kind(**parameters)
+
+
+def takes_size(method: str) -> bool:
+    """Whether a method can be told how many columns to keep."""
+    kind = METHODS.get(method)
+    return kind is not None and bool({"k", "max_features"} & set(inspect.signature(kind).parameters))
 
 
 def show_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
@@ -126,7 +131,7 @@ def show_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
     for title in head:
         table.add_column(title, no_wrap=not console.is_terminal)
     for line in lines:
-        table.add_row(*(escape(cell) for cell in line))
+        table.add_row(*map(Text, line))
     console.print(table)
 
 
@@ -147,7 +152,7 @@ def progress(title: str) -> Iterator[Tick]:
 def _categorical(names: Sequence[str], file: DataFile) -> Any:
     if list(names) == ["all"]:
         return "all"
-    return [find_column(name, file.names, file.name) for name in names]
+    return [file.find(name) for name in names]
 
 
 def _value(text: str) -> Any:

@@ -9,7 +9,6 @@ import numpy as np
 import typer
 
 from slfs.cli.common import (
-    METHODS,
     Categorical,
     Data,
     Drop,
@@ -22,6 +21,7 @@ from slfs.cli.common import (
     progress,
     read_labelled,
     show_table,
+    takes_size,
 )
 from slfs.writing import check_output, write_table
 
@@ -53,10 +53,10 @@ def compare(
     from slfs.experiments.compare import compare_methods
 
     check_output(out, table=True)
-    check_output(plot, table=False)
+    check_output(plot, picture=True)
     file = read_labelled(data, target, file_format, missing, drop)
     selectors = {
-        name: make_selector(name, None, features if name in _SIZED else None, categorical, 1, file)
+        name: make_selector(name, None, features if takes_size(name) else None, categorical, 1, file)
         for name in _listed(methods)
     }
     with progress("comparing") as tick:
@@ -69,9 +69,8 @@ def compare(
             random_state=seed,
             n_jobs=n_jobs,
             progress=tick,
+            size=features,
         )
-    if out is not None:
-        write_table(rows, out)
     means = rows.pivot_table(index="method", columns="classifier", values="accuracy", sort=False)
     others = rows.groupby("method", sort=False)[["n_features", "seconds"]].mean()
     lines = []
@@ -81,6 +80,8 @@ def compare(
         lines.append([method, *shares, f"{size:.1f}", f"{seconds:.3f}"])
     typer.echo(f"{file.name}: accuracy in per cent, {folds}-fold cross-validation.\n")
     show_table(["method", *means.columns, "columns", "seconds"], lines)
+    if out is not None:
+        write_table(rows, out)
     if plot is not None:
         from slfs.plotting import ComparisonDisplay
 
@@ -90,8 +91,8 @@ def compare(
             typer.echo(f"Written: {path}")
 
 
-_SIZED = [name for name, kind in METHODS.items() if {"k", "max_features"} & set(kind().get_params())]
-
-
 def _listed(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    if not names:
+        raise ValueError("--methods and --classifiers need at least one name each.")
+    return names

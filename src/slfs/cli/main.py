@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import slfs
 
@@ -51,11 +52,21 @@ def _options(
 
 def main() -> None:
     """Run the command line; say errors of data and parameters in one line."""
+    warnings.showwarning = _warn
     try:
         app()
     except BrokenPipeError:  # whoever reads our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except (ValueError, OSError, ImportError) as error:
-        ERRORS.print(f"slfs: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        _say(f"slfs: {error}", "red")
         sys.exit(1)
+
+
+def _warn(message: Warning | str, *_: Any) -> None:
+    """Show a warning to somebody who did not write the program."""
+    _say(f"slfs: warning: {message}", "yellow")
+
+
+def _say(text: str, style: str) -> None:
+    ERRORS.print(text, style=style, markup=False, highlight=False, emoji=False, soft_wrap=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -89,10 +89,12 @@ def predict(
 
     check_output(out, table=True)
     classifier = load(model)
-    if not hasattr(classifier, "predict"):
-        raise ValueError(f"{model} holds a {type(classifier).__name__}, which does not predict.")
+    if not isinstance(classifier, BNSLFS):
+        raise TypeError(f"{model} holds a {type(classifier).__name__}, not what 'slfs fit' saves.")
     with ERRORS.status("predicting"):
-        file = read_file(data, file_format=file_format, missing=missing or ())
+        file = read_file(
+            data, file_format=file_format, missing=missing or (), text=_text_columns(classifier)
+        )
         table = file.in_memory()
         names = getattr(classifier, "feature_names_in_", None)
         if names is not None and isinstance(table, pd.DataFrame):
@@ -114,3 +116,13 @@ def predict(
     else:
         write_table(found, out)
         typer.echo(f"{len(found)} predictions. Written: {out}")
+
+
+def _text_columns(classifier: Any) -> list[str]:
+    """The columns whose values the model knows as text: 1 and 2 may be names."""
+    coding, names = classifier.selector_.network_counts_.coding, classifier.network_.names
+    return [
+        names[node]
+        for node, levels in coding.categories.items()
+        if all(isinstance(value, str) for value in levels)
+    ]

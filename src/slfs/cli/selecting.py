@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections import Counter
 from pathlib import Path
@@ -93,6 +94,7 @@ def explain(
     target: Target = None,
     model: Annotated[Path | None, typer.Option(help="A model that 'slfs fit' has saved.")] = None,
     method: Method = "slfs",
+    features: Size = None,
     settings: Setting = None,
     categorical: Categorical = None,
     drop: Drop = None,
@@ -112,13 +114,13 @@ def explain(
         fitted = load(model)
     else:
         file = read_labelled(str(data), target, file_format, missing, drop)
-        selector = make_selector(method, settings, None, categorical, n_jobs, file)
+        selector = make_selector(method, settings, features, categorical, n_jobs, file)
         with ERRORS.status("selecting"):
             fitted = selector.fit(file.X, _labels(file))
     if not hasattr(fitted, "explain"):
         raise ValueError(f"{model} holds a {type(fitted).__name__}, which drops no column.")
     known = getattr(fitted, "feature_names_in_", ())
-    place = int(column) if column not in known and column.lstrip("-").isdigit() else column
+    place = int(column) if column not in known and re.fullmatch(r"-?[0-9]+", column) else column
     typer.echo(fitted.explain(place))
 
 
@@ -195,7 +197,7 @@ def _show(file: DataFile, selector: Any, seconds: float) -> None:
     dropped = Counter(selector.features_["role"][~selector.support_].tolist())
     if dropped:
         counted = ", ".join(f"{count} {role}" for role, count in dropped.most_common())
-        typer.echo(f"\nDropped: {counted}. 'slfs explain COLUMN' tells why.")
+        typer.echo(f"\nDropped: {counted}. 'slfs explain COLUMN' with the same options tells why.")
 
 
 def _labels(file: DataFile) -> Any:

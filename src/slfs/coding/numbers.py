@@ -28,14 +28,15 @@ from slfs.table import LabelBlock, NumberBlock
 def make_runs(block: NumberBlock, layout: SampleLayout) -> tuple[Runs, NDArray[np.int64]]:
     """Count the (value, class) pairs of each column, by rising value; and the missing by class."""
     n_columns, n_classes = len(block.indptr) - 1, layout.n_classes
-    label = layout.labels[:0] if block.sample is None else layout.labels[block.sample]
+    dense = block.sample is None
+    label = layout.labels[:0] if dense else layout.labels[block.sample]
     runs = _empty_runs(n_columns, len(block.value) + n_columns * n_classes)
     missing = np.zeros((n_columns, n_classes), np.int64)
     if block.value.dtype == np.uint8:
         byte_runs(block.value.reshape(n_columns, -1), layout.totals, runs)
         return runs, missing
     counted = np.empty(n_columns, np.bool_)
-    counted_runs(block.indptr, block.value, label, layout.totals, runs, missing, counted)
+    counted_runs(block.indptr, block.value, label, dense, layout.totals, runs, missing, counted)
     rest = np.flatnonzero(~counted)
     if len(rest) == 0:
         return runs, missing

@@ -83,11 +83,12 @@ def _tally(number: float, c: int, low: int, n_classes: int, table: Ints, missing
         missing[c] += 1
 
 
-@kernel(types.void(_i1, _f1, _l1, _i1, RUNS, types.int64[:, ::1], _b1))
+@kernel(types.void(_i1, _f1, _l1, types.boolean, _i1, RUNS, types.int64[:, ::1], _b1))
 def counted_runs(
     indptr: Ints,
     value: Floats,
     label: Labels,
+    dense: bool,
     totals: Ints,
     runs: Runs,
     missing: Ints,
@@ -95,10 +96,10 @@ def counted_runs(
 ) -> None:
     """Make the runs of columns of whole numbers in a narrow range; mark which columns these are.
 
-    An empty ``label`` says that every sample has an entry, and that they are sorted by class.
+    ``dense`` says that every sample has an entry, and that they are sorted by class: there is no
+    ``label`` then.
     """
     n_classes = totals.shape[0]
-    dense = label.shape[0] == 0
     table = np.zeros(WINDOW * n_classes, np.int64)
     absent = np.zeros(n_classes, np.int64)
     filled = np.int64(0)

@@ -81,8 +81,10 @@ def _verdict(rows: pd.DataFrame, method: str, dataset: str, column: str) -> tupl
     text = (
         f"{DATASETS[dataset].title} {100 * means[method]:.1f} against {100 * means[best]:.1f} ({best})"
     )
-    if means[method] >= means[best]:
+    if means[method] > means[best] or (means[method] == means[best] and column == "5-NN"):
         return "holds", text
+    if means[method] == means[best]:
+        return "tie", text
     p_value = statistics.against(part, method, best)["p_value"].iloc[0]
     return ("fails" if p_value < LEVEL else "tie"), f"{text}, p = {p_value:.2g}"
 

@@ -17,6 +17,8 @@ from slfs.experiments.numbers import to_numbers
 MOST_PAIRED = 1000
 """TAN and BNSLFS look at pairs of columns: with more columns than this they are left out."""
 
+PAIRED = ("TAN", "BNSLFS")
+
 ON_NUMBERS: dict[str, Callable[[], Any]] = {
     "3-NN": lambda: KNeighborsClassifier(3),
     "5-NN": lambda: KNeighborsClassifier(5),
@@ -38,8 +40,6 @@ class Fold:
         The whole table and its labels.
     train, test : ndarray
         Rows of the two parts.
-    known : dict, optional
-        Accuracies that are known already, by (columns, classifier).
     """
 
     def __init__(
@@ -48,9 +48,8 @@ class Fold:
         y: NDArray[Any],
         train: NDArray[np.int64],
         test: NDArray[np.int64],
-        known: dict[tuple[bytes, str], float] | None = None,
     ) -> None:
-        self._known = known or {}
+        self._known: dict[tuple[bytes, str], float] = {}
         take = X.take if hasattr(X, "iloc") else X.__getitem__
         self.train, self.test = take(train), take(test)
         self.train_labels, self.test_labels = y[train], y[test]
@@ -66,7 +65,7 @@ class Fold:
         if fitted is not None:
             return self._accuracy(fitted.predict(self.test)), time.perf_counter() - begin
         columns = np.sort(columns)
-        if classifier in ("TAN", "BNSLFS") and len(columns) > MOST_PAIRED:
+        if classifier in PAIRED and len(columns) > MOST_PAIRED:
             return None
         key = (columns.tobytes(), classifier)
         if key not in self._known:

@@ -16,6 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from slfs.experiments.classify import CLASSIFIERS, Fold
+from slfs.target import read_target
 
 Row = dict[str, Any]
 
@@ -30,6 +31,7 @@ def compare_methods(
     random_state: int,
     n_jobs: int,
     progress: Callable[[int, int], None],
+    size: int | None = None,
 ) -> pd.DataFrame:
     """Cross-validate every selector with every classifier; all is learned inside the folds.
 
@@ -44,6 +46,8 @@ def compare_methods(
     folds, random_state, n_jobs : int
     progress : callable
         Told how many folds are done, and how many there are.
+    size : int, optional
+        Take the first so many columns of each selection.
 
     Returns
     -------
@@ -53,16 +57,19 @@ def compare_methods(
     for name in classifiers:
         if name not in CLASSIFIERS:
             raise ValueError(f"There is no classifier {name!r}. There are {', '.join(CLASSIFIERS)}.")
-    smallest = int(np.unique(y, return_counts=True)[1].min())
+    target = read_target(y)
+    sizes = np.bincount(target.codes)
+    smallest, rarest = int(sizes.min()), target.classes[sizes.argmin()]
     if not 2 <= folds <= smallest:
+        remedy = f"Give a number from 2 to {smallest}, or leave" if smallest > 1 else "Leave"
         raise ValueError(
-            f"folds={folds} does not do: each class must have a sample in each fold, and the smallest "
-            f"has {smallest}. Give a number from 2 to {smallest}, or leave rare classes out."
+            f"folds={folds} does not do: each class must have a sample in each fold, and {rarest!r} has "
+            f"{smallest}. {remedy} rare classes out."
         )
     splitter = StratifiedKFold(folds, shuffle=True, random_state=random_state)
     splits = list(splitter.split(np.zeros(len(y)), y))
     work = Parallel(n_jobs, return_as="generator")(
-        delayed(_one_fold)(number, X, y, train, test, selectors, classifiers)
+        delayed(_one_fold)(number, X, y, train, test, selectors, classifiers, size)
         for number, (train, test) in enumerate(splits)
     )
     rows: list[Row] = []
@@ -80,6 +87,7 @@ def _one_fold(
     test: NDArray[np.int64],
     selectors: dict[str, Any],
     classifiers: Sequence[str],
+    size: int | None,
 ) -> list[Row]:
     rows = []
     with threadpool_limits(1), warnings.catch_warnings():
@@ -89,11 +97,13 @@ def _one_fold(
             begin = time.perf_counter()
             fitted = clone(selector).fit(fold.train, fold.train_labels)
             seconds = time.perf_counter() - begin
+            columns = fitted.ranking_[:size]
+            whole = 0 < len(columns) == fitted.n_features_
             for classifier in classifiers:
-                own = fitted.to_classifier() if classifier == "BNSLFS" and fitted.n_features_ else None
-                result = fold.score(fitted.ranking_, classifier, own)
+                own = fitted.to_classifier() if classifier == "BNSLFS" and whole else None
+                result = fold.score(columns, classifier, own)
                 if result is not None:
                     row = {"method": name, "classifier": classifier, "fold": number}
-                    shown = {"accuracy": result[0], "n_features": fitted.n_features_}
+                    shown = {"accuracy": result[0], "n_features": len(columns)}
                     rows.append({**row, **shown, "seconds": seconds})
     return rows

@@ -10,7 +10,7 @@ from typing import Any
 
 from slfs.datasets import DATASETS
 from slfs.experiments.classify import CLASSIFIERS
-from slfs.experiments.methods import ESTIMATORS
+from slfs.experiments.methods import ESTIMATORS, make
 
 SIZES = ("own", "equal")
 
@@ -64,15 +64,25 @@ def read_config(path: Path | None = None) -> Config:
             tuple(raw["datasets"]),
             tuple(raw["classifiers"]),
             methods,
+            str(raw.get("sensitivity", "isolet")),
+            int(raw.get("growth_scale", 1)),
         )
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
         where = path or "paper.toml"
         raise ValueError(f"{where} is not a configuration of experiments: {error!r}.") from error
-    _one_of("dataset", config.datasets, DATASETS)
+    _one_of("dataset", [*config.datasets, config.sensitivity], DATASETS)
     _one_of("classifier", config.classifiers, CLASSIFIERS)
     _one_of("estimator", [method.estimator for method in methods], ESTIMATORS)
     _one_of("size", [size for method in methods for size in method.sizes], SIZES)
-    if not methods or methods[0].sizes[0] != "own":
+    _one_of("key", raw, [*Config.__dataclass_fields__])
+    for method in methods:
+        try:
+            make(method.estimator, method.parameters, None)
+        except TypeError as error:
+            raise ValueError(
+                f"The parameters of the method {method.name!r} are wrong: {error}."
+            ) from error
+    if not methods or methods[0].sizes[:1] != ("own",):
         raise ValueError("The first method decides the equal size: its first size must be 'own'.")
     return config
 

@@ -93,7 +93,7 @@ def make(estimator: str, parameters: dict[str, Any], size: int | None) -> Any:
         known = inspect.signature(kind).parameters
         limit = next((name for name in ("k", "max_features") if name in known), None)
         if limit is not None:
-            parameters = {**parameters, limit: size}
+            parameters = {**parameters, limit: max(size, 1)}  # none: the caller takes no column of it
     return kind(**parameters)
 
 

@@ -1,6 +1,6 @@
 """Columns of any kind -> what distances and linear models need: standardised numbers.
 
-Numbers are centred and scaled by the training part, their holes filled with the mean; sparse ones are
+Numbers are centred and scaled by the training part, holes and infinities filled by the mean; sparse are
 scaled only (which changes no distance); categories become one column for each value.
 """
 
@@ -75,7 +75,8 @@ class FrameNumbers:
         return found
 
     def _floats(self, X: Any) -> Floats:
-        values: Floats = X.iloc[:, self._numbers].to_numpy(dtype=np.float64, na_value=np.nan)
+        values: Floats = X.iloc[:, self._numbers].to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
+        values[np.isinf(values)] = np.nan
         return values
 
     def _texts(self, X: Any) -> NDArray[np.object_]:

@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 
 import slfs
 from slfs.datasets import DATASETS, load
-from slfs.experiments.classify import Fold
+from slfs.experiments.classify import MOST_PAIRED, PAIRED, Fold
 from slfs.experiments.config import Config, Method
 from slfs.experiments.methods import make
 from slfs.files import replace_file
@@ -66,9 +66,9 @@ def run(
     """
     folder.mkdir(parents=True, exist_ok=True)
     stored = folder / "rows.parquet"
+    every: list[Row] = pd.read_parquet(stored).to_dict("records") if stored.exists() else []
     wanted = {_key(row) for row in _cells(config)}
-    old = _read_rows(stored, wanted)
-    missing = wanted - {_key(row) for row in old}
+    missing = wanted - _finished(every, config)
     if missing:
         cells = folder / "cells"
         cells.mkdir(exist_ok=True)
@@ -78,25 +78,30 @@ def run(
             Job(config, dataset, fold, cells / f"{dataset}-{fold}.jsonl", commit)
             for dataset, fold in sorted(pairs, key=lambda pair: (_weight(pair[0]), pair))
         ]
+        old = [row for row in every if _key(row) in wanted - missing]
         for job in jobs:
             _carry_over(job, [row for row in old if (row["dataset"], row["fold"]) == _pair(job)])
-        _run_jobs(jobs, n_jobs, lambda: progress(_count(cells, wanted, old, pairs), len(wanted)))
-        fresh = itertools.chain.from_iterable(read_journal(job.journal) for job in jobs)
-        rest = [row for row in old if (row["dataset"], row["fold"]) not in pairs]
-        rows = [row for row in itertools.chain(rest, fresh) if _key(row) in wanted]
-        _store(rows, stored)
+        elsewhere = sum((dataset, fold) not in pairs for dataset, fold, *_ in wanted)
+        _run_jobs(jobs, n_jobs, lambda: progress(elsewhere + _count(jobs, wanted), len(wanted)))
+        fresh = [row for job in jobs for row in read_journal(job.journal)]
+        _store([*every, *fresh], stored)
         for job in jobs:
             job.journal.unlink()
-        cells.rmdir()
+        if not any(cells.iterdir()):
+            cells.rmdir()
     progress(len(wanted), len(wanted))
-    return pd.read_parquet(stored)
+    rows = pd.read_parquet(stored)
+    asked = [_key(row) in wanted for row in rows[KEY].to_dict("records")]
+    return rows[np.array(asked) & rows["classifier"].isin(config.classifiers)].reset_index(drop=True)
 
 
-def _read_rows(path: Path, wanted: set[tuple[Any, ...]]) -> list[Row]:
-    if not path.exists():
-        return []
-    rows: list[Row] = pd.read_parquet(path).to_dict("records")
-    return [row for row in rows if _key(row) in wanted]
+def _finished(rows: Iterable[Row], config: Config) -> set[tuple[Any, ...]]:
+    """The cells that have every classifier of a configuration, but for those that cannot be had."""
+    have: dict[tuple[Any, ...], set[str]] = {}
+    for row in rows:
+        paired = PAIRED if row["n_features"] > MOST_PAIRED else ()
+        have.setdefault(_key(row), {*paired}).add(row["classifier"])
+    return {key for key, classifiers in have.items() if classifiers.issuperset(config.classifiers)}
 
 
 def read_journal(path: Path) -> Iterator[Row]:
@@ -110,7 +115,7 @@ def run_job(job: Job) -> None:
     """Work out the cells of one fold that its journal lacks."""
     warnings.simplefilter("ignore")  # columns that one fold makes constant, and the like
     done = list(read_journal(job.journal))
-    finished = {_key(row) for row in done}
+    finished = _finished(done, job.config)
     cells = [row for row in _cells(job.config) if (row["dataset"], row["fold"]) == _pair(job)]
     if all(_key(cell) in finished for cell in cells):
         return
@@ -124,14 +129,13 @@ def run_job(job: Job) -> None:
                 fold.remember(columns, row["classifier"], row["accuracy"])
         select = _Selectors(fold)
         methods = {method.name: method for method in job.config.methods}
-        first = job.config.methods[0]
-        equal = next((row["n_features"] for row in done if row["method"] == first.name), 0)
+        equal = next((row["n_features"] for row in done if _key(row) == _key(cells[0])), 0)
         for cell in cells:
             if _key(cell) not in finished:
                 size = equal if cell["size"] == "equal" else None
                 selected = select(methods[cell["method"]], size)
                 rows = _run_cell(cell, selected, size, fold, job)
-                equal = rows[0]["n_features"] if cell["method"] == first.name else equal
+                equal = rows[0]["n_features"] if cell is cells[0] else equal
                 _append(job.journal, rows)
 
 
@@ -233,14 +237,9 @@ def _run_jobs(jobs: list[Job], n_jobs: int, tick: Callable[[], None]) -> None:
             raise
 
 
-def _count(
-    cells: Path, wanted: set[tuple[Any, ...]], old: list[Row], pairs: set[tuple[str, int]]
-) -> int:
-    """How many cells are done: those in the journals, and those of folds that need no work."""
-    done = {_key(row) for row in old if (row["dataset"], row["fold"]) not in pairs}
-    for journal in cells.glob("*.jsonl"):
-        done |= {_key(row) for row in read_journal(journal)}
-    return len(done & wanted)
+def _count(jobs: list[Job], wanted: set[tuple[Any, ...]]) -> int:
+    """How many of the wanted cells are in the journals."""
+    return sum(len(_finished(read_journal(job.journal), job.config) & wanted) for job in jobs)
 
 
 def _carry_over(job: Job, rows: list[Row]) -> None:
@@ -261,7 +260,8 @@ def _append(journal: Path, rows: list[Row]) -> None:
 
 
 def _store(rows: list[Row], path: Path) -> None:
-    frame = pd.DataFrame(rows).sort_values([*KEY, "classifier"], ignore_index=True)
+    frame = pd.DataFrame(rows).drop_duplicates([*KEY, "classifier"], keep="last")
+    frame = frame.sort_values([*KEY, "classifier"], ignore_index=True)
     replace_file(path, lambda draft: frame.to_parquet(draft, compression="zstd", index=False))
 
 

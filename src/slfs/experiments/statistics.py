@@ -42,6 +42,13 @@ def filters(rows: pd.DataFrame) -> list[str]:
     return [name for name in FILTERS if name in set(rows["method"])]
 
 
+def of_full_size(rows: pd.DataFrame) -> list[str]:
+    """The filters that keep about as many features as SLFS, where they may."""
+    sizes = rows.pivot_table(index=["dataset", "fold"], columns="method", values="n_features")
+    share = sizes.div(sizes["SLFS"], axis=0).mean()
+    return [name for name in filters(rows) if share[name] > 0.95]
+
+
 def accuracies(rows: pd.DataFrame) -> pd.DataFrame:
     """Mean accuracy over the folds: one row for each dataset and column, one column a method."""
     return rows.pivot_table(index=["dataset", "column"], columns="method", values="accuracy")
@@ -62,11 +69,13 @@ class Friedman:
 
 
 def friedman(table: pd.DataFrame) -> Friedman:
-    """Compare methods over the datasets; the columns of one dataset are one observation, their mean.
+    """Compare methods over the datasets, by the mean of their ranks in the columns of each.
 
-    The five columns share data and selections, so counting each as a dataset would claim too much.
+    The five columns share data and selections, so counting each as a dataset would claim too much: in
+    each dataset the methods are ranked once more, by these means.
     """
-    by_dataset = table.rank(axis=1, ascending=False).groupby("dataset").mean()
+    means = table.rank(axis=1, ascending=False).groupby("dataset").mean()
+    by_dataset = means.rank(axis=1)
     n_datasets, n_methods = by_dataset.shape
     p_value = float(stats.friedmanchisquare(*by_dataset.to_numpy().T).pvalue)
     quantile = stats.studentized_range.ppf(1 - LEVEL, n_methods, np.inf) / np.sqrt(2)

@@ -226,7 +226,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         if isinstance(column, Integral):
             if not -len(names) <= column < len(names):
                 raise ValueError(f"There is no column {column}: X had columns 0 to {len(names) - 1}.")
-            return int(column)
+            return int(column) % len(names)
         places = np.flatnonzero(names == column)
         if len(places) == 0:
             near = difflib.get_close_matches(str(column), names.tolist(), n=3)
