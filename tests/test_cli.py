@@ -259,7 +259,7 @@ def test_places_are_those_of_the_file(here, slfs):
     file = read_file("p.csv", target="y", drop=["0", "2"])
     assert file.names == ["a", "c", "d"]
     assert file.find("3") == file.find("c") == 1
-    with pytest.raises(ValueError, match="'b' of .* is the target, or is left out"):
+    with pytest.raises(ValueError, match=r"'b' of .* is the target, or is left out"):
         file.find("b")
     matrix = sparse.csr_array(np.arange(40.0).reshape(10, 4))
     dump_svmlight_file(matrix, np.arange(10) % 2, "p.svm")

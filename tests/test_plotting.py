@@ -113,7 +113,7 @@ def test_levels_have_names():
     assert all(all(levels) for levels in named.values())
 
 
-@pytest.mark.parametrize("convert", [np.asarray, pd.DataFrame, sparse.csr_array])
+@pytest.mark.parametrize("convert", [np.asarray, np.ndarray.tolist, pd.DataFrame, sparse.csr_array])
 def test_accuracy_curve(convert):
     X, y = load_wine(return_X_y=True)
     display = AccuracyCurveDisplay.from_estimator(MRMR(k=6), convert(X), y, cv=3)

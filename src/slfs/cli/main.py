@@ -52,7 +52,7 @@ def _options(
 
 def main() -> None:
     """Run the command line; say errors of data and parameters in one line."""
-    warnings.showwarning = _warn
+    warnings.showwarning = _warn  # type: ignore[assignment]
     try:
         app()
     except BrokenPipeError:  # whoever reads our output has had enough

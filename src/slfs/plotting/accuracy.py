@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing
 
 from slfs.classifiers.tan import NaiveBayes
 from slfs.plotting.base import STRONG, Display
+from slfs.table import keep_types
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,6 +71,7 @@ class AccuracyCurveDisplay(Display):
         display : AccuracyCurveDisplay
         """
         classifier = NaiveBayes() if classifier is None else classifier
+        X = np.asarray(keep_types(X)) if isinstance(X, list | tuple) else X
         labels = np.asarray(y)
         splitter = StratifiedKFold(cv, shuffle=True, random_state=random_state)
         splits = list(splitter.split(np.zeros(len(labels)), labels))

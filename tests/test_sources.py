@@ -1,0 +1,78 @@
+"""Tables that stay in their files: the same answers as in memory."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from slfs import MRMR, SLFS, MDLPDiscretizer
+from slfs.sources import ParquetColumns
+
+
+@pytest.fixture
+def frame():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 3, 300)
+    columns = {f"n{j}": y * (j % 5 == 0) + random.normal(size=300) for j in range(40)}
+    columns["whole"] = y * 2 + random.integers(0, 3, 300)
+    columns["flag"] = (y > 0) ^ (random.random(300) < 0.1)
+    columns["text"] = np.where(random.random(300) < 0.2, None, np.array(["a", "b", "c"])[y])
+    columns["group"] = pd.Categorical(np.array(["u", "v"])[(y > 1) * 1])
+    frame = pd.DataFrame(columns)
+    frame.loc[::9, "n0"] = np.nan
+    frame["nullable"] = pd.array(np.where(np.arange(300) % 7, y, 0), dtype="Int64")
+    frame.loc[::11, "nullable"] = pd.NA
+    return frame.assign(label=np.array(["x", "y", "z"])[y])
+
+
+@pytest.fixture
+def path(frame, tmp_path):
+    frame.to_parquet(tmp_path / "table.parquet", row_group_size=77)
+    return tmp_path / "table.parquet"
+
+
+@pytest.mark.parametrize("selector", [SLFS(), SLFS(order="given", n_jobs=2), MRMR(k=5)], ids=str)
+def test_a_file_gives_what_its_table_gives(selector, path, frame):
+    source = ParquetColumns(path, drop=["label"])
+    X, y = frame.drop(columns="label"), frame["label"].to_numpy()
+    np.testing.assert_array_equal(source.read("label"), y)
+    inside, outside = clone(selector).fit(X, y), clone(selector).fit(source, y)
+    assert outside.network_.names == inside.network_.names
+    np.testing.assert_array_equal(outside.features_["relevance"], inside.features_["relevance"])
+    np.testing.assert_array_equal(outside.feature_names_in_, inside.feature_names_in_)
+    pd.testing.assert_frame_equal(outside.transform(source), X.loc[:, inside.support_])
+    predicted = outside.to_classifier().predict_proba(source)
+    np.testing.assert_array_equal(predicted, inside.to_classifier().predict_proba(X))
+
+
+def test_only_the_columns_in_work_are_read(path, frame, monkeypatch):
+    source = ParquetColumns(path, drop=["label"])
+    asked, read = [], ParquetColumns._read
+
+    def watched(self, names):
+        asked.append(names)
+        return read(self, names)
+
+    monkeypatch.setattr(ParquetColumns, "_read", watched)
+    MDLPDiscretizer().fit(source, frame["label"])
+    assert sorted(name for names in asked for name in names) == sorted(source.names), "each once"
+    assert max(map(len, asked)) < len(source.names)
+
+
+def test_wrong_columns_are_named(path, frame, tmp_path):
+    source = ParquetColumns(path, drop=["label"])
+    fitted = SLFS().fit(source, frame["label"])
+    with pytest.raises(ValueError, match=r"it lacks \['n3'\]"):
+        fitted.transform(source.without(["n3"]))
+    with pytest.raises(ValueError, match="they are more, or stand in another order"):
+        fitted.transform(ParquetColumns(path))
+    with pytest.raises(ValueError, match=r"no column\(s\) \['nothing'\]"):
+        ParquetColumns(path, drop=["nothing"])
+    with pytest.raises(ValueError, match="no column 'nothing'"):
+        source.read("nothing")
+    frame.assign(when=pd.Timestamp("2020-01-01")).to_parquet(tmp_path / "dates.parquet")
+    with pytest.raises(ValueError, match="dates"):
+        ParquetColumns(tmp_path / "dates.parquet")
+    frame[:0].to_parquet(tmp_path / "empty.parquet")
+    with pytest.raises(ValueError, match="no columns or no rows"):
+        ParquetColumns(tmp_path / "empty.parquet")
