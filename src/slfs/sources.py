@@ -121,7 +121,19 @@ class ParquetColumns(ColumnSource):
         return self._read([self.names[column] for column in columns]).to_pandas()
 
     def number_block(self, columns: NDArray[np.int64], order: Rows) -> NumberBlock:
-        """Columns as numbers, samples in the given order."""
+        """Read columns as numbers.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Their places among ``names``.
+        order : ndarray of int
+            The rows, in the order in which they are wanted.
+
+        Returns
+        -------
+        block : NumberBlock
+        """
         part = self._read([self.names[column] for column in columns])
         values = np.empty((len(columns), len(order)))
         for place, column in enumerate(part.columns):
@@ -133,7 +145,19 @@ class ParquetColumns(ColumnSource):
         return dense_block(values)
 
     def label_block(self, column: int, order: Rows) -> LabelBlock:
-        """One column as Python values, samples in the given order."""
+        """Read one column as Python values.
+
+        Parameters
+        ----------
+        column : int
+            Its place among ``names``.
+        order : ndarray of int
+            The rows, in the order in which they are wanted.
+
+        Returns
+        -------
+        block : LabelBlock
+        """
         part = self._read([self.names[column]])
         return FrameTable(nw.from_native(part, eager_only=True)).label_block(0, order)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from slfs.benchmarks import data
+from slfs.benchmarks.scale import scale
 
 ORANGE = Path(".venv-orange/bin/python")
 PEERS = Path(".venv-peers/bin/python")
@@ -312,5 +313,19 @@ print(time.perf_counter() - begin)
 
 CASES = {
     case.__name__: case
-    for case in (count, pack, mdlp, mrmr, tan, online, dorothea, isolet, peers, growth, importing, cold)
+    for case in (
+        count,
+        pack,
+        mdlp,
+        mrmr,
+        tan,
+        online,
+        dorothea,
+        isolet,
+        peers,
+        growth,
+        importing,
+        cold,
+        scale,
+    )
 }
