@@ -45,6 +45,15 @@ def test_a_file_gives_what_its_table_gives(selector, path, frame):
     np.testing.assert_array_equal(predicted, inside.to_classifier().predict_proba(X))
 
 
+def test_the_index_of_a_dataframe_is_no_column(frame, tmp_path):
+    path = tmp_path / "indexed.parquet"
+    frame.set_index(np.arange(300) * 3 + 1).to_parquet(path)
+    source = ParquetColumns(path, drop=["label"])
+    assert source.names == [name for name in frame.columns if name != "label"]
+    fitted = SLFS().fit(source, frame["label"])
+    assert fitted.transform(source).shape == (300, fitted.n_features_)
+
+
 def test_only_the_columns_in_work_are_read(path, frame, monkeypatch):
     source = ParquetColumns(path, drop=["label"])
     asked, read = [], ParquetColumns._read

@@ -24,7 +24,8 @@ class ParquetColumns(ColumnSource):
     Parameters
     ----------
     path : str or Path
-        The file, with as many row groups as it likes.
+        The file, with as many row groups as it likes. The index of a dataframe that was written to it is
+        no column.
     drop : sequence of str, default=()
         Columns that are no features, such as the target.
 
@@ -64,8 +65,10 @@ class ParquetColumns(ColumnSource):
         self.n_samples, self.n_features = self._file.metadata.num_rows, len(self.names)
         kinds = {kind: _kind_of(kind) for kind in set(schema.types)}
         self.numbers, self.categorical = np.array([kinds[kind] for kind in schema.types]).T
-        if drop:
-            self.__dict__.update(self.without(drop).__dict__)
+        about = schema.pandas_metadata or {}
+        index = [name for name in about.get("index_columns", ()) if name in self.names]
+        if drop or index:
+            self.__dict__.update(self.without([*index, *drop]).__dict__)
 
     def without(self, columns: Sequence[str]) -> ParquetColumns:
         """Leave columns out.
