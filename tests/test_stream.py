@@ -15,6 +15,7 @@ from sklearn.datasets import load_breast_cancer
 
 from slfs import OSFS, SAOLA, SLFS, AlphaInvesting, FastOSFS
 from slfs.independence import FisherTest, TableTest
+from slfs.progress import listening
 from tests.helpers import dependent_codes, information_of
 
 ONLINE = [
@@ -188,3 +189,15 @@ def test_alpha_investing_is_its_definition():
     holes = X.copy()
     holes[::7, 3] = np.nan
     assert AlphaInvesting().fit(holes, y).n_features_ > 3
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_listener_hears_of_every_block(n_jobs):
+    random = np.random.default_rng(0)
+    heard = []
+    with listening(lambda *counts: heard.append(counts)):
+        SLFS(n_jobs=n_jobs).fit(random.normal(size=(30, 40)), random.integers(0, 2, 30))
+    total = heard[-1][1]
+    assert heard == [(done, total) for done in range(1, total + 1)]
+    SLFS(n_jobs=n_jobs).fit(random.normal(size=(30, 40)), random.integers(0, 2, 30))
+    assert len(heard) == total, "nobody listens any more"

@@ -69,7 +69,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         compile_kernels()
         table = read_table(X)
-        self._check_columns(X)
+        self._check_columns(table if isinstance(table, ColumnSource) else X)
         return table
 
     def _check_columns(self, X: Any) -> None:

@@ -130,7 +130,7 @@ def read_table(X: Any, *, min_samples: int = 1) -> Table:
     ----------
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
         NumPy (numbers, strings, objects, memmap), SciPy sparse, pandas, polars, PyArrow or whatever
-        narwhals reads eagerly.
+        narwhals reads eagerly; arrays and dataframes of Dask's, which stay where they are.
     min_samples : int, default=1
         With fewer rows a ValueError is raised.
 
@@ -140,6 +140,10 @@ def read_table(X: Any, *, min_samples: int = 1) -> Table:
     """
     if isinstance(X, ColumnSource):
         return X
+    if is_dask(X):
+        from slfs.dask_columns import read_dask
+
+        return read_dask(X, min_samples)
     if nw.dependencies.is_into_dataframe(X):
         return _read_frame(X, min_samples)
     if isinstance(X, str | Path):
@@ -283,6 +287,11 @@ class FrameTable:
         block = _label_block(_plain(series)[order].tolist(), series.name)
         null = series.is_null().to_numpy()[order]
         return LabelBlock(block.values, block.missing | null, series.name)
+
+
+def is_dask(X: Any) -> bool:
+    """Tell a collection of Dask's without importing Dask."""
+    return type(X).__module__.startswith("dask.")
 
 
 def keep_types(X: Any) -> Any:

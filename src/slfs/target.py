@@ -7,7 +7,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
@@ -24,8 +24,10 @@ class Target:
     """What the class variable is called: the name of the series, or "class"."""
 
 
-def read_target(y: ArrayLike) -> Target:
+def read_target(y: Any) -> Target:
     """Recognise class labels and check them: one class for each sample, at least two classes."""
+    if type(y).__module__.startswith("dask."):
+        y = y.compute()
     if y is None:
         raise ValueError(
             "requires y to be passed, but the target y is None. Give one class label for each row."

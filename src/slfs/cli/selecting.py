@@ -28,9 +28,11 @@ from slfs.cli.common import (
     Size,
     Target,
     make_selector,
+    progress,
     read_labelled,
     show_table,
 )
+from slfs.progress import listening
 from slfs.reading import DataFile
 from slfs.writing import check_output, write_table
 
@@ -62,7 +64,7 @@ def select(
         check_output(path, table=path is out)
     file = read_labelled(data, target, file_format, missing, drop)
     selector = make_selector(method, settings, features, categorical, n_jobs, file)
-    with ERRORS.status("selecting"):
+    with progress("selecting") as tick, listening(tick):
         compile_kernels()  # on a new machine this takes some seconds, once
         begin = time.perf_counter()
         selector.fit(file.X, _labels(file))

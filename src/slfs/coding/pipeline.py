@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from slfs.coding.run_kernels import Runs
 from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, join_blocks, pack_block
 from slfs.information import column_information, column_sums, independence_p_values
 from slfs.nlogn import nlogn_table
+from slfs.progress import counted
 from slfs.table import Table
 
 _BLOCK_ENTRIES = 1 << 20
@@ -52,6 +54,7 @@ class ColumnFacts:
 
 Keep = Callable[[ColumnFacts], NDArray[np.bool_]]
 Cuts = Sequence[NDArray[np.float64]]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -66,13 +69,20 @@ class _Coded:
     packed: PackedBlock
 
 
+@runtime_checkable
+class SpreadTable(Protocol):
+    """A table that is on other machines: the work goes to its columns, not they to the work."""
+
+    def map_blocks(self, work: Callable[[Table, _Block], Result], blocks: list[_Block]) -> list[Result]:
+        """Do the work on each block of columns, or on pieces of it; results in the order of columns."""
+
+
 def learn_table(
     table: Table, layout: SampleLayout, categorical: NDArray[np.bool_], threads: Threads
 ) -> Coding:
     """Learn the coding of every column, and nothing else."""
-    learn = functools.partial(_learn, table, layout)
-    learned = threads.map(lambda block: learn(block)[0], plan_blocks(table, categorical))
-    return join_codings([part.coding for part in learned])
+    work = functools.partial(_learn_coding, layout=layout)
+    return join_codings(_map_blocks(table, work, plan_blocks(table, categorical), threads))
 
 
 def code_table(
@@ -90,9 +100,8 @@ def code_table(
     ``test`` asks for the p-values of the columns. ``cuts`` are the cut points of each column of numbers,
     by default those of MDLP.
     """
-    blocks = plan_blocks(table, categorical)
-    work = functools.partial(_code, table, layout, keep=keep, test=test, cuts=cuts)
-    coded = threads.map(work, blocks)
+    work = functools.partial(_code, layout=layout, keep=keep, test=test, cuts=cuts)
+    coded = _map_blocks(table, work, plan_blocks(table, categorical), threads)
     facts = join_facts([part.facts for part in coded])
     return facts, join_blocks(layout, [part.packed for part in coded])
 
@@ -143,10 +152,17 @@ def _reuse_freed_memory() -> None:
 
 def plan_blocks(table: Table, categorical: NDArray[np.bool_]) -> list[_Block]:
     """Cut the columns, in order, into blocks of one kind and of a size that suits the cache."""
-    _reuse_freed_memory()
     kind = np.where(table.numbers, np.where(categorical, "levels", "mdlp"), "labels")
     parts = _split(kind, kind == "labels", table.n_samples)
     return [_Block(part, str(kind[part[0]])) for part in parts]
+
+
+def _map_blocks(
+    table: Table, work: Callable[[Table, _Block], Result], blocks: list[_Block], threads: Threads
+) -> list[Result]:
+    if isinstance(table, SpreadTable):
+        return table.map_blocks(work, blocks)
+    return threads.map(counted(functools.partial(work, table), len(blocks)), blocks)
 
 
 def _split(
@@ -161,6 +177,11 @@ def _split(
     return parts
 
 
+def _learn_coding(table: Table, block: _Block, *, layout: SampleLayout) -> Coding:
+    learned, _, _ = _learn(table, layout, block)
+    return learned.coding
+
+
 def _learn(
     table: Table,
     layout: SampleLayout,
@@ -169,6 +190,7 @@ def _learn(
     cuts: Cuts | None = None,
 ) -> tuple[Learned, Callable[[NDArray[np.int64]], NDArray[np.uint8]], NDArray[np.float64]]:
     """Learn one block; return it with a function that codes some of its columns, and p-values."""
+    _reuse_freed_memory()
     p_value = np.full(len(block.columns), np.nan)
     if block.kind == "labels":
         labels = table.label_block(int(block.columns[0]), layout.order)
@@ -216,9 +238,9 @@ def _test(
 
 def _code(
     table: Table,
-    layout: SampleLayout,
     block: _Block,
     *,
+    layout: SampleLayout,
     keep: Keep,
     test: bool,
     cuts: Cuts | None,

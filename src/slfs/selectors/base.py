@@ -27,7 +27,7 @@ from slfs.estimator import CODING_CONSTRAINTS, TableEstimator, TrainingData
 from slfs.information import Information
 from slfs.selectors.records import explain, make_records
 from slfs.selectors.selection import Selection, count_network, make_network
-from slfs.table import ColumnSource, Table, keep_types
+from slfs.table import ColumnSource, Table, is_dask, keep_types
 
 if TYPE_CHECKING:
     from slfs.classifiers.bnslfs import BNSLFS
@@ -151,10 +151,9 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         X_selected : array or sparse matrix of shape (n_samples, n_features_)
             A dataframe where ``set_output`` asks for one; its columns keep their types.
         """
-        if isinstance(X, ColumnSource):
-            check_is_fitted(self)
-            self._check_columns(X)
-            return X.take(np.flatnonzero(self.support_))
+        if isinstance(X, ColumnSource) or is_dask(X):
+            table: Any = self._read_new_data(X)
+            return table.take(np.flatnonzero(self.support_))
         if not nw.dependencies.is_into_dataframe(X):
             return super().transform(keep_types(X))
         check_is_fitted(self)

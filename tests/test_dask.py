@@ -1,0 +1,331 @@
+"""Tables of Dask's: the same answers as in memory, and little that travels."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import slfs
+from slfs import (
+    CMIM,
+    FCBF,
+    JMI,
+    MRMR,
+    OSFS,
+    SAOLA,
+    SLFS,
+    TAN,
+    AlphaInvesting,
+    Chi2,
+    Chi2Ranking,
+    FastOSFS,
+    MDLPDiscretizer,
+)
+
+reason = "dask and distributed are not installed: pip install 'slfs[dask]'"
+dask = pytest.importorskip("dask", reason=reason)
+da = pytest.importorskip("dask.array", reason=reason)
+dd = pytest.importorskip("dask.dataframe", reason=reason)
+distributed = pytest.importorskip("distributed", reason=reason)
+
+from slfs import dask_columns  # noqa: E402
+
+FROM_COUNTS = [
+    SLFS(),
+    SLFS(order="given"),
+    SLFS(irrelevance="test"),
+    MRMR(k=5),
+    JMI(k=5),
+    CMIM(k=5),
+    FCBF(),
+    Chi2Ranking(k=5),
+    OSFS(),
+    FastOSFS(),
+    SAOLA(),
+]
+FROM_NUMBERS = [AlphaInvesting(), Chi2(), FastOSFS(statistic="fisher_z")]
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two workers, each a process of its own."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture
+def synchronous():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def _array(seed=0, n_samples=200, n_features=60):
+    random = np.random.default_rng(seed)
+    y = random.integers(0, 3, n_samples)
+    X = random.normal(size=(n_samples, n_features))
+    X[:, ::4] += y[:, np.newaxis] * random.uniform(0, 2, len(X[0, ::4]))
+    return X, y
+
+
+def _frame():
+    X, y = _array(n_features=12)
+    random = np.random.default_rng(1)
+    columns = {f"n{j}": X[:, j] for j in range(12)}
+    columns["whole"] = (y * 2 + random.integers(0, 3, len(y))).astype(np.int8)
+    columns["flag"] = (y > 0) ^ (random.random(len(y)) < 0.1)
+    columns["text"] = np.where(random.random(len(y)) < 0.2, None, np.array(["a", "b", "c"])[y])
+    columns["group"] = pd.Categorical(np.array(["u", "v"])[(y > 1) * 1])
+    columns["nullable"] = pd.array(np.where(np.arange(len(y)) % 7, y, 0), dtype="Int64")
+    frame = pd.DataFrame(columns)
+    frame["numbers as objects"] = pd.Series(frame["whole"].tolist(), dtype=object)
+    frame["texts as objects"] = pd.Series(frame["text"].tolist(), dtype=object)
+    frame.loc[::9, ["n0", "group", "nullable"]] = None
+    return frame, pd.Series(np.array(["x", "y", "z"])[y], name="label")
+
+
+def _assert_same(remote, local):
+    assert remote.network_.names == local.network_.names
+    assert remote.network_.class_name == local.network_.class_name
+    np.testing.assert_array_equal(remote.network_.parents, local.network_.parents)
+    np.testing.assert_array_equal(remote.ranking_, local.ranking_)
+    np.testing.assert_array_equal(remote.scores_, local.scores_)
+    for field in local.features_.dtype.names:
+        np.testing.assert_array_equal(remote.features_[field], local.features_[field], field)
+    assert hasattr(remote, "feature_names_in_") == hasattr(local, "feature_names_in_")
+
+
+@st.composite
+def _chunks(draw, length):
+    """Lengths of chunks, ragged ones and chunks of one among them."""
+    cuts = draw(st.sets(st.integers(1, length - 1), max_size=5))
+    return tuple(np.diff([0, *sorted(cuts), length]).tolist())
+
+
+@pytest.mark.parametrize("kind", ["float", "float32", "int8", "bool", "missing", "text"])
+@given(rows=_chunks(200), columns=_chunks(60))
+@settings(max_examples=8)
+def test_chunks_of_any_shape_change_nothing(kind, rows, columns):
+    X, y = _array()
+    if kind == "missing":
+        X[np.random.default_rng(2).random(X.shape) < 0.1] = np.nan
+    elif kind == "text":
+        X = np.where(np.arange(60) % 3, X.round().astype(int).astype(object), (X > 1).astype(str))
+    elif kind != "float":
+        X = (X > 0) if kind == "bool" else X.round().astype(kind)
+    with dask.config.set(scheduler="synchronous"):
+        remote = SLFS().fit(da.from_array(X, chunks=(rows, columns)), y)
+    _assert_same(remote, SLFS().fit(X, y))
+
+
+@pytest.mark.parametrize("selector", FROM_COUNTS + FROM_NUMBERS, ids=str)
+@pytest.mark.usefixtures("synchronous")
+def test_selectors_agree(selector):
+    X, y = _array()
+    split = da.from_array(X, chunks=((70, 130), (7, 13, 40)))
+    remote = clone(selector).fit(split, da.from_array(y, chunks=50))
+    _assert_same(remote, clone(selector).fit(X, y))
+
+
+@pytest.mark.parametrize("n_partitions", [1, 3, 8])
+@pytest.mark.parametrize("convert", [True, False], ids=["strings of Arrow", "strings as they are"])
+@pytest.mark.usefixtures("synchronous")
+def test_dataframes_of_mixed_types(n_partitions, convert):
+    frame, y = _frame()
+    with dask.config.set({"dataframe.convert-string": convert}):
+        split = dd.from_pandas(frame, npartitions=n_partitions)
+        labels = dd.from_pandas(y, npartitions=n_partitions)
+        whole = split.compute()
+        for selector in (SLFS(), SLFS(categorical_features=["whole"]), MRMR(k=4)):
+            _assert_same(clone(selector).fit(split, labels), clone(selector).fit(whole, y))
+        remote, local = TAN().fit(split, y), TAN().fit(whole, y)
+        np.testing.assert_array_equal(remote.predict_proba(split), local.predict_proba(whole))
+
+
+@pytest.mark.usefixtures("synchronous")
+def test_partitions_of_unknown_length_with_categories_of_their_own():
+    frame, y = _frame()
+    frame = frame.assign(text=frame["text"].fillna("none"))[["n1", "text", "n4"]]
+    rows = [slice(0, 20), slice(20, 21), slice(21, 200)]
+    meta = frame.iloc[:0].astype({"text": "category"})
+    pieces = [dask.delayed(frame.iloc[part].astype({"text": "category"})) for part in rows]
+    split = dd.from_delayed(pieces, meta=meta, verify_meta=False)
+    assert not split.known_divisions
+    _assert_same(SLFS().fit(split, y), SLFS().fit(frame.astype({"text": "category"}), y))
+
+
+@pytest.mark.usefixtures("synchronous")
+def test_arrays_of_unknown_length():
+    X, y = _array()
+    frame = dd.from_pandas(pd.DataFrame(X), npartitions=3)
+    _assert_same(SLFS().fit(frame.values, y), SLFS().fit(X, y))
+    _assert_same(SLFS().fit(frame, y), SLFS().fit(pd.DataFrame(X), y))
+
+
+@pytest.mark.usefixtures("synchronous")
+def test_new_data_may_be_split_too():
+    X, y = _array()
+    split = da.from_array(X, chunks=(33, 11))
+    selector, discretizer = SLFS().fit(split, y), MDLPDiscretizer().fit(split, y)
+    np.testing.assert_array_equal(selector.transform(split), SLFS().fit(X, y).transform(X))
+    classifier = selector.to_classifier()
+    np.testing.assert_array_equal(classifier.predict_proba(split), classifier.predict_proba(X))
+    np.testing.assert_array_equal(discretizer.transform(split), MDLPDiscretizer().fit_transform(X, y))
+
+
+@pytest.mark.usefixtures("synchronous")
+def test_new_dataframes_keep_their_names():
+    frame, y = _frame()
+    split = dd.from_pandas(frame, npartitions=4)
+    selector = SLFS().fit(split, y)
+    np.testing.assert_array_equal(selector.feature_names_in_, frame.columns)
+    pd.testing.assert_frame_equal(selector.transform(split), split.compute().loc[:, selector.support_])
+    local = SLFS().fit(split.compute(), y).to_classifier()
+    predicted = selector.to_classifier().predict(split)
+    np.testing.assert_array_equal(predicted, local.predict(split.compute()))
+    with pytest.raises(ValueError, match="it lacks \\['n3'\\]"):
+        selector.to_classifier().predict(split.drop(columns="n3"))
+
+
+@pytest.mark.parametrize("selector", [SLFS(), SLFS(order="given"), MRMR(k=5), OSFS()], ids=str)
+@pytest.mark.usefixtures("client")
+def test_processes_agree(selector):
+    X, y = _array(n_samples=400, n_features=300)
+    split = da.from_array(X, chunks=((100, 290, 10), (299, 1)))
+    remote = clone(selector).fit(split, da.from_array(y, chunks=150))
+    _assert_same(remote, clone(selector).fit(X, y))
+    assert b"dask" not in pickle.dumps(remote)
+    _assert_same(pickle.loads(pickle.dumps(remote)), remote)
+
+
+@pytest.mark.usefixtures("client")
+def test_processes_agree_on_dataframes():
+    frame, y = _frame()
+    split = dd.from_pandas(frame, npartitions=3)
+    remote, whole = SLFS().fit(split, y), split.compute()
+    _assert_same(remote, SLFS().fit(whole, y))
+    classifier = remote.to_classifier()
+    np.testing.assert_array_equal(classifier.predict_proba(split), classifier.predict_proba(whole))
+
+
+def test_a_worker_that_dies_changes_nothing(client, tmp_path):
+    X, y = _array(n_features=400)
+    marker = tmp_path / "died"
+
+    def die_once(chunk, block_info=None):
+        if block_info[0]["chunk-location"] == (1, 5) and not marker.exists():
+            marker.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return chunk
+
+    before = client.run(os.getpid)
+    split = da.from_array(X, chunks=(100, 50)).map_blocks(die_once, dtype=float)
+    remote = SLFS().fit(split, y)
+    assert marker.exists()
+    _assert_same(remote, SLFS().fit(X, y))
+    client.wait_for_workers(2)
+    assert set(client.run(os.getpid).values()) != set(before.values())
+
+
+def test_what_comes_back_is_small(client, monkeypatch):
+    X, y = _array(n_samples=1000, n_features=5000)
+    came = []
+    original = dask_columns.DaskTable.map_blocks
+
+    def watched(self, work, blocks):
+        results = original(self, work, blocks)
+        came.append(len(pickle.dumps(results)))
+        return results
+
+    monkeypatch.setattr(dask_columns.DaskTable, "map_blocks", watched)
+    pieces = [dask.delayed(future) for future in client.scatter(np.split(X, 10, axis=1))]
+    split = da.hstack([da.from_delayed(piece, (1000, 500), dtype=float) for piece in pieces])
+    selector = SLFS().fit(split, y)
+    _assert_same(selector, SLFS().fit(X, y))
+    assert (selector.features_["n_levels"] > 1).sum() > 1000, "a table where much is relevant"
+    assert len(came) == 1
+    assert came[0] <= X.nbytes / 16
+
+
+@pytest.mark.usefixtures("synchronous")
+def test_what_is_sent_is_small(monkeypatch):
+    X, y = _array(n_samples=1000, n_features=2000)
+    sent = []
+    original = dask_columns._pickled
+
+    def watched(thing):
+        sent.append(len(original(thing)))
+        return original(thing)
+
+    monkeypatch.setattr(dask_columns, "_pickled", watched)
+    selector = SLFS(order="given").fit(da.from_array(X, chunks=500), y)
+    first = sum(sent)
+    sent.clear()
+    selector.fit(da.from_array(X, chunks=500), y)
+    assert sum(sent) == first, "what was learned before stays here"
+    assert first < 1000 + 4000 + 500 * len(sent), "a byte a sample, the parameters, a few for each task"
+
+
+@pytest.mark.usefixtures("synchronous")
+def test_blocks_are_put_together_into_tasks(monkeypatch):
+    frame = pd.DataFrame({f"t{j}": list("abab") * 10 for j in range(600)})
+    tasks = []
+    original = dask_columns._run
+
+    def watched(work, part, blocks):
+        tasks.append(part.shape)
+        return original(work, part, blocks)
+
+    monkeypatch.setattr(dask_columns, "_run", watched)
+    MDLPDiscretizer().fit(dd.from_pandas(frame, npartitions=2), np.arange(40) % 2)
+    assert len(tasks) <= dask_columns._TASKS
+    assert sum(width for _, width in tasks) == 600
+    assert {height for height, _ in tasks} == {40}
+
+
+@pytest.mark.usefixtures("synchronous")
+def test_errors_say_what_to_do():
+    X, y = _array()
+    with pytest.raises(TypeError, match=r"Delayed\w* of dask.*dask\.array\.Array"):
+        SLFS().fit(dask.delayed(X), y)
+    with pytest.raises(ValueError, match="Expected 2D array, got 1D"):
+        SLFS().fit(da.from_array(X[:, 0]), y)
+    with pytest.raises(ValueError, match="minimum of 2"):
+        SLFS().fit(da.from_array(X[:1]), y[:1])
+    frame = pd.DataFrame(X[:1], columns=[f"c{j}" for j in range(60)])
+    with pytest.raises(ValueError, match=r"1 sample\(s\) .* minimum of 2"):
+        SLFS().fit(dd.from_pandas(frame, npartitions=1), y[:1])
+    with pytest.raises(ValueError, match="200 rows, y has 199"):
+        SLFS().fit(da.from_array(X), y[1:])
+    dates = pd.DataFrame({"when": pd.date_range("2020", periods=200)})
+    with pytest.raises(ValueError, match="The column 'when' of X"):
+        SLFS().fit(dd.from_pandas(dates, npartitions=2), y)
+    from scipy import sparse
+
+    chunks = da.from_array(X).map_blocks(sparse.csr_matrix)
+    with pytest.raises(TypeError, match=r"chunks are of type csr_matrix.*X\.map_blocks"):
+        SLFS().fit(chunks, y)
+
+
+def test_a_missing_library_is_named(monkeypatch):
+    X, y = _array()
+    split = da.from_array(X)
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(ImportError, match=r"pip install 'slfs\[dask\]'"):
+        SLFS().fit(split, y)
+
+
+def test_import_leaves_dask_alone():
+    code = "import sys, slfs; raise SystemExit('dask' in sys.modules)"
+    folder = str(Path(slfs.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": folder}
+    assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
