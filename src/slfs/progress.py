@@ -25,6 +25,10 @@ def listening(listener: Listener) -> Iterator[None]:
     listener : callable
         Called with (done, total) after each block of columns, one call at a time, from any thread.
 
+    Yields
+    ------
+    None
+
     Examples
     --------
     >>> import numpy as np
