@@ -10,6 +10,7 @@ import functools
 import io
 import itertools
 import pickle
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -141,7 +142,7 @@ class DaskTable(ABC):
         sent = dask.delayed(_pickled(work))
         run = dask.delayed(_run, pure=False)
         tasks = [run(sent, part, _pickled(group)) for part, group in zip(parts, groups, strict=True)]
-        return [result for results in dask.compute(*tasks) for result in results]
+        return [result for packed in dask.compute(*tasks) for result in _received(packed)]
 
     def _look_at_objects(self, columns: NDArray[np.int64]) -> None:
         """Columns of Python objects are numbers or labels by their values."""
@@ -330,12 +331,21 @@ def _unpickled(work: bytes) -> Callable[..., Any]:
     return function
 
 
-def _run(work: bytes, part: Any, blocks: bytes) -> list[Any]:
-    """Work on the blocks of one part: this runs on a worker."""
+def _run(work: bytes, part: Any, blocks: bytes) -> bytes:
+    """Work on the blocks of one part: this runs on a worker.
+
+    The results go back compressed: most of what is known of most columns is the same.
+    """
     function, own = _unpickled(work), pickle.loads(blocks)
     compile_kernels()
     table = _Part(part, int(own[0].columns[0]))
-    return [function(table, block) for block in own]
+    return zlib.compress(pickle.dumps([function(table, block) for block in own]), level=1)
+
+
+def _received(packed: bytes) -> list[Any]:
+    """What a worker has sent."""
+    results: list[Any] = pickle.loads(zlib.decompress(packed))
+    return results
 
 
 def _kinds(part: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
