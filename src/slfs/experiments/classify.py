@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 
 from slfs import BNSLFS, TAN, Chi2Ranking, NaiveBayes
 from slfs.experiments.numbers import to_numbers
+from slfs.picking import pick_columns, pick_rows
 
 MOST_PAIRED = 1000
 """TAN and BNSLFS look at pairs of columns: with more columns than this they are left out."""
@@ -50,8 +51,7 @@ class Fold:
         test: NDArray[np.int64],
     ) -> None:
         self._known: dict[tuple[bytes, str], float] = {}
-        take = X.take if hasattr(X, "iloc") else X.__getitem__
-        self.train, self.test = take(train), take(test)
+        self.train, self.test = pick_rows(X, train), pick_rows(X, test)
         self.train_labels, self.test_labels = y[train], y[test]
 
     def score(
@@ -83,7 +83,7 @@ class Fold:
         if len(columns) == 0:  # the most frequent class
             labels, counts = np.unique(self.train_labels, return_counts=True)
             return np.full(len(self.test_labels), labels[counts.argmax()])
-        train, test = _columns(self.train, columns), _columns(self.test, columns)
+        train, test = pick_columns(self.train, columns), pick_columns(self.test, columns)
         if classifier in ON_NUMBERS:
             numbers = to_numbers(train)
             model = ON_NUMBERS[classifier]().fit(numbers.fit(train), self.train_labels)
@@ -94,7 +94,3 @@ class Fold:
             "BNSLFS": BNSLFS(Chi2Ranking(k=len(columns))),  # all of them, linked
         }[classifier]
         return model.fit(train, self.train_labels).predict(test)
-
-
-def _columns(X: Any, columns: NDArray[np.int64]) -> Any:
-    return X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import _safe_indexing
 
 from slfs.classifiers.tan import NaiveBayes
+from slfs.picking import pick_columns, pick_rows
 from slfs.plotting.base import STRONG, Display
-from slfs.table import keep_types
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,13 +70,12 @@ class AccuracyCurveDisplay(Display):
         display : AccuracyCurveDisplay
         """
         classifier = NaiveBayes() if classifier is None else classifier
-        X = np.asarray(keep_types(X)) if isinstance(X, list | tuple) else X
         labels = np.asarray(y)
         splitter = StratifiedKFold(cv, shuffle=True, random_state=random_state)
         splits = list(splitter.split(np.zeros(len(labels)), labels))
         parts = []
         for train, test in splits:
-            tables = _safe_indexing(X, train), _safe_indexing(X, test)
+            tables = pick_rows(X, train), pick_rows(X, test)
             ranking = clone(estimator).fit(tables[0], labels[train]).ranking_
             parts.append((tables, labels[train], labels[test], ranking))
         longest = min(len(ranking) for *_, ranking in parts)
@@ -87,7 +85,7 @@ class AccuracyCurveDisplay(Display):
         accuracy = np.empty((len(sizes), cv))
         for fold, (tables, fitted_to, truth, ranking) in enumerate(parts):
             for place, size in enumerate(sizes):
-                train, test = (_safe_indexing(table, ranking[:size], axis=1) for table in tables)
+                train, test = (pick_columns(table, ranking[:size]) for table in tables)
                 predicted = clone(classifier).fit(train, fitted_to).predict(test)
                 accuracy[place, fold] = (predicted == truth).mean()
         return cls(sizes, accuracy).plot(ax=ax)

@@ -8,13 +8,13 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from slfs.classifiers.tan import NaiveBayes
+from slfs.picking import pick_columns, pick_rows
 from slfs.selectors.base import BaseSelector
-from slfs.table import keep_types, read_table, resolve_categorical
+from slfs.table import read_table, resolve_categorical
 from slfs.target import read_target
 
 MOST_COLUMNS = 5000
@@ -85,7 +85,7 @@ def compare_accuracy(
     n_features: dict[str, list[int]] = {ALL: [], SELECTED: [], NETWORK: []}
     splitter = StratifiedKFold(result["folds"], shuffle=True, random_state=random_state)
     for train, test in splitter.split(np.zeros(len(labels)), target.codes):
-        known, unknown = _rows(X, train), _rows(X, test)
+        known, unknown = pick_rows(X, train), pick_rows(X, test)
         with warnings.catch_warnings():  # the selector has said so of the whole table
             warnings.filterwarnings("ignore", message=".*likely identifiers")
             fitted = clone(selector).fit(known, labels[train])
@@ -96,8 +96,8 @@ def compare_accuracy(
             chosen = np.flatnonzero(fitted.support_)
             if len(chosen):
                 model = NaiveBayes(categorical_features=categorical[chosen])
-                model.fit(_columns(known, chosen), labels[train])
-                predicted[SELECTED] = model.predict(_columns(unknown, chosen))
+                model.fit(pick_columns(known, chosen), labels[train])
+                predicted[SELECTED] = model.predict(pick_columns(unknown, chosen))
             else:  # nothing to go by but the classes themselves, as for the network
                 predicted[SELECTED] = predicted[NETWORK]
         for name, guess in predicted.items():
@@ -124,17 +124,3 @@ def _column_names(X: Any) -> NDArray[Any] | None:
     if not nw.dependencies.is_into_dataframe(X):
         return None
     return np.asarray(nw.from_native(X, eager_only=True).columns, dtype=object)
-
-
-def _rows(X: Any, rows: NDArray[np.int64]) -> Any:
-    """Some rows of a table of any kind."""
-    if nw.dependencies.is_into_dataframe(X):
-        return nw.from_native(X, eager_only=True)[rows.tolist(), :].to_native()
-    return X.tocsr()[rows] if sparse.issparse(X) else np.asarray(keep_types(X))[rows]
-
-
-def _columns(X: Any, columns: NDArray[np.int64]) -> Any:
-    """Some columns of what `_rows` returned."""
-    if nw.dependencies.is_into_dataframe(X):
-        return nw.from_native(X, eager_only=True)[:, columns.tolist()].to_native()
-    return X[:, columns]
