@@ -112,8 +112,15 @@ def make_selector(
             raise ValueError(f"--features does not go with {method}, which chooses how many by itself.")
         parameters["k" if "k" in known else "max_features"] = size
     if categorical:
-        parameters["categorical_features"] = _categorical(categorical, file)
+        parameters["categorical_features"] = categorical_columns(categorical, file)
     return kind(**parameters)
+
+
+def categorical_columns(names: Sequence[str] | None, file: DataFile) -> Any:
+    """The parameter ``categorical_features`` of what the options say."""
+    if not names:
+        return "from_dtype"
+    return "all" if list(names) == ["all"] else [file.find(name) for name in names]
 
 
 def takes_size(method: str) -> bool:
@@ -147,12 +154,6 @@ def progress(title: str) -> Iterator[Tick]:
     with Progress(*columns, console=ERRORS, disable=not ERRORS.is_terminal, transient=True) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-def _categorical(names: Sequence[str], file: DataFile) -> Any:
-    if list(names) == ["all"]:
-        return "all"
-    return [file.find(name) for name in names]
 
 
 def _value(text: str) -> Any:

@@ -27,6 +27,7 @@ from slfs.cli.common import (
     Setting,
     Size,
     Target,
+    categorical_columns,
     make_selector,
     progress,
     read_labelled,
@@ -145,7 +146,8 @@ def discretize(
     """
     check_output(out, table=True)
     file = read_labelled(data, target, file_format, missing, drop)
-    discretizer = make_discretizer(file, categorical, n_jobs)
+    categories = categorical_columns(categorical, file)
+    discretizer = MDLPDiscretizer(categorical_features=categories, n_jobs=n_jobs)
     with ERRORS.status("discretizing"):
         table = file.in_memory()
         discretizer.fit(table, _labels(file))
@@ -164,12 +166,6 @@ def discretize(
     show_table(["column", "levels", "cut points"], lines)
     if out is not None:
         typer.echo(f"Written: {out}")
-
-
-def make_discretizer(file: DataFile, categorical: list[str] | None, n_jobs: int) -> MDLPDiscretizer:
-    """A discretiser with the categories that the options name."""
-    model = make_selector("fcbf", None, None, categorical, n_jobs, file)
-    return MDLPDiscretizer(categorical_features=model.categorical_features, n_jobs=n_jobs)
 
 
 def _facts(file: DataFile, selector: Any, seconds: float, *, with_accuracy: bool) -> dict[str, Any]:
@@ -210,8 +206,8 @@ def _labels(file: DataFile) -> Any:
 
 
 def _selected(file: DataFile, selector: Any) -> Any:
-    columns = np.flatnonzero(selector.support_)
-    return _with_target(file.take(columns), [file.names[column] for column in columns], file)
+    columns, names = np.flatnonzero(selector.support_), file.names
+    return _with_target(file.take(columns), [names[column] for column in columns], file)
 
 
 def _with_target(part: Any, names: Any, file: DataFile) -> Any:

@@ -13,8 +13,10 @@ from matplotlib.figure import Figure
 from slfs.datasets import DATASETS
 from slfs.experiments.statistics import COLUMNS, Friedman
 from slfs.files import replace_file
+from slfs.plotting.base import grouped_bars
 
-OURS, OTHERS = "#0b6e99", ["#e08e0b", "#7f7f7f", "#b7410e", "#6a994e", "#9d7cbf", "#c2b280", "#4a4e69"]
+OURS = "#0b6e99"
+COLOURS = [OURS, "#e08e0b", "#7f7f7f", "#b7410e", "#6a994e", "#9d7cbf", "#c2b280", "#4a4e69"]
 
 
 def accuracy_bars(table: pd.DataFrame, methods: list[str], path: Path) -> None:
@@ -25,13 +27,9 @@ def accuracy_bars(table: pd.DataFrame, methods: list[str], path: Path) -> None:
     figure = Figure(figsize=(11, 2.6 * len(COLUMNS)), layout="constrained")
     axes = figure.subplots(len(COLUMNS), 1, sharex=True)
     datasets = [name for name in DATASETS if name in table.index.get_level_values("dataset")]
-    width = 0.84 / len(methods)
     for ax, column in zip(axes, COLUMNS, strict=True):
         part = 100 * table.xs(column, level="column").loc[datasets, methods]
-        for place, method in enumerate(methods):
-            left = np.arange(len(datasets)) + (place - (len(methods) - 1) / 2) * width
-            colour = OURS if place == 0 else OTHERS[(place - 1) % len(OTHERS)]
-            ax.bar(left, part[method], width * 0.92, color=colour, label=method)
+        grouped_bars(ax, part.to_numpy(), methods, COLOURS)
         low = max(0.0, np.floor(part.min().min() / 10) * 10 - 5)
         ax.set_ylim(low, 100)
         ax.set_ylabel("accuracy, %" + (" (axis cut)" if low else ""))

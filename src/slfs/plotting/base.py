@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from slfs.files import replace_file
 
@@ -66,6 +70,28 @@ class Display(ABC):
     @abstractmethod
     def _draw(self, ax: Axes) -> None:
         """Draw into the axes."""
+
+
+def grouped_bars(
+    ax: Axes,
+    heights: NDArray[np.float64],
+    labels: Sequence[str],
+    colours: Sequence[str],
+    errors: NDArray[np.float64] | None = None,
+) -> None:
+    """Draw a group of bars around each whole number: rows are groups, columns the bars of a group."""
+    n_groups, n_bars = heights.shape
+    width = 0.84 / n_bars
+    for place, label in enumerate(labels):
+        ax.bar(
+            np.arange(n_groups) + (place - (n_bars - 1) / 2) * width,
+            heights[:, place],
+            width * 0.92,
+            yerr=None if errors is None else errors[:, place],
+            color=colours[place % len(colours)],
+            label=label,
+            error_kw={"linewidth": 0.8, "alpha": 0.6},
+        )
 
 
 def plain(text: str, longest: int = 34) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from slfs.plotting.base import PALETTE, Display
+from slfs.plotting.base import PALETTE, Display, grouped_bars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,18 +36,8 @@ class ComparisonDisplay(Display):
     def _draw(self, ax: Axes) -> None:
         values = self.rows.groupby(["classifier", "method"], sort=False)["accuracy"]
         means, spreads = 100 * values.mean().unstack("method"), 100 * values.std().unstack("method")
-        width = 0.84 / means.shape[1]
-        for place, method in enumerate(means.columns):
-            left = np.arange(len(means)) + (place - (means.shape[1] - 1) / 2) * width
-            ax.bar(
-                left,
-                means[method],
-                width * 0.92,
-                yerr=spreads[method],
-                color=PALETTE[place % len(PALETTE)],
-                label=method,
-                error_kw={"linewidth": 0.8, "alpha": 0.6},
-            )
+        labels = list(means.columns)
+        grouped_bars(ax, means.to_numpy(), labels, PALETTE, spreads.to_numpy())
         low = float((means - spreads).min().min())
         ax.set_ylim(max(0.0, np.floor(low / 10) * 10 - 5), 101)
         ax.set_xticks(np.arange(len(means)), list(means.index))

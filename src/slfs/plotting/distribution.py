@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.coding.words import level_names
-from slfs.plotting.base import PALETTE, Display, plain
+from slfs.plotting.base import PALETTE, Display, grouped_bars, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,11 +80,7 @@ class DistributionDisplay(Display):
     def _draw(self, ax: Axes) -> None:
         shares = 100 * self.counts / np.maximum(self.counts.sum(axis=0), 1)
         n_levels, n_classes = shares.shape
-        width = 0.84 / n_classes
-        for place, label in enumerate(self.classes):
-            left = np.arange(n_levels) + (place - (n_classes - 1) / 2) * width
-            colour = PALETTE[place % len(PALETTE)]
-            ax.bar(left, shares[:, place], width * 0.92, color=colour, label=plain(label, 20))
+        grouped_bars(ax, shares, [plain(label, 20) for label in self.classes], PALETTE)
         names = [plain(level, 24) for level in self.levels]
         tilted: dict[str, Any] = {"rotation": 25, "ha": "right"} if max(map(len, names)) > 8 else {}
         ax.set_xticks(np.arange(n_levels), names, **tilted)
