@@ -4,7 +4,8 @@ import numpy as np
 
 from slfs._compile import compile_kernels
 from slfs._threads import Threads
-from slfs.counting.planes import SampleLayout, join_blocks, pack_block
+from slfs.counting.planes import SampleLayout, pack_block
+from slfs.counting.store import PlaneStore
 from slfs.information import Information
 
 
@@ -21,7 +22,9 @@ def pack_codes(codes, y):
     ]
     ordered = np.ascontiguousarray(codes[:, layout.order].astype(np.uint8))
     columns = np.arange(len(codes))
-    return join_blocks(layout, [pack_block(layout, columns, ordered, levels, np.concatenate(counts))])
+    store = PlaneStore(layout)
+    store.append(pack_block(layout, columns, ordered, levels, np.concatenate(counts)))
+    return store.packed()
 
 
 def information_of(codes, y, n_jobs=1):

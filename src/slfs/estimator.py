@@ -23,6 +23,7 @@ from slfs.target import Target, read_target
 CODING_CONSTRAINTS: dict[str, list[Any]] = {
     "categorical_features": ["array-like", StrOptions({"from_dtype", "all"})],
     "n_jobs": [None, Integral],
+    "memory_limit": [None, Integral, str],
 }
 
 

@@ -14,6 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+_PIECE = 1 << 20
+"""Entries worked out at a time: what is needed on the way stays small."""
+
 
 @dataclass(frozen=True)
 class NLogN:
@@ -30,8 +33,16 @@ class NLogN:
 @functools.lru_cache(maxsize=2)
 def nlogn_table(n_samples: int) -> NLogN:
     """Make the table, with as many bits after the point as the largest sum leaves room for."""
-    counts = np.arange(n_samples + 1, dtype=np.float64)
-    exact = counts * np.log(np.maximum(counts, 1.0))  # 0 log 0 = 0
-    scale = 2.0 ** (61 - np.frexp(max(exact[-1], 1.0))[1])
-    table = np.round(exact * scale).astype(np.int64)
+    largest = _exact(np.array([n_samples]))[0]
+    scale = 2.0 ** (61 - np.frexp(max(largest, 1.0))[1])
+    table = np.empty(n_samples + 1, np.int64)
+    for begin in range(0, n_samples + 1, _PIECE):
+        counts = np.arange(begin, min(begin + _PIECE, n_samples + 1))
+        table[counts] = np.round(_exact(counts) * scale)
     return NLogN(table, float(scale))
+
+
+def _exact(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    numbers = counts.astype(np.float64)
+    exact: NDArray[np.float64] = numbers * np.log(np.maximum(numbers, 1.0))  # 0 log 0 = 0
+    return exact

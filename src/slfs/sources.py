@@ -63,6 +63,8 @@ class ParquetColumns(ColumnSource):
         if not self.names or self._file.metadata.num_rows == 0:
             raise ValueError(f"{path} has no columns or no rows.")
         self.n_samples, self.n_features = self._file.metadata.num_rows, len(self.names)
+        groups = range(self._file.metadata.num_row_groups)
+        self._ends = np.cumsum([self._file.metadata.row_group(group).num_rows for group in groups])
         kinds = {kind: _kind_of(kind) for kind in set(schema.types)}
         self.numbers, self.categorical = np.array([kinds[kind] for kind in schema.types]).T
         about = schema.pandas_metadata or {}
@@ -137,7 +139,7 @@ class ParquetColumns(ColumnSource):
         -------
         block : NumberBlock
         """
-        part = self._read([self.names[column] for column in columns])
+        part, order = self._read_rows([self.names[column] for column in columns], order)
         values = np.empty((len(columns), len(order)))
         for place, column in enumerate(part.columns):
             if column.null_count == 0 and _PLAIN.issuperset({str(column.type)}):
@@ -161,12 +163,21 @@ class ParquetColumns(ColumnSource):
         -------
         block : LabelBlock
         """
-        part = self._read([self.names[column]])
+        part, order = self._read_rows([self.names[column]], order)
         return FrameTable(nw.from_native(part, eager_only=True)).label_block(0, order)
 
     def _read(self, names: list[str]) -> Any:
         with self._lock:
             return self._file.read(columns=names)
+
+    def _read_rows(self, names: list[str], order: Rows) -> tuple[Any, Rows]:
+        """Read the row groups that hold some rows; return the places of the rows in what was read."""
+        if len(order) == self.n_samples:
+            return self._read(names), order
+        first, last = np.searchsorted(self._ends, [order.min(), order.max()], side="right")
+        with self._lock:
+            part = self._file.read_row_groups(range(first, last + 1), columns=names)
+        return part, order - (self._ends[first - 1] if first else 0)
 
 
 _PLAIN = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float", "double"}

@@ -20,7 +20,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from slfs.gather import gather
-from slfs.ragged import ragged
+from slfs.ragged import ragged, starts
 from slfs.values import DATES, are_numbers, missing_values, to_numbers
 
 Rows = NDArray[np.int64]
@@ -236,12 +236,16 @@ class SparseTable:
         self.categorical = np.full(self.n_features, matrix.dtype.kind == "b")
 
     def number_block(self, columns: NDArray[np.int64], order: Rows) -> NumberBlock:
-        place = np.empty(self.n_samples, np.int64)
-        place[order] = np.arange(self.n_samples)
+        place = np.full(self.n_samples, -1)
+        place[order] = np.arange(len(order))
         lengths = np.diff(self._matrix.indptr)[columns].astype(np.int64)
         indptr, source = ragged(self._matrix.indptr[columns], lengths)
-        value = self._matrix.data[source].astype(np.float64)
-        return NumberBlock(self.n_samples, indptr, value, place[self._matrix.indices[source]])
+        value, sample = self._matrix.data[source].astype(np.float64), place[self._matrix.indices[source]]
+        if len(order) < self.n_samples:
+            wanted = sample >= 0
+            indptr = starts(wanted)[indptr]
+            value, sample = value[wanted], sample[wanted]
+        return NumberBlock(len(order), indptr, value, sample)
 
     def label_block(self, column: int, order: Rows) -> LabelBlock:
         return _label_block(self._matrix[:, [column]].toarray()[order, 0].tolist(), column)

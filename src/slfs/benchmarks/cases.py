@@ -47,8 +47,8 @@ def _information(codes, y, n_jobs=1):
     threads = Threads(n_jobs)
     table = read_table(codes)
     every = np.ones(table.n_features, bool)
-    _, packed = code_table(table, layout, every, threads, keep=lambda facts: facts.coding.n_levels > 1)
-    return Information(packed, threads)
+    _, store = code_table(table, layout, every, threads, keep=lambda facts: facts.coding.n_levels > 1)
+    return Information(store.packed(), threads)
 
 
 def count():

@@ -27,6 +27,7 @@ class _AllColumns(NetworkClassifier):
     backoff: float | None = None
     categorical_features: Any
     n_jobs: int | None
+    memory_limit: int | str | None
 
     def fit(self, X: Any, y: ArrayLike) -> _AllColumns:
         """Learn the structure and the tables.
@@ -42,8 +43,8 @@ class _AllColumns(NetworkClassifier):
         self : object
         """
         data = self._read_training_data(X, y)
-        with Threads(self.n_jobs) as threads:
-            facts, packed = code_table(
+        with Threads(self.n_jobs, self.memory_limit) as threads:
+            facts, store = code_table(
                 data.table,
                 data.layout,
                 data.categorical,
@@ -51,7 +52,7 @@ class _AllColumns(NetworkClassifier):
                 keep=lambda facts: facts.coding.n_levels > 1,
             )
             self._warn_of_identifiers(facts.coding, facts.n_samples)
-            information = Information(packed, threads)
+            information = Information(store.packed(), threads)
             nodes, parents = self._structure(information)
             selection = Selection(nodes, parents)
             names = self._feature_names()
@@ -79,6 +80,9 @@ class NaiveBayes(_AllColumns):
         Columns of numbers to take as categories, as in `SLFS`.
     n_jobs : int or None, default=None
         Threads.
+    memory_limit : int, str or None, default=None
+        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
+        a temporary file. See the page on scaling.
 
     Attributes
     ----------
@@ -102,10 +106,12 @@ class NaiveBayes(_AllColumns):
         alpha: float = 1.0,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         self.alpha = alpha
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
 
 
 class TAN(_AllColumns):
@@ -125,6 +131,9 @@ class TAN(_AllColumns):
         Columns of numbers to take as categories, as in `SLFS`.
     n_jobs : int or None, default=None
         Threads. The result is the same to the bit for any number.
+    memory_limit : int, str or None, default=None
+        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
+        a temporary file. See the page on scaling.
 
     Attributes
     ----------
@@ -171,11 +180,13 @@ class TAN(_AllColumns):
         backoff: float | None = 5.0,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         self.alpha = alpha
         self.backoff = backoff
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
 
     def _structure(self, information: Information) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         n_columns = len(information.packed)

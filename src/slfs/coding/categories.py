@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,29 @@ from slfs.counting.planes import SampleLayout
 from slfs.table import LabelBlock
 
 
-def learn_labels(block: LabelBlock, layout: SampleLayout) -> Learned:
-    """Keep the values of a column as levels, whatever they are."""
-    present = [value for value, gone in zip(block.values, block.missing, strict=True) if not gone]
+def learn_labels(pieces: Iterable[tuple[LabelBlock, SampleLayout]], n_classes: int) -> Learned:
+    """Keep the values of a column, given in pieces of rows, as levels, whatever they are."""
     index: dict[Any, int] = {}
+    missing = np.zeros(n_classes, np.int64)
+    cells, sizes = [], []
+    for block, layout in pieces:
+        level = _number(block, index)
+        missing += np.bincount(layout.labels[block.missing], minlength=n_classes)
+        own, size = np.unique(level * n_classes + layout.labels[~block.missing], return_counts=True)
+        cells.append(own)
+        sizes.append(size)
+    values = _sorted(list(index))
+    place = np.empty(len(values), int)
+    place[[index[value] for value in values]] = np.arange(len(values))
+    level, label = np.divmod(np.concatenate(cells), n_classes)
+    return learn_categories(values, place[level], label, missing, np.concatenate(sizes))
+
+
+def _number(block: LabelBlock, index: dict[Any, int]) -> NDArray[np.int64]:
+    """Number the values that are there, new ones as they come."""
+    present = [value for value, gone in zip(block.values, block.missing, strict=True) if not gone]
     try:
-        level = np.array([index.setdefault(value, len(index)) for value in present], dtype=int)
+        return np.array([index.setdefault(value, len(index)) for value in present], dtype=np.int64)
     except TypeError as error:
         kind = next(type(value).__name__ for value in present if not isinstance(value, Hashable))
         raise TypeError(
@@ -26,11 +43,6 @@ def learn_labels(block: LabelBlock, layout: SampleLayout) -> Learned:
             f"({error}): argument must be a string, a boolean or a number. Expand such cells into "
             "plain columns."
         ) from error
-    values = _sorted(list(index))
-    place = np.empty(len(values), int)
-    place[[index[value] for value in values]] = np.arange(len(values))
-    missing = np.bincount(layout.labels[block.missing], minlength=layout.n_classes)
-    return learn_categories(values, place[level], layout.labels[~block.missing], missing, None)
 
 
 def encode_labels(coding: Coding, column: int, block: LabelBlock) -> NDArray[np.uint8]:
@@ -55,15 +67,14 @@ def _sorted(values: list[Any]) -> list[Any]:
 def learn_categories(
     values: list[Any],
     level: NDArray[np.int64],
-    label: NDArray[np.int32],
+    label: NDArray[np.integer[Any]],
     missing: NDArray[np.int64],
-    size: NDArray[np.int64] | None,
+    size: NDArray[np.int64],
 ) -> Learned:
     """Turn the sorted values of one column into its levels.
 
-    ``level`` and ``label`` are the value (its place) and the class of each sample, or of ``size``
-    samples each. With more than MAX_LEVELS values the most frequent keep a level each, ties: the first;
-    the others share one.
+    ``level`` and ``label`` are the value (its place) and the class of ``size`` samples each. With more
+    than MAX_LEVELS values the most frequent keep a level each, ties: the first; the others share one.
     """
     n_distinct, n_classes = len(values), len(missing)
     code = np.arange(n_distinct)

@@ -23,11 +23,13 @@ _f1, _i1 = types.float64[::1], types.int64[::1]
 _b1, _c1 = types.boolean[::1], types.uint8[::1]
 
 
-@inlined
-def _midpoint(low: float, high: float) -> float:
+def midpoint(low: float, high: float) -> float:
     """Half-way between two values, or the lower one where no number lies between."""
     middle = 0.5 * low + 0.5 * high
     return middle if low <= middle < high else low
+
+
+_midpoint = inlined(midpoint)
 
 
 @inlined

@@ -35,6 +35,9 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         Strings and categories are always categorical.
     n_jobs : int or None, default=None
         Threads.
+    memory_limit : int, str or None, default=None
+        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
+        a temporary file. See the page on scaling.
 
     Attributes
     ----------
@@ -68,9 +71,16 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CODING_CONSTRAINTS
 
-    def __init__(self, *, categorical_features: Any = "from_dtype", n_jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
+    ) -> None:
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
 
     def fit(self, X: Any, y: ArrayLike) -> MDLPDiscretizer:
         """Find the cut points and levels of every column.
@@ -86,7 +96,7 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         self : object
         """
         data = self._read_training_data(X, y)
-        with Threads(self.n_jobs) as threads:
+        with Threads(self.n_jobs, self.memory_limit) as threads:
             self._coding = learn_table(data.table, data.layout, data.categorical, threads)
         self._warn_of_identifiers(self._coding, data.table.n_samples)
         self.cut_points_ = [

@@ -1,13 +1,15 @@
 """A table and its classes -> coding of every column, packed planes of those worth keeping.
 
 Block by block of columns: read, learn, judge, code, pack, forget. A block never meets another, so the
-result does not depend on their size or on the threads that work on them.
+result does not depend on their size or on the threads that work on them. Where not even one column fits
+in the memory allowed, the rows of a block are read in pieces.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -15,22 +17,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._threads import Threads
+from slfs.coding.by_rows import Piece, cut_rows, encode_rows, tally_rows
 from slfs.coding.categories import encode_labels, learn_labels
 from slfs.coding.codebook import Coding, Learned, join_arrays, join_codings
 from slfs.coding.cut_kernels import quantile_counts
 from slfs.coding.numbers import encode_numbers, learn_levels, learn_numbers, make_runs, mdlp_cuts
 from slfs.coding.run_kernels import Runs
-from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, join_blocks, pack_block
+from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
+from slfs.counting.store import PlaneStore
 from slfs.information import column_information, column_sums, independence_p_values
 from slfs.nlogn import nlogn_table
 from slfs.progress import counted
-from slfs.table import Table
+from slfs.table import LabelBlock, Table
 
 _BLOCK_ENTRIES = 1 << 20
 """Most numbers read at a time: a few megabytes, which stay in the processor's cache."""
 
+_AT_ONCE = 4
+"""Blocks for each thread that are worked on, or done and waiting for one before them."""
+
 _BLOCKS = 4
 """Blocks to aim at, so that several threads have about the same work."""
+
+_ENTRY_BYTES = 120
+"""What reading, sorting and cutting a column takes for each of its entries."""
+
+_COLUMN_BYTES = 600
+"""What a column takes until the end: its record, what is known of it, its place in queues."""
+
+_SAMPLE_BYTES = 24
+"""What a sample takes beside its entries: the table of n log n, its codes."""
+
+_LEAST_ROWS = 1 << 12
+"""Rows below which reading them in pieces is no way out."""
 
 _TEST_INTERVALS = 4
 """Equal-frequency intervals in which numbers are tested: quartiles."""
@@ -54,6 +73,7 @@ class ColumnFacts:
 
 Keep = Callable[[ColumnFacts], NDArray[np.bool_]]
 Cuts = Sequence[NDArray[np.float64]]
+Encode = Callable[[NDArray[np.int64]], NDArray[np.uint8]]
 Result = TypeVar("Result")
 
 
@@ -61,6 +81,16 @@ Result = TypeVar("Result")
 class _Block:
     columns: NDArray[np.int64]
     kind: str  # "mdlp", "levels" or "labels"
+    n_rows: int  # read so many at a time
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How to go through a table: blocks, how many at once, and how many bytes of planes to keep."""
+
+    blocks: list[_Block]
+    at_once: int
+    plane_bytes: float
 
 
 @dataclass(frozen=True)
@@ -73,7 +103,9 @@ class _Coded:
 class SpreadTable(Protocol):
     """A table that is on other machines: the work goes to its columns, not they to the work."""
 
-    def map_blocks(self, work: Callable[[Table, _Block], Result], blocks: list[_Block]) -> list[Result]:
+    def map_blocks(
+        self, work: Callable[[Table, _Block], Result], blocks: list[_Block]
+    ) -> Iterable[Result]:
         """Do the work on each block of columns, or on pieces of it; results in the order of columns."""
 
 
@@ -82,7 +114,7 @@ def learn_table(
 ) -> Coding:
     """Learn the coding of every column, and nothing else."""
     work = functools.partial(_learn_coding, layout=layout)
-    return join_codings(_map_blocks(table, work, plan_blocks(table, categorical), threads))
+    return join_codings(list(_each_block(table, work, _plan(table, categorical, threads), threads)))
 
 
 def code_table(
@@ -94,16 +126,22 @@ def code_table(
     keep: Keep,
     test: bool = False,
     cuts: Cuts | None = None,
-) -> tuple[ColumnFacts, PackedColumns]:
+    store: PlaneStore | None = None,
+    first: int = 0,
+) -> tuple[ColumnFacts, PlaneStore]:
     """Learn the coding of every column and pack those for which ``keep`` says so.
 
     ``test`` asks for the p-values of the columns. ``cuts`` are the cut points of each column of numbers,
-    by default those of MDLP.
+    by default those of MDLP. The planes join those in ``store``, columns being numbered from ``first``.
     """
     work = functools.partial(_code, layout=layout, keep=keep, test=test, cuts=cuts)
-    coded = _map_blocks(table, work, plan_blocks(table, categorical), threads)
-    facts = join_facts([part.facts for part in coded])
-    return facts, join_blocks(layout, [part.packed for part in coded])
+    plan = _plan(table, categorical, threads)
+    store = PlaneStore(layout, plan.plane_bytes) if store is None else store
+    facts = []
+    for part in _each_block(table, work, plan, threads):
+        facts.append(part.facts)
+        store.append(part.packed, first)
+    return join_facts(facts), store
 
 
 def join_facts(parts: list[ColumnFacts]) -> ColumnFacts:
@@ -150,26 +188,49 @@ def _reuse_freed_memory() -> None:
     np.empty(30 << 20, np.uint8)
 
 
-def plan_blocks(table: Table, categorical: NDArray[np.bool_]) -> list[_Block]:
-    """Cut the columns, in order, into blocks of one kind and of a size that suits the cache."""
+def _plan(table: Table, categorical: NDArray[np.bool_], threads: Threads) -> _Plan:
+    """Cut the columns, in order, into blocks of one kind, of a size that suits cache and memory."""
+    n_samples, entries, at_once, rest = (
+        table.n_samples,
+        _BLOCK_ENTRIES,
+        _AT_ONCE * threads.count,
+        math.inf,
+    )
+    n_rows = n_samples
+    if threads.budget.limit < math.inf and not isinstance(table, SpreadTable):
+        kept = table.n_features * _COLUMN_BYTES + n_samples * _SAMPLE_BYTES
+        rest = (threads.budget.spare() - kept) / 2  # the other half is for the planes
+        least = min(n_samples, _LEAST_ROWS) * _ENTRY_BYTES
+        if rest < least:
+            what = f"{n_samples} samples x {table.n_features} columns"
+            raise threads.budget.too_small(kept + 2 * least, what)
+        most = int(rest / _ENTRY_BYTES)
+        at_once = max(1, min(threads.count, most // min(n_samples, _BLOCK_ENTRIES)))
+        entries = min(_BLOCK_ENTRIES, most // at_once)
+        n_rows = max(1, min(n_samples, most // at_once))
     kind = np.where(table.numbers, np.where(categorical, "levels", "mdlp"), "labels")
-    parts = _split(kind, kind == "labels", table.n_samples)
-    return [_Block(part, str(kind[part[0]])) for part in parts]
+    parts = _split(kind, kind == "labels", n_samples, entries)
+    return _Plan([_Block(part, str(kind[part[0]]), n_rows) for part in parts], at_once, rest)
 
 
-def _map_blocks(
-    table: Table, work: Callable[[Table, _Block], Result], blocks: list[_Block], threads: Threads
-) -> list[Result]:
+def _each_block(
+    table: Table, work: Callable[[Table, _Block], Result], plan: _Plan, threads: Threads
+) -> Iterator[Result]:
     if isinstance(table, SpreadTable):
-        return table.map_blocks(work, blocks)
-    return threads.map(counted(functools.partial(work, table), len(blocks)), blocks)
+        yield from table.map_blocks(work, plan.blocks)
+        return
+    told = counted(functools.partial(work, table), len(plan.blocks))
+    yield from threads.each(told, plan.blocks, plan.at_once)
 
 
 def _split(
-    kind: NDArray[np.generic], alone: NDArray[np.bool_], n_samples: int
+    kind: NDArray[np.generic],
+    alone: NDArray[np.bool_],
+    n_samples: int,
+    entries: int = _BLOCK_ENTRIES,
 ) -> list[NDArray[np.int64]]:
     """Cut 0 .. len(kind) - 1 where the kind changes, and where a part would become too wide."""
-    width = max(1, min(_BLOCK_ENTRIES // max(n_samples, 1), -(-len(kind) // _BLOCKS)))
+    width = max(1, min(entries // max(n_samples, 1), -(-len(kind) // _BLOCKS)))
     begins = np.flatnonzero(np.concatenate([[True], (kind[1:] != kind[:-1]) | alone[1:]]))
     parts = []
     for begin, end in zip(begins, [*begins[1:], len(kind)], strict=True):
@@ -188,35 +249,67 @@ def _learn(
     block: _Block,
     test: bool = False,
     cuts: Cuts | None = None,
-) -> tuple[Learned, Callable[[NDArray[np.int64]], NDArray[np.uint8]], NDArray[np.float64]]:
+) -> tuple[Learned, Encode, NDArray[np.float64]]:
     """Learn one block; return it with a function that codes some of its columns, and p-values."""
     _reuse_freed_memory()
     p_value = np.full(len(block.columns), np.nan)
     if block.kind == "labels":
-        labels = table.label_block(int(block.columns[0]), layout.order)
-        learned = learn_labels(labels, layout)
+        learned, encode_label = _learn_labels(table, layout, block)
         if test:
             counts = learned.class_counts.reshape(1, -1, layout.n_classes)
             p_value = independence_p_values(counts)
-        return learned, lambda _columns: encode_labels(learned.coding, 0, labels), p_value
-    numbers = table.number_block(block.columns, layout.order)
-    runs, missing = make_runs(numbers, layout)
+        return learned, encode_label, p_value
+    tally = None
+    if block.n_rows < layout.n_samples:
+        binned = block.kind == "mdlp" and cuts is None
+        tally = tally_rows(table, block.columns, layout, block.n_rows, binned=binned)
+        runs, missing = tally.runs, tally.missing
+    else:
+        numbers = table.number_block(block.columns, layout.order)
+        runs, missing = make_runs(numbers, layout)
     if block.kind == "levels":
         learned = learn_levels(runs, missing, layout)
     else:
         if cuts is None:
             thresholds, n_cuts = mdlp_cuts(runs, layout.n_classes, nlogn_table(layout.n_samples))
+            if tally is not None:
+                thresholds = tally.between_bins(thresholds, n_cuts)
         else:
             own = [cuts[column] for column in block.columns]
             thresholds, n_cuts = np.concatenate(own), np.array([len(part) for part in own])
         learned = learn_numbers(runs, missing, layout, thresholds, n_cuts)
     if test:
         p_value = _test(block, learned, runs, missing, layout)
-    return (
-        learned,
-        lambda kept: encode_numbers(learned.coding.take(kept), numbers.take(kept), seen=True),
-        p_value,
-    )
+
+    def encode(kept: NDArray[np.int64]) -> NDArray[np.uint8]:
+        coding = learned.coding.take(kept)
+        if tally is not None:
+            return encode_rows(table, coding, block.columns[kept], layout, block.n_rows)
+        return encode_numbers(coding, numbers.take(kept), seen=True)
+
+    return learned, encode, p_value
+
+
+def _learn_labels(table: Table, layout: SampleLayout, block: _Block) -> tuple[Learned, Encode]:
+    """Learn one column of labels; return it with a function that codes it."""
+    column = int(block.columns[0])
+    held = None
+    if block.n_rows >= layout.n_samples:
+        held = table.label_block(column, layout.order)
+
+    def pieces() -> Iterator[tuple[Piece, LabelBlock]]:
+        for piece in cut_rows(layout, block.n_rows):
+            yield piece, table.label_block(column, piece.layout.order) if held is None else held
+
+    learned = learn_labels(((labels, piece.layout) for piece, labels in pieces()), layout.n_classes)
+
+    def encode(_kept: NDArray[np.int64]) -> NDArray[np.uint8]:
+        codes = np.empty((1, layout.n_samples), np.uint8)
+        for piece, labels in pieces():
+            piece.put(encode_labels(learned.coding, 0, labels), codes)
+        return codes
+
+    return learned, encode
 
 
 def _test(

@@ -42,13 +42,17 @@ class SampleLayout:
     def from_class_codes(cls, class_codes: NDArray[np.int64], n_classes: int) -> SampleLayout:
         """Sort the samples by class, keeping the order within each class."""
         order = np.argsort(class_codes, kind="stable")
-        totals = np.bincount(class_codes, minlength=n_classes)
+        return cls.from_sorted(order, np.bincount(class_codes, minlength=n_classes))
+
+    @classmethod
+    def from_sorted(cls, order: NDArray[np.int64], totals: NDArray[np.int64]) -> SampleLayout:
+        """Lay out rows that are sorted by class already, so many of each."""
         return cls(
             order=order,
-            labels=class_codes[order].astype(np.int32),
+            labels=np.repeat(np.arange(len(totals), dtype=np.int32), totals),
             totals=totals,
-            first_sample=_starts(totals),
-            first_word=_starts(-(-totals // 64)),
+            first_sample=unsigned_starts(totals),
+            first_word=unsigned_starts(-(-totals // 64)),
         )
 
     @property
@@ -105,7 +109,7 @@ class PackedColumns:
         by_level = self.arrays.class_counts.reshape(-1, self.layout.n_classes)
         return self.arrays._replace(
             class_counts=np.einsum("ij->i", by_level),  # faster than sum for few classes
-            counts_offset=_starts(self.arrays.levels),
+            counts_offset=unsigned_starts(self.arrays.levels),
             first_word=self.layout.first_word[[0, -1]],
             first_sample=self.layout.first_sample[[0, -1]],
         )
@@ -130,47 +134,18 @@ def pack_block(
 ) -> PackedBlock:
     """Pack the codes (n_columns x n_samples, samples in the order of ``layout``) of a few columns."""
     unsigned = levels.astype(np.uint64)
-    offset = _starts(_column_words(unsigned, layout))
+    offset = unsigned_starts(column_words(unsigned, layout))
     words = np.zeros(int(offset[-1]), np.uint64)
     pack(codes, unsigned, offset, layout.first_word, layout.first_sample, words)
     return PackedBlock(columns, unsigned, words, class_counts)
 
 
-def join_blocks(layout: SampleLayout, blocks: list[PackedBlock]) -> PackedColumns:
-    """Put blocks of columns one after another."""
-    columns = np.concatenate([block.columns for block in blocks])
-    levels = np.concatenate([block.levels for block in blocks])
-    arrays = PackedArrays(
-        words=np.concatenate([block.words for block in blocks]),
-        offset=_starts(_column_words(levels, layout)),
-        levels=levels,
-        class_counts=np.concatenate([block.class_counts for block in blocks]),
-        counts_offset=_starts(levels * np.uint64(layout.n_classes)),
-        first_word=layout.first_word,
-        first_sample=layout.first_sample,
-        home_word=layout.first_word,
-        home_sample=layout.first_sample,
-    )
-    return PackedColumns(layout, columns, arrays)
-
-
-def join_packed(parts: list[PackedColumns], widths: list[int]) -> PackedColumns:
-    """Put the packed columns of neighbouring tables, of so many columns each, one after another."""
-    first = np.cumsum([0, *widths[:-1]])
-    blocks = [
-        PackedBlock(
-            part.columns + begin, part.arrays.levels, part.arrays.words, part.arrays.class_counts
-        )
-        for part, begin in zip(parts, first, strict=True)
-    ]
-    return join_blocks(parts[0].layout, blocks)
-
-
-def _column_words(levels: NDArray[np.uint64], layout: SampleLayout) -> NDArray[np.uint64]:
+def column_words(levels: NDArray[np.uint64], layout: SampleLayout) -> NDArray[np.uint64]:
     """Words that each column takes: its planes, or its codes where these are fewer."""
     planes = (levels - np.uint64(1)) * np.uint64(layout.n_words)
     return np.where(levels > MAX_PLANES + 1, np.uint64(-(-layout.n_samples // 8)), planes)
 
 
-def _starts(lengths: NDArray[Any]) -> NDArray[np.uint64]:
+def unsigned_starts(lengths: NDArray[Any]) -> NDArray[np.uint64]:
+    """Where each of several pieces begins, as the kernels count."""
     return starts(lengths).astype(np.uint64)

@@ -52,6 +52,9 @@ class AlphaInvesting(StreamSelector):
         the regression sees their numbers.
     n_jobs : int or None, default=None
         Threads that code the columns.
+    memory_limit : int, str or None, default=None
+        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
+        a temporary file. See the page on scaling.
 
     Attributes
     ----------
@@ -88,11 +91,13 @@ class AlphaInvesting(StreamSelector):
         payout: float = 0.5,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         self.wealth = wealth
         self.payout = payout
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
 
     def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
         return np.full(len(facts.coding), "", dtype=object)  # every column is a step of the wealth

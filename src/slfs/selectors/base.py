@@ -22,7 +22,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from slfs._threads import Threads
 from slfs.coding.pipeline import ColumnFacts, Cuts, code_table
-from slfs.counting.planes import PackedColumns, SampleLayout
+from slfs.counting.planes import SampleLayout
+from slfs.counting.store import PlaneStore
 from slfs.estimator import CODING_CONSTRAINTS, TableEstimator, TrainingData
 from slfs.information import Information
 from slfs.selectors.records import explain, make_records
@@ -48,6 +49,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
 
     categorical_features: Any
     n_jobs: int | None
+    memory_limit: int | str | None = None
 
     def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
         """Why each column is irrelevant before any two are compared; "" where it is not."""
@@ -85,14 +87,14 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self : object
         """
         data = self._read_training_data(X, y)
-        with Threads(self.n_jobs) as threads:
+        with Threads(self.n_jobs, self.memory_limit) as threads:
             self._fit_table(data, threads)
         return self
 
     def _fit_table(self, data: TrainingData, threads: Threads) -> None:
         cuts = self._cut_points(data, threads)
-        facts, packed = self._code(data.table, data.layout, data.categorical, threads, cuts)
-        information = Information(packed, threads)
+        facts, store = self._code(data.table, data.layout, data.categorical, threads, cuts)
+        information = Information(store.packed(), threads)
         selection = self._select(information, facts)
         self._store(information, facts, selection, data.target.classes, data.target.name)
 
@@ -103,8 +105,10 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         categorical: NDArray[np.bool_],
         threads: Threads,
         cuts: Cuts | None = None,
-    ) -> tuple[ColumnFacts, PackedColumns]:
-        """Code all columns and pack those that are relevant."""
+        store: PlaneStore | None = None,
+        first: int = 0,
+    ) -> tuple[ColumnFacts, PlaneStore]:
+        """Code all columns and pack those that are relevant, beside what is in the store."""
         return code_table(
             table,
             layout,
@@ -113,6 +117,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             keep=lambda facts: self._irrelevance(facts) == "",
             test=self._needs_p_values(),
             cuts=cuts,
+            store=store,
+            first=first,
         )
 
     def _store(

@@ -44,6 +44,9 @@ class Chi2(BaseSelector):
         Columns of numbers to take as categories, as in `SLFS`.
     n_jobs : int or None, default=None
         Threads that code the columns.
+    memory_limit : int, str or None, default=None
+        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
+        a temporary file. See the page on scaling.
 
     Attributes
     ----------
@@ -88,10 +91,12 @@ class Chi2(BaseSelector):
         delta: float = 0.05,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         self.delta = delta
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
 
     def _cut_points(self, data: TrainingData, threads: Threads) -> Cuts:
         mergeable = data.table.numbers & ~data.categorical
@@ -202,9 +207,10 @@ def _fixed_patterns(
     patterns = np.zeros(data.table.n_samples, np.uint64)
     if not fixed.any():
         return patterns
-    _, packed = code_table(
+    _, store = code_table(
         data.table, data.layout, data.categorical, threads, keep=lambda facts: ~facts.coding.mdlp
     )
+    packed = store.packed()
     information = Information(packed, threads)
     keys = _mix(2**40 + np.arange(len(packed)).astype(np.uint64)) | np.uint64(1)
     for f, key in enumerate(keys):

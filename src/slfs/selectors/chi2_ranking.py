@@ -30,6 +30,9 @@ class Chi2Ranking(BaseSelector):
         Columns of numbers to take as categories, as in `SLFS`.
     n_jobs : int or None, default=None
         Threads.
+    memory_limit : int, str or None, default=None
+        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
+        a temporary file. See the page on scaling.
 
     Attributes
     ----------
@@ -64,10 +67,12 @@ class Chi2Ranking(BaseSelector):
         *,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         self.k = k
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         statistic, p_value = chi2_statistics(information.packed)

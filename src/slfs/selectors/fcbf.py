@@ -31,6 +31,9 @@ class FCBF(BaseSelector):
         Columns of numbers to take as categories, as in `SLFS`.
     n_jobs : int or None, default=None
         Threads. The result is the same to the bit for any number.
+    memory_limit : int, str or None, default=None
+        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
+        a temporary file. See the page on scaling.
 
     Attributes
     ----------
@@ -67,10 +70,12 @@ class FCBF(BaseSelector):
         delta: float = 0.0,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         self.delta = delta
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:  # noqa: ARG002
         relevance = class_uncertainty(information)

@@ -41,10 +41,12 @@ class GreedySelector(BaseSelector):
         *,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         self.k = k
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
 
     @abstractmethod
     def _bounded(self) -> bool:

@@ -26,6 +26,9 @@ class JMI(GreedySelector):
         Columns of numbers to take as categories, as in `SLFS`.
     n_jobs : int or None, default=None
         Threads. The result is the same to the bit for any number.
+    memory_limit : int, str or None, default=None
+        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
+        a temporary file. See the page on scaling.
 
     Attributes
     ----------

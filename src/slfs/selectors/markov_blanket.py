@@ -38,6 +38,7 @@ class MarkovBlanketSelector(StreamSelector):
         degrees_of_freedom: str = "full",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         self.alpha = alpha
         self.max_conditioning = max_conditioning
@@ -46,6 +47,7 @@ class MarkovBlanketSelector(StreamSelector):
         self.degrees_of_freedom = degrees_of_freedom
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
 
     def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
         if self.statistic != "fisher_z":

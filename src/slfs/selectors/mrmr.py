@@ -33,6 +33,9 @@ class MRMR(GreedySelector):
         Columns of numbers to take as categories, as in `SLFS`.
     n_jobs : int or None, default=None
         Threads. The result is the same to the bit for any number.
+    memory_limit : int, str or None, default=None
+        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
+        a temporary file. See the page on scaling.
 
     Attributes
     ----------
@@ -68,11 +71,13 @@ class MRMR(GreedySelector):
         criterion: str = "MID",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         self.k = k
         self.criterion = criterion
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
 
     def _bounded(self) -> bool:
         return self.criterion == "MID"

@@ -64,6 +64,9 @@ class SLFS(StreamSelector):
         Strings and categories are always categorical.
     n_jobs : int or None, default=None
         Threads. The result is the same to the bit for any number.
+    memory_limit : int, str or None, default=None
+        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
+        a temporary file. See the page on scaling.
 
     Attributes
     ----------
@@ -149,6 +152,7 @@ class SLFS(StreamSelector):
         alpha: float = 0.05,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
     ) -> None:
         self.lambda_ = lambda_
         self.max_depth = max_depth
@@ -161,6 +165,7 @@ class SLFS(StreamSelector):
         self.alpha = alpha
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
 
     def _needs_p_values(self) -> bool:
         return self.irrelevance == "test"

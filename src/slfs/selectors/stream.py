@@ -20,7 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 from slfs._compile import compile_kernels
 from slfs._threads import Threads
 from slfs.coding.pipeline import ColumnFacts, join_facts
-from slfs.counting.planes import PackedColumns, SampleLayout, join_packed
+from slfs.counting.planes import PackedColumns, SampleLayout
+from slfs.counting.store import PlaneStore
 from slfs.estimator import TrainingData
 from slfs.information import Information
 from slfs.network import ROOT
@@ -80,6 +81,7 @@ class _Arrived:
     parts: list[ColumnFacts]
     n_small: int
     n_columns: int
+    store: PlaneStore
     packed: PackedColumns
     memory: Any
 
@@ -136,7 +138,7 @@ class StreamSelector(BaseSelector):
         compile_kernels()
         target = read_target(y)
         layout = SampleLayout.from_class_codes(target.codes, len(target.classes))
-        with Threads(self.n_jobs) as threads:
+        with Threads(self.n_jobs, self.memory_limit) as threads:
             arrived, names = None, _Names()
             for block in blocks:
                 names.add(_names_of(block))
@@ -165,7 +167,7 @@ class StreamSelector(BaseSelector):
         names, known = _Names(), getattr(self, "feature_names_in_", None)
         names.add(None if known is None else known.tolist())
         names.add(_names_of(block))
-        with Threads(self.n_jobs) as threads:
+        with Threads(self.n_jobs, self.memory_limit) as threads:
             before = replace(self._arrived, memory=copy.deepcopy(self._arrived.memory))
             arrived = self._take_in(block, before.packed.layout, before, threads)
             self._set_names(names.joined)
@@ -197,16 +199,22 @@ class StreamSelector(BaseSelector):
         before: _Arrived | None,
         threads: Threads,
     ) -> _Arrived:
-        facts, packed = self._code(table, layout, categorical, threads)
-        n_columns, labels = len(facts.coding), facts.coding.categories
-        parts, n_small = [facts], 1
-        first, done, memory = 0, 0, None
+        first, done, memory, store, parts, n_small = 0, 0, None, None, [], 0
         if before is not None:
-            first, done, memory = before.n_columns, len(before.packed), before.memory
-            packed = join_packed([before.packed, packed], [first, n_columns])
-            parts, n_small = [*before.parts, facts], before.n_small + 1
-            if n_small == _MOST_SMALL:
-                parts, n_small = [*parts[:-n_small], join_facts(parts[-n_small:])], 0
+            first, done, memory, store = (
+                before.n_columns,
+                len(before.packed),
+                before.memory,
+                before.store,
+            )
+            store.cut(done)  # what a call that failed has left
+            parts, n_small = before.parts, before.n_small
+        facts, store = self._code(table, layout, categorical, threads, None, store, first)
+        packed = store.packed()
+        n_columns, labels = len(facts.coding), facts.coding.categories
+        parts, n_small = [*parts, facts], n_small + 1
+        if n_small == _MOST_SMALL:
+            parts, n_small = [*parts[:-n_small], join_facts(parts[-n_small:])], 0
         information = Information(packed, threads)
 
         def numbers(f: int) -> NDArray[np.float64]:
@@ -218,7 +226,7 @@ class StreamSelector(BaseSelector):
             return values
 
         memory = self._arrive(information, np.arange(done, len(packed)), memory, numbers)
-        return _Arrived(parts, n_small, first + n_columns, packed, memory)
+        return _Arrived(parts, n_small, first + n_columns, store, packed, memory)
 
     def _finish(
         self, arrived: _Arrived, classes: NDArray[Any], class_name: str, threads: Threads

@@ -1,0 +1,192 @@
+"""Columns too tall for the memory, in pieces of rows -> their runs, added up; their codes.
+
+Runs of a piece are counts of (value, class), so those of two pieces add up to those of both. A column
+with more than MAX_BINS values is counted in bins between quantiles of a sample of the rows: MDLP then
+chooses among the bounds of the bins instead of all values. The bins are the same however the rows are
+cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.coding.codebook import Coding
+from slfs.coding.cut_kernels import midpoint
+from slfs.coding.numbers import encode_numbers, make_runs
+from slfs.coding.run_kernels import Runs
+from slfs.counting.planes import SampleLayout
+from slfs.ragged import starts
+from slfs.table import Table
+
+MAX_BINS = 4096
+"""Values of a column that are told apart where it is cut by MDLP."""
+
+_SAMPLE = 1 << 17
+"""Rows that the bins are made from."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Consecutive rows of a table: their layout, and where each class of them stands in the whole."""
+
+    layout: SampleLayout
+    places: NDArray[np.int64]
+
+    def put(self, part: NDArray[np.uint8], whole: NDArray[np.uint8]) -> None:
+        """Write codes (n_columns, rows of the piece) to where they stand among those of all rows."""
+        bounds = self.layout.first_sample.astype(np.int64)
+        for c, place in enumerate(self.places):
+            whole[:, place : place + bounds[c + 1] - bounds[c]] = part[:, bounds[c] : bounds[c + 1]]
+
+
+def cut_rows(layout: SampleLayout, n_rows: int) -> Iterator[Piece]:
+    """Cut the rows of a table into pieces of at most ``n_rows``."""
+    if n_rows >= layout.n_samples:
+        yield Piece(layout, layout.first_sample[:-1].astype(np.int64))
+        return
+    first = layout.first_sample.astype(np.int64)
+    of_class = [layout.order[first[c] : first[c + 1]] for c in range(layout.n_classes)]  # rising
+    begins = np.zeros(layout.n_classes, np.int64)
+    for end in range(n_rows, layout.n_samples + n_rows, n_rows):
+        ends = np.array([np.searchsorted(rows, end) for rows in of_class])
+        order = [rows[b:e] for rows, b, e in zip(of_class, begins, ends, strict=True)]
+        yield Piece(SampleLayout.from_sorted(np.concatenate(order), ends - begins), first[:-1] + begins)
+        begins = ends
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The runs of a few columns over all rows; in bins they have the least value of a bin for a value.
+
+    ``missing`` has the missing by class; ``top`` the largest value of the bin of each run.
+    """
+
+    runs: Runs
+    missing: NDArray[np.int64]
+    top: NDArray[np.float64]
+
+    def between_bins(
+        self, thresholds: NDArray[np.float64], n_cuts: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Cut points that lie between the least values of two bins, moved to between the bins."""
+        moved = thresholds.copy()
+        columns = np.repeat(np.arange(len(n_cuts)), n_cuts)
+        for place, (j, threshold) in enumerate(zip(columns, thresholds, strict=True)):
+            own = slice(self.runs.start[j], self.runs.stop[j])
+            above = np.searchsorted(self.runs.value[own], threshold, side="right")
+            moved[place] = midpoint(float(self.top[own][above - 1]), float(self.runs.value[own][above]))
+        return moved
+
+
+def tally_rows(
+    table: Table, columns: NDArray[np.int64], layout: SampleLayout, n_rows: int, *, binned: bool
+) -> Tally:
+    """Add the runs of columns up over pieces of rows; ``binned`` allows for bins."""
+    edges = _sample_edges(table, columns, layout, n_rows) if binned else [None] * len(columns)
+    sums = [_ColumnTally(own, layout.n_classes) for own in edges]
+    missing = np.zeros((len(columns), layout.n_classes), np.int64)
+    for piece in cut_rows(layout, n_rows):
+        runs, own_missing = make_runs(table.number_block(columns, piece.layout.order), piece.layout)
+        missing += own_missing
+        for j, column in enumerate(sums):
+            own = slice(runs.start[j], runs.stop[j])
+            column.add(runs.value[own], runs.label[own], runs.size[own])
+    parts = [column.finished() for column in sums]
+    ends = starts(np.array([len(value) for value, *_ in parts]))
+    value, label, size, top = (np.concatenate(own) for own in zip(*parts, strict=True))
+    return Tally(Runs(ends[:-1], ends[1:], value, label, size), missing, top)
+
+
+def encode_rows(
+    table: Table, coding: Coding, columns: NDArray[np.int64], layout: SampleLayout, n_rows: int
+) -> NDArray[np.uint8]:
+    """Code columns of numbers piece by piece: one row for each column, samples sorted by class."""
+    codes = np.empty((len(columns), layout.n_samples), np.uint8)
+    for piece in cut_rows(layout, n_rows) if len(columns) else ():
+        block = table.number_block(columns, piece.layout.order)
+        piece.put(encode_numbers(coding, block, seen=True), codes)
+    return codes
+
+
+class _ColumnTally:
+    """The runs of one column so far: of single values, until these are too many, and in bins."""
+
+    def __init__(self, edges: NDArray[np.float64] | None, n_classes: int) -> None:
+        self._edges = edges
+        self._exact = True
+        self._value, self._label, self._size = np.empty(0), np.empty(0, np.int32), np.empty(0, np.int64)
+        n_bins = 0 if edges is None else len(edges) + 1
+        self._counts = np.zeros((n_bins, n_classes), np.int64)
+        self._low, self._high = np.full(n_bins, np.inf), np.full(n_bins, -np.inf)
+
+    def add(self, value: NDArray[np.float64], label: NDArray[np.int32], size: NDArray[np.int64]) -> None:
+        """Add the runs of a piece, by rising value."""
+        if self._edges is not None and len(value):
+            places = np.searchsorted(self._edges, value)
+            np.add.at(self._counts, (places, label), size)
+            bins, first = np.unique(places, return_index=True)
+            last = np.append(first[1:], len(value)) - 1
+            self._low[bins] = np.minimum(self._low[bins], value[first])
+            self._high[bins] = np.maximum(self._high[bins], value[last])
+            self._exact &= _n_distinct(value) <= MAX_BINS
+        if self._exact:
+            self._value, self._label, self._size = _added(
+                np.concatenate([self._value, value]),
+                np.concatenate([self._label, label]),
+                np.concatenate([self._size, size]),
+            )
+            self._exact = self._edges is None or _n_distinct(self._value) <= MAX_BINS
+
+    def finished(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]:
+        """Value, class and size of each run, and the largest value that it stands for."""
+        if self._exact:
+            return self._value, self._label, self._size, self._value
+        bins, label = np.nonzero(self._counts)
+        return self._low[bins], label.astype(np.int32), self._counts[bins, label], self._high[bins]
+
+
+def _n_distinct(rising: NDArray[np.float64]) -> int:
+    return 1 + int((rising[1:] != rising[:-1]).sum())
+
+
+def _added(
+    value: NDArray[np.float64], label: NDArray[np.int32], size: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]:
+    """Sort runs by value and class, and add up those of the same."""
+    if len(value) == 0:
+        return value, label, size
+    order = np.lexsort((label, value))
+    value, label, size = value[order], label[order], size[order]
+    new = np.append(True, (value[1:] != value[:-1]) | (label[1:] != label[:-1]))
+    return value[new], label[new], np.add.reduceat(size, np.flatnonzero(new))
+
+
+def _sample_edges(
+    table: Table, columns: NDArray[np.int64], layout: SampleLayout, n_rows: int
+) -> list[NDArray[np.float64] | None]:
+    """For each column the values of a sample of rows, or quantiles of them where they are many.
+
+    The sample is every so-manieth row, whatever the pieces in which it is read.
+    """
+    step = max(1, layout.n_samples // _SAMPLE)
+    sampled: list[list[NDArray[np.float64]]] = [[] for _ in columns]
+    for piece in cut_rows(layout, n_rows):
+        rows = np.sort(piece.layout.order[piece.layout.order % step == 0])
+        if len(rows):
+            values = table.number_block(columns, rows).dense()
+            for own, value in zip(sampled, values, strict=True):
+                own.append(value[~np.isnan(value)])
+    edges: list[NDArray[np.float64] | None] = []
+    for own in sampled:
+        value = np.sort(np.concatenate(own))
+        distinct = np.unique(value)
+        if len(distinct) > MAX_BINS:
+            distinct = np.unique(value[len(value) * np.arange(1, MAX_BINS) // MAX_BINS])
+        edges.append(distinct)
+    return edges

@@ -1,0 +1,145 @@
+"""Blocks of packed columns, one after another -> all of them, in memory or in a file.
+
+The file has no name, so that nothing of it is left whatever happens; it lies where the system keeps
+temporary files (``TMPDIR``). Its pages are the system's cache: they come when they are counted and go
+when the memory is needed.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import tempfile
+import weakref
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.counting.kernels import PackedArrays
+from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, column_words, unsigned_starts
+
+
+class PlaneStore:
+    """Packed columns that become more.
+
+    Parameters
+    ----------
+    layout : SampleLayout
+    most_bytes : float, default=inf
+        Planes that take more go to the file.
+    """
+
+    def __init__(self, layout: SampleLayout, most_bytes: float = math.inf) -> None:
+        self._layout = layout
+        self._columns = _Growing(np.empty(0, np.int64))
+        self._levels = _Growing(np.empty(0, np.uint64))
+        self._counts = _Growing(np.empty(0, np.int64))
+        self._words: _Growing | _Filed = _Growing(np.empty(0, np.uint64))
+        self._most_bytes = most_bytes
+
+    def append(self, block: PackedBlock, first: int = 0) -> None:
+        """Take in one more block; its columns are counted from column ``first`` of the table."""
+        self._columns.append(block.columns + first)
+        self._levels.append(block.levels)
+        self._counts.append(block.class_counts)
+        self._words.append(block.words)
+        if isinstance(self._words, _Growing) and 8 * self._words.length > self._most_bytes:
+            self._words = _Filed(self._words)
+
+    def cut(self, n_columns: int) -> None:
+        """Forget all but the first columns."""
+        if n_columns == self._columns.length:
+            return
+        levels = self._levels.joined()[:n_columns]
+        self._words.cut(int(column_words(levels, self._layout).sum()))
+        self._counts.cut(int(levels.sum()) * self._layout.n_classes)
+        self._levels.cut(n_columns)
+        self._columns.cut(n_columns)
+
+    def packed(self) -> PackedColumns:
+        """All that is there now; what comes later does not change it."""
+        levels = self._levels.joined()
+        arrays = PackedArrays(
+            words=self._words.joined(),
+            offset=unsigned_starts(column_words(levels, self._layout)),
+            levels=levels,
+            class_counts=self._counts.joined(),
+            counts_offset=unsigned_starts(levels * np.uint64(self._layout.n_classes)),
+            first_word=self._layout.first_word,
+            first_sample=self._layout.first_sample,
+            home_word=self._layout.first_word,
+            home_sample=self._layout.first_sample,
+        )
+        return PackedColumns(self._layout, self._columns.joined(), arrays)
+
+
+class _Growing:
+    """An array in memory that grows at its end.
+
+    What comes waits in parts until all is asked for. The first time they are put together as they are;
+    later there is room for as much again, so that a stream is not copied once a block.
+    """
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self._array = array
+        self._filled = self.length = len(array)
+        self._parts: list[NDArray[Any]] = []
+
+    def append(self, part: NDArray[Any]) -> None:
+        self._parts.append(part)
+        self.length += len(part)
+
+    def cut(self, length: int) -> None:
+        self.joined()
+        self._filled = self.length = length
+
+    def joined(self) -> NDArray[Any]:
+        if self._filled == 0 and self._parts:
+            self._array = np.concatenate(self._parts)
+        elif self._parts:
+            if self.length > len(self._array):
+                room = np.empty(2 * self.length, self._array.dtype)
+                room[: self._filled] = self._array[: self._filled]
+                self._array = room
+            np.concatenate(self._parts, out=self._array[self._filled : self.length])
+        self._parts, self._filled = [], self.length
+        return self._array[: self.length]
+
+
+class _Filed:
+    """An array of words in a file that grows at its end."""
+
+    def __init__(self, before: _Growing) -> None:
+        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="slfs-planes-")  # noqa: SIM115
+        weakref.finalize(self, self._file.close)  # the mapped pages stay
+        self.length = 0
+        for part in (before._array[: before._filled], *before._parts):
+            self.append(part)
+
+    def append(self, part: NDArray[Any]) -> None:
+        try:
+            self._file.write(part.data)
+            self._file.flush()
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"The planes do not fit in the folder for temporary files ({error.strerror}). Set "
+                "TMPDIR to a folder on a larger disk, or raise memory_limit",
+                tempfile.gettempdir(),
+            ) from error
+        self.length += len(part)
+
+    def cut(self, length: int) -> None:
+        self._file.seek(8 * length)
+        self.length = length
+
+    def joined(self) -> NDArray[np.uint64]:
+        if self.length == 0:
+            return np.empty(0, np.uint64)
+        pages = mmap.mmap(self._file.fileno(), 8 * self.length, access=mmap.ACCESS_WRITE)
+        return np.frombuffer(pages, np.uint64)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy is made in memory, and moved to a file of its own."""
+        return _Filed, (_Growing(np.array(self.joined())),)

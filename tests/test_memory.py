@@ -1,0 +1,267 @@
+"""A limit for the memory changes how a table is read and where planes are kept, never what is found."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from slfs import CMIM, FCBF, SLFS, TAN, MDLPDiscretizer
+from slfs._threads import Threads
+from slfs.coding import by_rows, pipeline
+from slfs.coding.pipeline import code_table
+from slfs.counting.planes import SampleLayout
+from slfs.counting.store import PlaneStore
+from slfs.memory import memory_taken, parse_size
+from slfs.sources import ParquetColumns
+from slfs.table import read_table
+
+
+def mixed_table(seed, n_samples, n_classes=3):
+    random = np.random.default_rng(seed)
+    y = random.integers(0, n_classes, n_samples)
+    numbers = random.normal(size=n_samples) + y
+    holes = np.where(random.random(n_samples) < 0.2, np.nan, numbers.round(1))
+    frame = pd.DataFrame(
+        {
+            "float": numbers,
+            "holes": holes,
+            "whole": (5 * numbers).round().astype(int),
+            "flag": random.random(n_samples) < 0.3 + 0.1 * y,
+            "text": np.array(["low", "middle", "high", "none"])[
+                (y + random.integers(0, 2, n_samples)) % 4
+            ],
+            "gaps": pd.Series(np.array(["a", None, "b"], object)[random.integers(0, 3, n_samples)]),
+            "noise": random.normal(size=n_samples),
+        }
+    )
+    return frame, y
+
+
+def cut_everything(monkeypatch, n_rows, n_columns=1):
+    """Read pieces of so many rows and blocks of so many columns, whatever the memory."""
+    plan = pipeline._plan
+
+    def small(table, categorical, threads):
+        made = plan(table, categorical, threads)
+        blocks = [
+            pipeline._Block(part, block.kind, n_rows)
+            for block in made.blocks
+            for part in np.split(block.columns, np.arange(n_columns, len(block.columns), n_columns))
+        ]
+        return pipeline._Plan(blocks, made.at_once, 0.0)
+
+    monkeypatch.setattr(pipeline, "_plan", small)
+
+
+def assert_same_fit(one, other):
+    np.testing.assert_array_equal(one.support_, other.support_)
+    np.testing.assert_array_equal(one.network_.columns, other.network_.columns)
+    np.testing.assert_array_equal(one.network_.parents, other.network_.parents)
+    for name in one.features_.dtype.names:
+        mine, yours = one.features_[name], other.features_[name]
+        assert all(a == b or (a != a and b != b) for a, b in zip(mine, yours, strict=True)), name
+
+
+@pytest.mark.parametrize("n_rows", [1, 7, 64, 199, 200, 500])
+def test_pieces_of_rows_change_nothing(monkeypatch, n_rows):
+    frame, y = mixed_table(0, 200)
+    selector = SLFS(irrelevance="test", alpha=0.5)
+    whole = clone_fit(selector, frame, y)
+    cut_everything(monkeypatch, n_rows)
+    assert_same_fit(clone_fit(selector, frame, y), whole)
+
+
+def clone_fit(selector, X, y):
+    return copy.deepcopy(selector).fit(X, y)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 90), st.integers(1, 5), st.sampled_from([1, 2]))
+def test_no_way_of_cutting_changes_the_selection(seed, n_rows, n_columns, n_jobs):
+    frame, y = mixed_table(seed, 80, n_classes=2)
+    kinds = (SLFS(), FCBF(), CMIM(3))
+    whole = [clone_fit(kind, frame, y) for kind in kinds]
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        cut_everything(monkeypatch, n_rows, n_columns)
+        for kind, expected in zip(kinds, whole, strict=True):
+            assert_same_fit(clone_fit(kind.set_params(n_jobs=n_jobs), frame, y), expected)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, np.asfortranarray, pd.DataFrame])
+def test_pieces_of_rows_of_any_table(monkeypatch, kind):
+    random = np.random.default_rng(3)
+    y = random.integers(0, 2, 150)
+    X = kind(random.integers(0, 4, (150, 12)) * (random.random((150, 12)) < 0.4) + 0.0)
+    discretizer = MDLPDiscretizer().fit(X, y)
+    whole, classifier = clone_fit(SLFS(), X, y), TAN().fit(X, y)
+    cut_everything(monkeypatch, 40, 3)
+    assert_same_fit(clone_fit(SLFS(), X, y), whole)
+    np.testing.assert_array_equal(TAN().fit(X, y).predict_proba(X), classifier.predict_proba(X))
+    again = MDLPDiscretizer().fit(X, y)
+    for mine, yours in zip(again.cut_points_, discretizer.cut_points_, strict=True):
+        np.testing.assert_array_equal(mine, yours)
+
+
+def test_parquet_rows_are_read_group_by_group(monkeypatch, tmp_path):
+    frame, y = mixed_table(1, 300)
+    frame.to_parquet(tmp_path / "table.parquet", row_group_size=37)
+    table = ParquetColumns(tmp_path / "table.parquet")
+    whole = clone_fit(SLFS(), frame, y)
+    assert_same_fit(SLFS().fit(table, y), whole)
+    cut_everything(monkeypatch, 50)
+    assert_same_fit(SLFS().fit(table, y), whole)
+
+
+def test_bins_lose_little_and_do_not_depend_on_the_pieces(monkeypatch):
+    """With more values than bins the cuts lie between bins: nearly as much is told about the class."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 4000)
+    X = random.normal(size=(4000, 6)) + y[:, np.newaxis] * np.linspace(0, 1.5, 6)
+    exact = SLFS().fit(X, y).features_["relevance"]
+    monkeypatch.setattr(by_rows, "MAX_BINS", 256)
+    found = []
+    for n_rows in (501, 1500):
+        with monkeypatch.context() as inner:
+            cut_everything(inner, n_rows)
+            found.append(SLFS().fit(X, y).features_["relevance"])
+    np.testing.assert_array_equal(*found)
+    assert (found[0] != exact).any()  # bins were used
+    np.testing.assert_allclose(found[0], exact, atol=0.005)
+
+
+def test_bins_cut_between_values(monkeypatch):
+    """What bins find is a cut of the values: counting the samples on its sides tells the same."""
+    random = np.random.default_rng(1)
+    y = random.integers(0, 2, 3000)
+    X = random.normal(size=(3000, 1)) + y[:, np.newaxis]
+    monkeypatch.setattr(by_rows, "MAX_BINS", 16)
+    cut_everything(monkeypatch, 1000)
+    discretizer = MDLPDiscretizer().fit(X, y)
+    assert len(discretizer.cut_points_[0]) > 0
+    codes = discretizer.transform(X)[:, 0]
+    relevance = SLFS().fit(X, y).features_["relevance"][0]
+    again = SLFS(categorical_features="all").fit(codes[:, np.newaxis], y).features_["relevance"][0]
+    assert relevance == again
+
+
+# -- the store of the planes ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("most_bytes", [0, 200, 10**9])
+def test_store_in_a_file_holds_what_memory_holds(most_bytes):
+    frame, y = mixed_table(2, 130)
+    table, layout = read_table(frame), SampleLayout.from_class_codes(y, 3)
+    stores = [PlaneStore(layout), PlaneStore(layout, most_bytes)]
+    for round_ in range(3):
+        for store in stores:
+            code_table(
+                table, layout, table.categorical, Threads(1),
+                keep=lambda facts: facts.coding.n_levels > 1, store=store, first=7 * round_,
+            )  # fmt: skip
+        expected, found = (store.packed() for store in stores)
+        copies = [copy.deepcopy(stores[1]).packed(), pickle.loads(pickle.dumps(stores[1])).packed()]
+        for packed in (found, *copies):
+            np.testing.assert_array_equal(packed.columns, expected.columns)
+            for mine, yours in zip(packed.arrays, expected.arrays, strict=True):
+                np.testing.assert_array_equal(mine, yours)
+    before = stores[1].packed()
+    n_columns = len(before) // 3
+    stores[1].cut(n_columns)
+    for mine, yours in zip(stores[1].packed().arrays[:5], before.arrays[:5], strict=True):
+        np.testing.assert_array_equal(mine, yours[: len(mine)])
+    assert len(stores[1].packed()) == n_columns
+
+
+def test_stream_within_a_limit_is_the_stream():
+    random = np.random.default_rng(5)
+    y = random.integers(0, 2, 300)
+    X = (random.random((300, 400)) < 0.4 + 0.3 * y[:, np.newaxis]).astype(int)
+    blocks = [X[:, j : j + 50] for j in range(0, 400, 50)]
+    selector = SLFS(order="given", categorical_features="all")
+    whole = clone_fit(selector, X, y)
+    limited = SLFS(order="given", categorical_features="all", memory_limit=memory_taken() + 10**8)
+    assert_same_fit(limited.fit_stream(blocks[:6], y).extend(np.hstack(blocks[6:])), whole)
+
+
+# -- the limit -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [("2GiB", 2 << 30), ("500 MB", 5 * 10**8), ("1.5g", 15 * 10**8), (1024, 1024), ("64kib", 65536)],
+)
+def test_sizes(size, expected):
+    assert parse_size(size) == expected
+
+
+@pytest.mark.parametrize("size", ["lots", "2XB", "", "-1", "0", 0, -5, "1e3"])
+def test_what_is_no_size_is_refused(size):
+    with pytest.raises(ValueError, match="memory_limit"):
+        SLFS(memory_limit=size).fit(np.eye(6), [0, 1] * 3)
+
+
+def test_a_limit_that_cannot_be_held_is_refused_at_once():
+    with pytest.raises(MemoryError, match=r"memory_limit=1 MiB is too small.*Give at least"):
+        SLFS(memory_limit="1MiB").fit(np.eye(6), [0, 1] * 3)
+
+
+_LIMITED = """
+import sys, threading, time
+import numpy as np
+from slfs import SLFS
+from slfs.memory import memory_taken
+
+path, limit = sys.argv[1], sys.argv[2]
+SLFS().fit(np.eye(6), [0, 1] * 3)
+X = np.load(path, mmap_mode="r")
+y = np.arange(len(X)) % 2
+peak, done = memory_taken(), False
+
+def watch():
+    global peak
+    while not done:
+        peak = max(peak, memory_taken())
+        time.sleep(0.002)
+
+before = memory_taken()
+watcher = threading.Thread(target=watch)
+watcher.start()
+limit = None if limit == "none" else before + int(limit)
+selector = SLFS(memory_limit=limit, n_jobs=2).fit(X, y)
+done = True
+watcher.join()
+print(peak - before, *selector.network_.columns)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the memory is measured in /proc")
+def test_the_limit_holds_as_measured(tmp_path):
+    """A tall table from a file: what takes more without a limit is held within it."""
+    random = np.random.default_rng(0)
+    path = tmp_path / "tall.npy"
+    y = np.arange(1_200_000) % 2
+    X = np.lib.format.open_memmap(path, "w+", np.float64, (1_200_000, 8), fortran_order=True)
+    for j in range(8):
+        X[:, j] = (random.normal(size=len(y)) + 0.2 * j * y).round(2)
+    X.flush()
+
+    def run(limit):
+        command = [sys.executable, "-c", _LIMITED, str(path), limit]
+        peak, *columns = subprocess.run(
+            command, check=True, capture_output=True, text=True
+        ).stdout.split()
+        return int(peak), columns
+
+    free, expected = run("none")
+    allowed = 120 * 10**6
+    assert free > allowed  # without a limit it takes more
+    held, columns = run(str(allowed))
+    assert held <= allowed
+    assert columns == expected
