@@ -38,6 +38,7 @@ dd = pytest.importorskip("dask.dataframe", reason=reason)
 distributed = pytest.importorskip("distributed", reason=reason)
 
 from slfs import dask_columns  # noqa: E402
+from slfs.progress import listening  # noqa: E402
 
 FROM_COUNTS = [
     SLFS(),
@@ -293,6 +294,42 @@ def test_blocks_are_put_together_into_tasks(monkeypatch):
 
 
 @pytest.mark.usefixtures("synchronous")
+@pytest.mark.parametrize("scheduler", ["threads", "synchronous", None])
+@pytest.mark.usefixtures("client")
+def test_a_listener_hears_of_every_task(scheduler):
+    X, y = _array()
+    heard = []
+    with dask.config.set(scheduler=scheduler), listening(lambda *counts: heard.append(counts)):
+        SLFS().fit(da.from_array(X, chunks=(200, 5)), y)
+    total = heard[-1][1]
+    assert total > 1
+    assert heard == [(done, total) for done in range(1, total + 1)]
+
+
+@pytest.mark.usefixtures("client")
+def test_what_a_listener_raises_stops_the_workers():
+    X, y = _array()
+
+    def stop(_done, _total):
+        raise KeyboardInterrupt
+
+    with listening(stop), pytest.raises(KeyboardInterrupt):
+        SLFS().fit(da.from_array(X, chunks=(200, 5)), y)
+    _assert_same(SLFS().fit(da.from_array(X, chunks=(200, 5)), y), SLFS().fit(X, y))
+
+
+@pytest.mark.usefixtures("synchronous")
+def test_hdf5_and_zarr_files(tmp_path):
+    h5py = pytest.importorskip("h5py", reason="h5py is not installed: pip install 'slfs[test]'")
+    pytest.importorskip("zarr", reason="zarr is not installed: pip install 'slfs[test]'")
+    X, y = _array()
+    da.from_array(X, chunks=(70, 11)).to_zarr(tmp_path / "table.zarr")
+    with h5py.File(tmp_path / "table.h5", "w") as file:
+        stored = file.create_dataset("table", data=X, chunks=(50, 20))
+        for remote in (da.from_array(stored, chunks=(200, 20)), da.from_zarr(tmp_path / "table.zarr")):
+            _assert_same(SLFS().fit(remote, y), SLFS().fit(X, y))
+
+
 def test_errors_say_what_to_do():
     X, y = _array()
     with pytest.raises(TypeError, match=r"Delayed\w* of dask.*dask\.array\.Array"):

@@ -201,3 +201,43 @@ def test_a_listener_hears_of_every_block(n_jobs):
     assert heard == [(done, total) for done in range(1, total + 1)]
     SLFS(n_jobs=n_jobs).fit(random.normal(size=(30, 40)), random.integers(0, 2, 30))
     assert len(heard) == total, "nobody listens any more"
+
+
+@pytest.mark.parametrize(("wrap", "total"), [(list, 4), (iter, None)])
+def test_a_listener_hears_of_every_block_of_a_stream(wrap, total):
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(30, 40)), random.integers(0, 2, 30)
+    heard = []
+    with listening(lambda *counts: heard.append(counts)):
+        SLFS(order="given").fit_stream(wrap([X[:, j : j + 10] for j in range(0, 40, 10)]), y)
+    assert heard == [(done, total) for done in range(1, 5)]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_a_listener_raises_stops_the_work(n_jobs):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 60)
+    X = random.normal(size=(60, 400)) + y[:, np.newaxis]
+    heard = []
+
+    def stop(done, _total):
+        heard.append(done)
+        if done == 2:
+            raise KeyboardInterrupt
+
+    selector = SLFS(order="given", n_jobs=n_jobs).fit(X, y)
+    before = selector.features_["role"].copy()
+    for work in (
+        lambda: SLFS(n_jobs=n_jobs).fit(X, y),
+        lambda: SLFS(order="given", n_jobs=n_jobs).fit_stream((X[:, [j]] for j in range(400)), y),
+        lambda: selector.extend(X[:, ::-1]),
+    ):
+        heard.clear()
+        with listening(stop), pytest.raises(KeyboardInterrupt):
+            work()
+        assert max(heard) < 10
+    np.testing.assert_array_equal(selector.features_["role"], before)
+    again = selector.extend(X[:, :5])
+    np.testing.assert_array_equal(
+        again.support_, SLFS(order="given").fit(np.hstack([X, X[:, :5]]), y).support_
+    )

@@ -12,7 +12,7 @@ import itertools
 import pickle
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator
 
 from slfs._compile import compile_kernels
 from slfs.counting.planes import SampleLayout
+from slfs.progress import steps
 from slfs.table import ColumnSource, FrameTable, LabelBlock, NumberBlock, Rows, Table, read_table
 
 _TASKS = 256
@@ -118,7 +119,7 @@ class DaskTable(ABC):
 
     def map_blocks(
         self, work: Callable[[Table, SomeBlock], Result], blocks: Sequence[SomeBlock]
-    ) -> list[Result]:
+    ) -> Iterator[Result]:
         """Do the work on each block of columns, where the columns are.
 
         Parameters
@@ -129,10 +130,10 @@ class DaskTable(ABC):
         blocks : sequence of Block
             All columns of the table, in order. A block that two tasks share is cut in two.
 
-        Returns
-        -------
-        results : list
-            In the order of the columns.
+        Yields
+        ------
+        result
+            One for each block, or piece of it, in the order of the columns.
         """
         import dask
 
@@ -142,7 +143,8 @@ class DaskTable(ABC):
         sent = dask.delayed(_pickled(work))
         run = dask.delayed(_run, pure=False)
         tasks = [run(sent, part, _pickled(group)) for part, group in zip(parts, groups, strict=True)]
-        return [result for packed in dask.compute(*tasks) for result in _received(packed)]
+        for packed in _computed(tasks):
+            yield from _received(packed)
 
     def _look_at_objects(self, columns: NDArray[np.int64]) -> None:
         """Columns of Python objects are numbers or labels by their values."""
@@ -346,6 +348,28 @@ def _received(packed: bytes) -> list[Any]:
     """What a worker has sent."""
     results: list[Any] = pickle.loads(zlib.decompress(packed))
     return results
+
+
+def _computed(tasks: list[Any]) -> Iterator[Any]:
+    """Compute delayed tasks, by the scheduler that Dask would take; results in order."""
+    import dask
+    from dask.callbacks import Callback
+
+    client = getattr(dask.base.get_scheduler(collections=tasks), "__self__", None)
+    step = steps(len(tasks))
+    if client is None:
+        keys = {task.key for task in tasks}
+        with Callback(posttask=lambda key, *_: step() if key in keys else None):
+            results = dask.compute(*tasks)
+        yield from results
+        return
+    futures = client.compute(tasks)
+    try:
+        for future in futures:
+            yield future.result()
+            step()
+    finally:
+        client.cancel(futures)
 
 
 def _kinds(part: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

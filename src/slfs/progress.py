@@ -10,8 +10,8 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Listener = Callable[[int, int], None]
-"""Is told how many pieces are done, and of how many."""
+Listener = Callable[[int, int | None], None]
+"""Is told how many pieces are done, and of how many, if that is known."""
 
 _listener: ContextVar[Listener | None] = ContextVar("slfs_progress", default=None)
 
@@ -23,7 +23,8 @@ def listening(listener: Listener) -> Iterator[None]:
     Parameters
     ----------
     listener : callable
-        Called with (done, total) after each block of columns, one call at a time, from any thread.
+        Called with (done, total) after each block of columns, one call at a time, from any thread. The
+        total is None where blocks come from an iterator. What it raises stops the work.
 
     Yields
     ------
@@ -49,17 +50,38 @@ def listening(listener: Listener) -> Iterator[None]:
 
 def counted(work: Callable[[Item], Result], total: int) -> Callable[[Item], Result]:
     """The same work, which also tells the listener, if there is one, after each of ``total`` pieces."""
-    listener = _listener.get()
-    if listener is None:
+    if _listener.get() is None:
         return work
-    lock, done = threading.Lock(), 0
+    step = steps(total)
 
     def told(item: Item) -> Result:
-        nonlocal done
         result = work(item)
-        with lock:
-            done += 1
-            listener(done, total)
+        step()
         return result
 
     return told
+
+
+@contextmanager
+def counting(total: int | None) -> Iterator[Callable[[], None]]:
+    """Count pieces of work by hand: what is yielded tells of one more; work within them is not told."""
+    step = steps(total)
+    token = _listener.set(None)
+    try:
+        yield step
+    finally:
+        _listener.reset(token)
+
+
+def steps(total: int | None) -> Callable[[], None]:
+    """A function that tells the listener, if there is one, of one more piece each time."""
+    listener, lock, done = _listener.get(), threading.Lock(), 0
+
+    def step() -> None:
+        nonlocal done
+        with lock:
+            done += 1
+            if listener is not None:
+                listener(done, total)
+
+    return step

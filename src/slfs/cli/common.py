@@ -19,7 +19,7 @@ import slfs
 from slfs.reading import DataFile, read_file
 
 if TYPE_CHECKING:
-    from slfs.experiments.reproduce import Tick
+    from slfs.progress import Listener
 
 ERRORS = Console(stderr=True)
 
@@ -62,6 +62,10 @@ Setting = Annotated[
     list[str] | None,
     typer.Option("--set", "-s", metavar="NAME=VALUE", help="Parameter of the method; may be repeated."),
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option("--memory-limit", metavar="SIZE", help="Memory to take at most, such as 2GiB."),
+]
 Jobs = Annotated[int, typer.Option("--n-jobs", "-j", help="Threads or processes; -1: one a core.")]
 
 
@@ -92,13 +96,15 @@ def make_selector(
     categorical: Sequence[str] | None,
     n_jobs: int,
     file: DataFile,
+    memory_limit: str | None = None,
 ) -> Any:
     """Make a selector of what the options say."""
     kind = METHODS.get(method)
     if kind is None:
         raise ValueError(f"There is no method {method!r}.{_near(method, METHODS)}")
     known = inspect.signature(kind).parameters
-    parameters: dict[str, Any] = {"n_jobs": n_jobs} if "n_jobs" in known else {}
+    given = {"n_jobs": n_jobs, "memory_limit": memory_limit}
+    parameters: dict[str, Any] = {name: value for name, value in given.items() if name in known}
     for setting in settings or ():
         name, equals, value = setting.partition("=")
         name = "lambda_" if name == "lambda" else name.replace("-", "_")
@@ -143,7 +149,7 @@ def show_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Tick]:
+def progress(title: str) -> Iterator[Listener]:
     """A bar on stderr where that is a terminal, nothing elsewhere."""
     columns = (
         TextColumn("{task.description}"),

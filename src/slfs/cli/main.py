@@ -58,7 +58,7 @@ def main() -> None:
     except BrokenPipeError:  # whoever reads our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except (ValueError, TypeError, OSError, ImportError) as error:
+    except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
         _say(f"slfs: {error}", "red")
         sys.exit(1)
 

@@ -18,14 +18,17 @@ from slfs.cli.common import (
     Drop,
     Format,
     Jobs,
+    Memory,
     Method,
     Missing,
     Setting,
     Size,
     Target,
     make_selector,
+    progress,
     read_labelled,
 )
+from slfs.progress import listening
 from slfs.reading import read_file
 from slfs.writing import check_output, write_table
 
@@ -44,6 +47,7 @@ def fit(
     file_format: Format = None,
     bif: Annotated[Path | None, typer.Option(help="Write the network for other programs (BIF).")] = None,
     n_jobs: Jobs = -1,
+    memory_limit: Memory = None,
 ) -> None:
     """Select columns and save the classifier that comes with them.
 
@@ -55,8 +59,8 @@ def fit(
     for path in (model, bif):
         check_output(path, table=False)
     file = read_labelled(data, target, file_format, missing, drop)
-    selector = make_selector(method, settings, features, categorical, n_jobs, file)
-    with ERRORS.status("fitting"):
+    selector = make_selector(method, settings, features, categorical, n_jobs, file, memory_limit)
+    with progress("fitting") as tick, listening(tick):
         classifier = BNSLFS(selector, structure=structure).fit(file.X, np.asarray(file.y))
     save(classifier, model)
     if bif is not None:

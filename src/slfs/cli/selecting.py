@@ -22,6 +22,7 @@ from slfs.cli.common import (
     Drop,
     Format,
     Jobs,
+    Memory,
     Method,
     Missing,
     Setting,
@@ -56,6 +57,7 @@ def select(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     tree: Annotated[bool, typer.Option("--tree", help="Print the tree as well.")] = False,
     n_jobs: Jobs = -1,
+    memory_limit: Memory = None,
 ) -> None:
     """Select the columns that tell the classes apart.
 
@@ -64,7 +66,7 @@ def select(
     for path in (out, report):
         check_output(path, table=path is out)
     file = read_labelled(data, target, file_format, missing, drop)
-    selector = make_selector(method, settings, features, categorical, n_jobs, file)
+    selector = make_selector(method, settings, features, categorical, n_jobs, file, memory_limit)
     with progress("selecting") as tick, listening(tick):
         compile_kernels()  # on a new machine this takes some seconds, once
         begin = time.perf_counter()

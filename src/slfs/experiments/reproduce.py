@@ -16,9 +16,9 @@ from slfs.experiments.sensitivity import sensitivity_config
 from slfs.experiments.trees import learn_trees
 from slfs.files import replace_file
 from slfs.plotting import NetworkDisplay
+from slfs.progress import Listener
 
-Tick = Callable[[int, int], None]
-Progress = Callable[[str], AbstractContextManager[Tick]]
+Progress = Callable[[str], AbstractContextManager[Listener]]
 """A title -> a context that yields a function to be told (done, of how many)."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from slfs.counting.store import PlaneStore
 from slfs.estimator import TrainingData
 from slfs.information import Information
 from slfs.network import ROOT
+from slfs.progress import counting
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.selection import Selection
 from slfs.table import Table, read_table, resolve_categorical
@@ -140,9 +141,11 @@ class StreamSelector(BaseSelector):
         layout = SampleLayout.from_class_codes(target.codes, len(target.classes))
         with Threads(self.n_jobs, self.memory_limit) as threads:
             arrived, names = None, _Names()
-            for block in blocks:
-                names.add(_names_of(block))
-                arrived = self._take_in(block, layout, arrived, threads)
+            with counting(len(blocks) if isinstance(blocks, Sized) else None) as step:
+                for block in blocks:
+                    names.add(_names_of(block))
+                    arrived = self._take_in(block, layout, arrived, threads)
+                    step()
             if arrived is None:
                 raise ValueError("blocks is empty: give at least one block of columns.")
             self._set_names(names.joined)
