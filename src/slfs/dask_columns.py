@@ -6,10 +6,12 @@ receives what is known of the columns, and the planes of those worth keeping.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import io
 import itertools
 import pickle
+import sys
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -36,6 +38,10 @@ _ENTRIES = 1 << 22
 
 _MOST_ENTRIES = 1 << 24
 """Most values of a task where there are many."""
+
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+"""What glibc calls the settings of malloc."""
 
 
 class Block(Protocol):
@@ -193,7 +199,7 @@ class DaskArrayTable(DaskTable):
             if widths[-1] + chunk <= least:
                 widths[-1] += chunk
             else:
-                pieces = -(-chunk // most)
+                pieces = max(1, round(chunk / most))
                 widths += [(chunk + piece) // pieces for piece in range(pieces)]
         return [width for width in widths if width]
 
@@ -340,8 +346,23 @@ def _run(work: bytes, part: Any, blocks: bytes) -> bytes:
     """
     function, own = _unpickled(work), pickle.loads(blocks)
     compile_kernels()
+    _keep_freed_memory()
     table = _Part(part, int(own[0].columns[0]))
     return zlib.compress(pickle.dumps([function(table, block) for block in own]), level=1)
+
+
+@functools.cache
+def _keep_freed_memory() -> None:
+    """Let malloc keep some of what a block frees for the next one.
+
+    Dask tells its workers (MALLOC_TRIM_THRESHOLD_) to give memory back at once, which makes the system
+    clear the same pages again for every block: half as much time again. Only glibc is told so.
+    """
+    if sys.platform.startswith("linux"):
+        library = ctypes.CDLL(None)
+        if hasattr(library, "mallopt"):
+            library.mallopt(_TRIM_THRESHOLD, 64 << 20)
+            library.mallopt(_MMAP_THRESHOLD, 32 << 20)
 
 
 def _received(packed: bytes) -> list[Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from slfs.benchmarks import data
-from slfs.benchmarks.scale import scale
+from slfs.benchmarks.scale import agree, scale
 
 ORANGE = Path(".venv-orange/bin/python")
 PEERS = Path(".venv-peers/bin/python")
@@ -327,5 +327,6 @@ CASES = {
         importing,
         cold,
         scale,
+        agree,
     )
 }

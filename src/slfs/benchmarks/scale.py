@@ -79,6 +79,60 @@ def samples(size):
         return time.perf_counter() - begin
 
 
+def agree(shape=(1000, 50_000)):
+    """One wide table read in every way: in memory, within a limit, by Dask, as a stream."""
+    import dask.array
+    from distributed import Client, LocalCluster
+
+    from slfs import SLFS
+    from slfs.benchmarks.cases import best
+    from slfs.memory import memory_taken
+
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, shape[0])
+    kept = {}
+
+    def seconds(name, fit, order="conditional"):
+        selectors = []
+        time_taken = best(lambda: selectors.append(fit(SLFS(order=order, n_jobs=2))), 3)
+        kept[name, order] = selectors[-1].network_
+        return time_taken
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "wide.npy"
+        table = np.lib.format.open_memmap(path, "w+", np.float32, shape, fortran_order=True)
+        for j in range(0, shape[1], 1000):
+            table[:, j : j + 1000] = random.normal(size=(shape[0], 1000))
+            table[:, j] += y
+        table.flush()
+        X, rows = np.array(table), []
+        usual = seconds("in memory", lambda s: s.fit(X, y))
+        options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+        with LocalCluster(**options) as cluster, Client(cluster):
+            widths = ((shape[0],), (5000,) * (shape[1] // 5000))
+            spread = dask.array.map_blocks(_read_chunk, str(path), chunks=widths, dtype=np.float32)
+            rows.append(("Dask, two processes", seconds("dask", lambda s: s.fit(spread, y))))
+        mapped = np.load(path, mmap_mode="r")
+        limit = memory_taken() + shape[1] * 700 + (64 << 20)
+        within = seconds("limit", lambda s: s.set_params(memory_limit=limit).fit(mapped, y))
+        rows.append(("from a file, within a limit", within))
+        given = seconds("whole", lambda s: s.fit(mapped, y), "given")
+        cut = [mapped[:, j : j + 7001] for j in range(0, shape[1], 7001)]
+        streamed = seconds("stream", lambda s: s.fit_stream(cut, y), "given")
+    for (name, order), network in kept.items():
+        expected = kept["in memory" if order == "conditional" else "whole", order]
+        same = np.array_equal(network.columns, expected.columns)
+        if not (same and np.array_equal(network.parents, expected.parents)):
+            raise AssertionError(f"{name} selects something else")
+    compared = [(what, taken, "in memory", usual) for what, taken in rows]
+    return [*compared, ("a stream of 8 blocks", streamed, "order='given', whole", given)]
+
+
+def _read_chunk(path, block_info=None):
+    begin, end = block_info[None]["array-location"][1]
+    return np.load(path, mmap_mode="r")[:, begin:end]
+
+
 _POINTS = {"columns": columns, "samples": samples}
 _SIZES = {"columns": COLUMNS, "samples": SAMPLES}
 
