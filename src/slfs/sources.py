@@ -4,18 +4,79 @@ from __future__ import annotations
 
 import copy
 import threading
+from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.table import ColumnSource, FrameTable, LabelBlock, NumberBlock, Rows, dense_block
+from slfs.table import ArrayTable, ColumnSource, FrameTable, LabelBlock, NumberBlock, Rows, dense_block
 
 
-class ParquetColumns(ColumnSource):
+class FileColumns(ColumnSource):
+    """A file whose columns are read when they are asked for; some of them may be left out.
+
+    Attributes
+    ----------
+    path : Path
+    names : list of str
+    shape : tuple of int
+    """
+
+    def __init__(self, path: Path, names: list[str], n_samples: int, kinds: NDArray[np.bool_]) -> None:
+        self.path, self.n_samples = path, n_samples
+        self._all_names = self.names = names
+        self.n_features = len(names)
+        self.numbers, self.categorical = kinds.T
+
+    def without(self, columns: Sequence[str]) -> Self:
+        """Leave columns out.
+
+        Parameters
+        ----------
+        columns : sequence of str
+
+        Returns
+        -------
+        table : FileColumns
+            The same file with fewer columns.
+        """
+        unknown = [name for name in columns if name not in self.names]
+        if unknown:
+            raise ValueError(f"{self.path} has no column(s) {unknown[:5]} that could be left out.")
+        unwanted = set(columns)
+        kept = np.array([name not in unwanted for name in self.names])
+        table = copy.copy(self)
+        table.names = [name for name in self.names if name not in unwanted]
+        table.n_features = len(table.names)
+        table.numbers, table.categorical = self.numbers[kept], self.categorical[kept]
+        return table
+
+    def read(self, column: str) -> NDArray[Any]:
+        """Read one column of the file, be it left out or not.
+
+        Parameters
+        ----------
+        column : str
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,)
+        """
+        if column not in self._all_names:
+            raise ValueError(f"{self.path} has no column {column!r}.")
+        whole = copy.copy(self)
+        whole.names = self._all_names
+        values: NDArray[Any] = (
+            whole.take(np.array([self._all_names.index(column)])).iloc[:, 0].to_numpy()
+        )
+        return values
+
+
+class ParquetColumns(FileColumns):
     """A Parquet file as a table that need not fit in memory.
 
     Give it to ``fit``, ``predict`` or ``transform`` like a dataframe: a block of columns is read, coded,
@@ -53,63 +114,23 @@ class ParquetColumns(ColumnSource):
             import pyarrow.parquet
         except ImportError as error:
             raise ImportError("Parquet files need pyarrow: pip install 'slfs[parquet]'") from error
-        self.path = Path(path)
-        self._file = pyarrow.parquet.ParquetFile(self.path)
+        path = Path(path)
+        self._file = pyarrow.parquet.ParquetFile(path)
         self._lock = threading.Lock()  # one file position for all threads
-        schema = self._file.schema_arrow
+        schema, about = self._file.schema_arrow, self._file.metadata
         if len(set(schema.names)) < len(schema.names):
             raise ValueError(f"{path} has columns of the same name. Rename the copies.")
-        self._all_names = self.names = list(schema.names)
-        if not self.names or self._file.metadata.num_rows == 0:
+        if not schema.names or about.num_rows == 0:
             raise ValueError(f"{path} has no columns or no rows.")
-        self.n_samples, self.n_features = self._file.metadata.num_rows, len(self.names)
-        groups = range(self._file.metadata.num_row_groups)
-        self._ends = np.cumsum([self._file.metadata.row_group(group).num_rows for group in groups])
+        groups = range(about.num_row_groups)
+        self._ends = np.cumsum([about.row_group(group).num_rows for group in groups])
         kinds = {kind: _kind_of(kind) for kind in set(schema.types)}
-        self.numbers, self.categorical = np.array([kinds[kind] for kind in schema.types]).T
-        about = schema.pandas_metadata or {}
-        index = [name for name in about.get("index_columns", ()) if name in self.names]
-        if drop or index:
-            self.__dict__.update(self.without([*index, *drop]).__dict__)
-
-    def without(self, columns: Sequence[str]) -> ParquetColumns:
-        """Leave columns out.
-
-        Parameters
-        ----------
-        columns : sequence of str
-
-        Returns
-        -------
-        table : ParquetColumns
-            The same file with fewer columns.
-        """
-        unknown = [name for name in columns if name not in self.names]
-        if unknown:
-            raise ValueError(f"{self.path} has no column(s) {unknown[:5]} that could be left out.")
-        unwanted = set(columns)
-        kept = np.array([name not in unwanted for name in self.names])
-        table = copy.copy(self)
-        table.names = [name for name in self.names if name not in unwanted]
-        table.n_features = len(table.names)
-        table.numbers, table.categorical = self.numbers[kept], self.categorical[kept]
-        return table
-
-    def read(self, column: str) -> NDArray[Any]:
-        """Read one column of the file, be it dropped or not.
-
-        Parameters
-        ----------
-        column : str
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,)
-        """
-        if column not in self._all_names:
-            raise ValueError(f"{self.path} has no column {column!r}.")
-        values: NDArray[Any] = self._read([column]).column(0).to_pandas().to_numpy()
-        return values
+        own = np.array([kinds[kind] for kind in schema.types])
+        super().__init__(path, list(schema.names), about.num_rows, own)
+        index = (schema.pandas_metadata or {}).get("index_columns", ())
+        unwanted = [*(name for name in index if name in self.names), *drop]
+        if unwanted:
+            self.__dict__.update(self.without(unwanted).__dict__)
 
     def take(self, columns: NDArray[np.int64]) -> Any:
         """Read some columns into a pandas DataFrame.
@@ -166,6 +187,10 @@ class ParquetColumns(ColumnSource):
         part, order = self._read_rows([self.names[column]], order)
         return FrameTable(nw.from_native(part, eager_only=True)).label_block(0, order)
 
+    def _values(self, name: str) -> NDArray[Any]:
+        values: NDArray[Any] = self._read([name]).column(0).to_pandas().to_numpy()
+        return values
+
     def _read(self, names: list[str]) -> Any:
         with self._lock:
             return self._file.read(columns=names)
@@ -178,6 +203,108 @@ class ParquetColumns(ColumnSource):
         with self._lock:
             part = self._file.read_row_groups(range(first, last + 1), columns=names)
         return part, order - (self._ends[first - 1] if first else 0)
+
+
+class NpyColumns(FileColumns):
+    """A two-dimensional array of numbers in a .npy file as a table that need not fit in memory.
+
+    Its columns are called x0, x1, ... Files in column-major order (``np.asfortranarray``) are read
+    fastest.
+
+    Parameters
+    ----------
+    path : str or Path
+    drop : sequence of str, default=()
+        Columns that are no features, such as the target.
+
+    Attributes
+    ----------
+    names : list of str
+    shape : tuple of int
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from slfs import SLFS
+    >>> from slfs.sources import NpyColumns
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/table.npy", np.eye(20)[:, :3].repeat(3, axis=0))
+    ...     table = NpyColumns(f"{folder}/table.npy", drop=["x2"])
+    ...     SLFS(categorical_features="all").fit(table, table.read("x2")).n_features_in_
+    2
+    """
+
+    def __init__(self, path: str | Path, *, drop: Sequence[str] = ()) -> None:
+        path = Path(path)
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "biuf":
+            found = f"{array.dtype} of shape {array.shape}" if hasattr(array, "dtype") else "an archive"
+            raise ValueError(f"{path} holds {found}; expected numbers in two dimensions.")
+        if 0 in array.shape:
+            raise ValueError(f"{path} has no columns or no rows.")
+        self._array = array
+        boolean = array.dtype.kind == "b"
+        kinds = np.tile([True, boolean], (array.shape[1], 1))
+        names = [f"x{column}" for column in range(array.shape[1])]
+        super().__init__(path, names, len(array), kinds)
+        if drop:
+            self.__dict__.update(self.without(drop).__dict__)
+
+    def take(self, columns: NDArray[np.int64]) -> Any:
+        """Read some columns into a pandas DataFrame.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Their places among ``names``.
+
+        Returns
+        -------
+        frame : DataFrame
+        """
+        import pandas as pd
+
+        names = [self.names[column] for column in columns]
+        return pd.DataFrame(np.array(self._array[:, self._places(columns)]), columns=names)
+
+    def number_block(self, columns: NDArray[np.int64], order: Rows) -> NumberBlock:
+        """Read columns as numbers.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Their places among ``names``.
+        order : ndarray of int
+            The rows, in the order in which they are wanted.
+
+        Returns
+        -------
+        block : NumberBlock
+        """
+        return ArrayTable(self._array).number_block(self._places(columns), order)
+
+    def label_block(self, column: int, order: Rows) -> LabelBlock:
+        """Read one column as Python values.
+
+        Parameters
+        ----------
+        column : int
+            Its place among ``names``.
+        order : ndarray of int
+            The rows, in the order in which they are wanted.
+
+        Returns
+        -------
+        block : LabelBlock
+        """
+        return ArrayTable(self._array).label_block(int(self._places(np.array([column]))[0]), order)
+
+    def _values(self, name: str) -> NDArray[Any]:
+        return np.array(self._array[:, int(name[1:])])
+
+    def _places(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.array([int(self.names[column][1:]) for column in columns], np.int64)
 
 
 _PLAIN = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float", "double"}
