@@ -68,12 +68,11 @@ class FileColumns(ColumnSource):
         """
         if column not in self._all_names:
             raise ValueError(f"{self.path} has no column {column!r}.")
-        whole = copy.copy(self)
-        whole.names = self._all_names
-        values: NDArray[Any] = (
-            whole.take(np.array([self._all_names.index(column)])).iloc[:, 0].to_numpy()
-        )
-        return values
+        return self._values(column)
+
+    @abstractmethod
+    def _values(self, name: str) -> NDArray[Any]:
+        """All values of one column."""
 
 
 class ParquetColumns(FileColumns):
