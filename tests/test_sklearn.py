@@ -32,6 +32,7 @@ from slfs import (
     FastOSFS,
     MDLPDiscretizer,
     NaiveBayes,
+    StabilitySelection,
 )
 
 ESTIMATORS = [
@@ -54,6 +55,8 @@ ESTIMATORS = [
     Chi2(),
     TAN(),
     NaiveBayes(),
+    StabilitySelection(n_subsamples=4),
+    StabilitySelection(FCBF(), n_subsamples=4, false_discovery_rate=0.5),
 ]
 
 

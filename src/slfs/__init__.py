@@ -21,6 +21,7 @@ from slfs.selectors.mrmr import MRMR
 from slfs.selectors.osfs import OSFS
 from slfs.selectors.saola import SAOLA
 from slfs.selectors.slfs import SLFS
+from slfs.selectors.stability_selection import StabilitySelection
 
 __all__ = [
     "BNSLFS",
@@ -38,6 +39,7 @@ __all__ = [
     "FastOSFS",
     "MDLPDiscretizer",
     "NaiveBayes",
+    "StabilitySelection",
     "TreeNetwork",
     "make_network_classification",
 ]

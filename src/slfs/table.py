@@ -20,7 +20,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from slfs.gather import gather
-from slfs.ragged import ragged
+from slfs.ragged import ragged, starts
 from slfs.values import DATES, are_numbers, missing_values, to_numbers
 
 Rows = NDArray[np.int64]
@@ -79,10 +79,10 @@ class Table(Protocol):
     """Which columns are categorical by their type."""
 
     def number_block(self, columns: NDArray[np.int64], order: Rows) -> NumberBlock:
-        """Columns as numbers, NaN for what is none; samples in the given order."""
+        """Columns as numbers, NaN for what is none; the given samples, in this order."""
 
     def label_block(self, column: int, order: Rows) -> LabelBlock:
-        """One column as Python values, samples in the given order."""
+        """One column as Python values, the given samples in this order."""
 
 
 class ColumnSource(ABC):
@@ -236,12 +236,15 @@ class SparseTable:
         self.categorical = np.full(self.n_features, matrix.dtype.kind == "b")
 
     def number_block(self, columns: NDArray[np.int64], order: Rows) -> NumberBlock:
-        place = np.empty(self.n_samples, np.int64)
-        place[order] = np.arange(self.n_samples)
+        place = np.full(self.n_samples, -1)
+        place[order] = np.arange(len(order))
         lengths = np.diff(self._matrix.indptr)[columns].astype(np.int64)
         indptr, source = ragged(self._matrix.indptr[columns], lengths)
-        value = self._matrix.data[source].astype(np.float64)
-        return NumberBlock(self.n_samples, indptr, value, place[self._matrix.indices[source]])
+        sample = place[self._matrix.indices[source]]
+        if len(order) < self.n_samples:  # some rows only
+            wanted = sample >= 0
+            source, sample, indptr = source[wanted], sample[wanted], starts(wanted)[indptr]
+        return NumberBlock(len(order), indptr, self._matrix.data[source].astype(np.float64), sample)
 
     def label_block(self, column: int, order: Rows) -> LabelBlock:
         return _label_block(self._matrix[:, [column]].toarray()[order, 0].tolist(), column)
