@@ -289,5 +289,6 @@ def test_the_figures_of_the_readme_are_those_of_the_rows():
 def test_the_results_page_is_that_of_the_rows():
     rows, growth_rows = (pd.read_parquet(STORED / name) for name in ("rows.parquet", "growth.parquet"))
     sensitivity = pd.read_parquet(STORED / "sensitivity" / "rows.parquet")
+    subsamples = pd.read_parquet(STORED / "stability.parquet")
     page = (STORED.parent / "docs" / "results.md").read_text("utf-8")
-    assert pages.results_page(rows, growth_rows, sensitivity) == page
+    assert pages.results_page(rows, growth_rows, sensitivity, subsamples) == page
