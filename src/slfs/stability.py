@@ -30,6 +30,9 @@ class Stability:
         From which the interval is made.
     n_runs : int
         Number of runs.
+    share : float
+        Mean share of the features that a run selects. Near 1, or 0, there is little that runs could
+        agree on beyond chance, and the measure is small or uncertain.
 
     Examples
     --------
@@ -44,6 +47,7 @@ class Stability:
     level: float
     standard_error: float
     n_runs: int
+    share: float
 
     @property
     def word(self) -> str:
@@ -101,7 +105,7 @@ def nogueira(supports: Any, *, level: float = 0.95) -> Stability:
     mean_size = float(size.mean())
     chance = mean_size * (1 - mean_size)
     if not size.any() or (size == 1).all():
-        return Stability(math.nan, math.nan, math.nan, level, math.nan, n_runs)
+        return Stability(math.nan, math.nan, math.nan, level, math.nan, n_runs, mean_size)
     value = float(1 - n_runs / (n_runs - 1) * (share * (1 - share)).mean() / chance)
     # what each run adds, by which the variance is estimated (phi_i of the paper)
     agreement = np.asarray(chosen @ share).ravel() / n_features
@@ -109,7 +113,7 @@ def nogueira(supports: Any, *, level: float = 0.95) -> Stability:
     parts = (agreement - size * mean_size + spread) / chance
     error = float(np.sqrt(4 / n_runs * parts.var()))
     reach = float(norm.ppf((1 + level) / 2)) * error
-    return Stability(value, value - reach, min(value + reach, 1.0), level, error, n_runs)
+    return Stability(value, value - reach, min(value + reach, 1.0), level, error, n_runs, mean_size)
 
 
 def _read(supports: Any) -> Any:

@@ -115,8 +115,8 @@ def stability_text(rows: pd.DataFrame) -> str:
         "`experiments/stability.parquet`. Nogueira's measure is 1 if all selections are the same and "
         "about 0 if they are random; below 0.4 it is called poor, above 0.75 excellent. Square brackets "
         "hold its 95 % interval, round ones the mean number of features. Sizes are at most the median "
-        f"of what SLFS selects by itself, or at most {stability.FEW}; FCBF stops by itself and often has "
-        "fewer. The measure takes columns as such: two that say nearly the same count as different."
+        f"of what SLFS selects by itself, or at most {stability.FEW}; FCBF stops by itself, often "
+        "earlier. The measure takes columns as such: two that say nearly the same count as different."
     )
     parts = [text]
     for size, words in (("equal", "At most the size of SLFS"), ("few", "Few features")):

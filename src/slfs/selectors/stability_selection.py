@@ -294,8 +294,12 @@ class StabilitySelection(BaseSelector):
         chosen = self.frequency_words(frequency)
         if frequency >= self.threshold_:
             return f"{chosen}, but others more often, or as often and more relevant (max_features)"
-        if math.isinf(self.threshold_):
-            return f"{chosen}, and noise so often that no threshold holds the false discovery rate"
+        if self.false_discovery_rate is not None and math.isinf(self.threshold_):
+            least = math.ceil(round(1 / self.false_discovery_rate, 9))
+            return (
+                f"{chosen}, but no threshold holds the false discovery rate: that takes at least "
+                f"{least} columns which are chosen more often than noise"
+            )
         return f"{chosen}, at least {round(self.threshold_ * self.n_subsamples)} are asked for"
 
     def frequency_words(self, frequency: float) -> str:
