@@ -35,7 +35,17 @@ class ConsensusNetwork(TreeNetwork):
     edge_frequency: NDArray[np.float64] = field(kw_only=True)
 
     def edge_label(self, node: int) -> str:
-        """What is written at the edge above a node."""
+        """What is written at the edge above a node: how often it came up.
+
+        Parameters
+        ----------
+        node : int
+            Its place among the nodes.
+
+        Returns
+        -------
+        label : str
+        """
         return f"{self.edge_frequency[node]:.2f}"
 
     def _shown(self, node: int) -> str:
