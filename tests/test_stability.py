@@ -1,5 +1,7 @@
 """Stability selection: the measure, the subsamples, the consensus, and the noise that calibrates."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -25,7 +27,7 @@ from slfs.network import ROOT
 from slfs.parts import Part, WithNoise
 from slfs.progress import listening
 from slfs.selectors.consensus import consensus_tree, count_edges
-from slfs.selectors.stability_selection import draw
+from slfs.selectors.stability_selection import _only, draw
 from slfs.sources import ParquetColumns
 from slfs.stability import nogueira
 from slfs.table import read_table
@@ -183,6 +185,16 @@ def test_the_consensus_takes_the_most_frequent_edges_and_no_circle():
     parents, frequency = consensus_tree(worse, np.array([1, 2]))
     assert parents.tolist() == [1, ROOT]
     assert frequency.tolist() == [0.9, 0.0]
+
+
+def test_what_stands_below_noise_goes_up_to_its_parent():
+    noisy = SimpleNamespace(source=np.array([0, 0, 1, 2, 1, 2, 3, 3]))
+    wanted = np.array([True, False, True, True, False, False, True, False])
+    columns, parents = _only(
+        (np.array([0, 1, 4, 2, 3, 6]), np.array([ROOT, 0, 1, 2, 5, ROOT])), wanted, noisy
+    )
+    assert columns.tolist() == [0, 1, 2, 3]  # 1 stood below noise below noise below 0
+    assert parents.tolist() == [ROOT, 0, 3, ROOT]
 
 
 # the selector

@@ -342,11 +342,17 @@ def _select(selector: Any, table: Table, names: list[str], codes: Ints, rows: In
 
 
 def _only(run: Run, wanted: NDArray[np.bool_], noisy: WithNoise) -> Run:
-    """The part of a run that is noise, or that is none, by the columns of the table without noise."""
+    """The part of a run that is noise, or that is none, by the columns of the table without noise.
+
+    What stood below a column that goes stands below the parent of that column.
+    """
     columns, parents = run
-    kept = wanted[columns]
-    place = np.append(np.where(kept, np.cumsum(kept) - 1, ROOT), ROOT)
-    return noisy.source[columns[kept]], place[parents[kept]]
+    kept, above = np.append(wanted[columns], True), np.append(parents, ROOT)  # ROOT is -1: the last
+    while not kept[above].all():
+        above = np.where(kept[above], above, above[above])
+    place = np.append(np.cumsum(kept[:-1]) - 1, ROOT)
+    own = kept[:-1]
+    return noisy.source[columns[own]], place[above[:-1][own]]
 
 
 def _counts(runs: Sequence[Run], n_features: int) -> Ints:
