@@ -39,7 +39,12 @@ html_copy_source = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
-numpydoc_validation_exclude = {r"TreeNetwork$", r"datasets\.Dataset$"}  # dataclasses: "Attributes"
+numpydoc_validation_exclude = {  # dataclasses: "Attributes"
+    r"(Tree|Consensus)Network$",
+    r"datasets\.Dataset$",
+    r"stability\.Stability$",
+    r"comparing\.(NetworkComparison|NetworkPair|FoldScore)$",
+}
 numpydoc_validation_checks = {
     *("GL03", "GL05", "GL06", "GL07", "GL08", "GL09", "GL10"),  # sections: there, known, in order
     *("SS01", "SS03", "SS06"),  # a summary, of one line, with a full stop

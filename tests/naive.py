@@ -204,3 +204,22 @@ def joint_log_probability(sample, label, columns, y, parents, alpha, backoff, *,
             share = (len(hits) + backoff * share) / (len(rows) + backoff)
         total += log(share) if share > 0 else -inf
     return total
+
+
+def nogueira_stability(supports):
+    """Nogueira's measure and its variance, term by term as the paper has them (theorems 3 and 7)."""
+    runs, features = len(supports), len(supports[0])
+    share = [sum(run[f] for run in supports) / runs for f in range(features)]
+    mean_size = sum(sum(run) for run in supports) / runs
+    chance = mean_size / features * (1 - mean_size / features)
+    spread = sum(runs / (runs - 1) * p * (1 - p) for p in share) / features
+    stability = 1 - spread / chance
+    parts = []
+    for run in supports:
+        size = sum(run)
+        agreement = sum(z * p for z, p in zip(run, share, strict=True)) / features
+        cross = size * mean_size / features**2
+        rest = 2 * cross - size / features - mean_size / features + 1
+        parts.append((agreement - cross + stability / 2 * rest) / chance)
+    mean = sum(parts) / runs
+    return stability, 4 / runs**2 * sum((part - mean) ** 2 for part in parts)

@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 
-from slfs import SLFS, MDLPDiscretizer, __version__
+from slfs import SLFS, MDLPDiscretizer, StabilitySelection, __version__
 from slfs.cli import app, main
 from slfs.reading import find_column, read_file
 
@@ -337,6 +337,58 @@ def test_the_app_needs_nothing_heavy_to_start():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
     assert app.info.help
+
+
+def test_select_what_is_chosen_in_most_subsamples(here, slfs, table):
+    X, y = table.drop(columns="diagnosis"), table["diagnosis"]
+    expected = StabilitySelection(n_subsamples=10).fit(X, y)
+    common = ("cancer.csv", "-t", "diagnosis", "--stability", "10")
+    code, out, error = slfs("select", *common, "--out", "stable.csv")
+    assert (code, error) == (0, "")
+    assert "chosen in 10 of 10 subsamples" in out
+    assert "At least 6 of 10 subsamples were asked for." in out
+    assert str(expected.stability_).capitalize() in out
+    assert "0: no better than chance" in out
+    names = pd.read_csv(here / "stable.csv").columns.tolist()
+    assert names == [*expected.get_feature_names_out(), "diagnosis"]
+    code, out, _ = slfs("select", *common, "--fdr", "0.3", "--json", "--report", "stable.html")
+    facts = json.loads(out)["stability"]
+    assert code == 0
+    calibrated = StabilitySelection(n_subsamples=10, false_discovery_rate=0.3).fit(X, y)
+    assert facts["threshold"] == calibrated.threshold_
+    assert list(facts["frequencies"].values()) == calibrated.frequencies_.tolist()
+    assert (here / "stable.html").exists()
+    code, out, _ = slfs("explain", "ward", *common)
+    assert (code, out) == (0, expected.explain("ward") + "\n")
+    few = StabilitySelection(SLFS(max_features=3), n_subsamples=10, max_features=3).fit(X, y)
+    assert f" {few.n_features_} selected" in slfs("select", *common, "-k", "3")[1]
+    code, _, error = slfs("select", "cancer.csv", "-t", "diagnosis", "--fdr", "0.1")
+    assert code == 1
+    assert "--fdr needs --stability" in error
+
+
+def test_compare_networks(here, slfs):
+    common = ("compare", "cancer.csv", "-t", "diagnosis", "--networks", "--folds", "2")
+    code, out, error = slfs(*common, "--out", "folds.csv")
+    assert (code, error) == (0, "")
+    for words in ("SLFS less Chow-Liu", "same direction", "log P(y|x)", "p (McNemar)", "5 times"):
+        assert words in out
+    rows = pd.read_csv(here / "folds.csv")
+    assert len(rows) == 3 * 2 * 5
+    code, out, _ = slfs(*common, "--json", "-k", "3")
+    found = json.loads(out)
+    assert [entry["n_features"] for entry in found["networks"]] == [3, 3, 3]
+    code, _, error = slfs(*common, "--plot", "networks.png")
+    assert code == 1
+    assert "--plot does not go with --networks" in error
+
+
+def test_compare_prints_json(here, slfs):
+    options = ("--methods", "slfs", "--classifiers", "NB", "--folds", "2", "--json", "--out", "rows.csv")
+    code, out, _ = slfs("compare", "cancer.csv", "-t", "diagnosis", "-j", "1", *options)
+    assert code == 0
+    rows = json.loads(out)
+    assert [row["accuracy"] for row in rows] == pd.read_csv(here / "rows.csv")["accuracy"].tolist()
 
 
 def test_reproduce_quick(here, slfs, paper_data):

@@ -109,4 +109,8 @@ def test_reference_lists_everything_public() -> None:
 def test_every_method_has_a_page() -> None:
     text = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "methods").glob("*.md"))
     methods = {name for name in slfs.__all__ if hasattr(getattr(slfs, name), "fit")}
-    assert methods - set(re.findall(r"Class `slfs\.(\w+)`", text)) == {"BNSLFS", "MDLPDiscretizer"}
+    assert methods - set(re.findall(r"Class `slfs\.(\w+)`", text)) == {
+        "BNSLFS",
+        "MDLPDiscretizer",
+        "StabilitySelection",
+    }

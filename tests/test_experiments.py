@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from slfs import SLFS
 from slfs.datasets import load
-from slfs.experiments import growth, pages, run, statistics
+from slfs.experiments import growth, pages, run, stability, statistics
 from slfs.experiments.classify import Fold
 from slfs.experiments.config import Config, Method, read_config
 from slfs.experiments.figures import _groups
@@ -289,5 +289,44 @@ def test_the_figures_of_the_readme_are_those_of_the_rows():
 def test_the_results_page_is_that_of_the_rows():
     rows, growth_rows = (pd.read_parquet(STORED / name) for name in ("rows.parquet", "growth.parquet"))
     sensitivity = pd.read_parquet(STORED / "sensitivity" / "rows.parquet")
+    subsamples = pd.read_parquet(STORED / "stability.parquet")
     page = (STORED.parent / "docs" / "results.md").read_text("utf-8")
-    assert pages.results_page(rows, growth_rows, sensitivity) == page
+    assert pages.results_page(rows, growth_rows, sensitivity, subsamples) == page
+
+
+def test_the_stored_selections_on_subsamples_are_those_of_the_methods(paper_data):
+    paper_data("yeast")
+    config = read_config()
+    rows = pd.read_parquet(STORED / "stability.parquet")
+    kinds = len(stability.METHODS) * 2 + 1
+    assert len(rows) == len(config.datasets) * config.subsamples * kinds
+    stored = rows[rows["dataset"] == "yeast"].reset_index(drop=True)
+    again = pd.DataFrame(stability._select("yeast", config, n_jobs=2))
+    pd.testing.assert_frame_equal(again, stored)
+
+
+def test_stability_on_arcene_in_the_stored_rows():
+    """What the page and the README say: mRMR is more stable than SLFS, FCBF less at its own size."""
+    rows = pd.read_parquet(STORED / "stability.parquet")
+    found = stability.stabilities(rows, "equal").loc["arcene"]
+    assert found["SLFS"].n_runs == 50
+    assert found["FCBF"].high < found["SLFS"].low < found["SLFS"].high < found["mRMR MID"].low
+    equal = rows[(rows["dataset"] == "arcene") & (rows["size"] == "equal")]
+    sizes = rows[(rows["dataset"] == "arcene") & (rows["size"] == "own")]["n_selected"]
+    assert equal["limit"].unique().tolist() == [int(sizes.median())]
+    text = " ".join((STORED.parent / "README.md").read_text("utf-8").split())
+    for method in ("SLFS", "mRMR MID", "FCBF"):
+        one = found[method]
+        assert f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" in text, method
+
+
+def test_the_measured_rows_are_stored_and_not_measured_again(paper_data, tmp_path, monkeypatch):
+    paper_data("voting")
+    config = replace(read_config(), datasets=("voting",), subsamples=4)
+    path, told = tmp_path / "stability.parquet", []
+    first = stability.measure(path, config, 1, lambda *counts: told.append(counts))
+    assert told == [(0, 1), (1, 1)]
+    assert set(first["subsample"]) == set(range(4))
+    assert (first["n_selected"] <= np.where(first["limit"] < 0, 16, first["limit"])).all()
+    monkeypatch.setattr(stability, "_select", None)
+    pd.testing.assert_frame_equal(stability.measure(path, config, 1, quietly), first)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slfs import BNSLFS, MRMR, SLFS, TAN, FastOSFS, NaiveBayes, TreeNetwork
+from slfs import BNSLFS, MRMR, SLFS, TAN, ChowLiu, FastOSFS, NaiveBayes, TreeNetwork
 from slfs.interchange import to_bif, to_states, write_bif
 
 HOSTILE = [
@@ -69,6 +69,7 @@ CLASSIFIERS = {
     "mrmr": BNSLFS(MRMR(4)),
     "one level": BNSLFS(FastOSFS(statistic="fisher_z", alpha=0.5)),
     "tan": TAN(backoff=0.5),
+    "chow-liu": ChowLiu(),
     "naive": NaiveBayes(alpha=1e-9),
 }
 

@@ -27,9 +27,11 @@ from slfs import (
     AlphaInvesting,
     Chi2,
     Chi2Ranking,
+    ChowLiu,
     FastOSFS,
     MDLPDiscretizer,
     NaiveBayes,
+    StabilitySelection,
 )
 from slfs.saving import load, save
 from slfs.saving.registry import ESTIMATORS
@@ -52,6 +54,10 @@ MODELS = {
     "tree": BNSLFS(FCBF(), structure="tree", backoff=None),
     "online": BNSLFS(SAOLA(), structure="augmented"),
     "tan": TAN(),
+    "chow-liu": ChowLiu(),
+    "stability": StabilitySelection(SLFS(max_features=3), n_subsamples=6),
+    "noise": StabilitySelection(FCBF(), n_subsamples=4, false_discovery_rate=0.5),
+    "stable": BNSLFS(StabilitySelection(n_subsamples=4)),
     "naive": NaiveBayes(alpha=0.3),
     "mdlp": MDLPDiscretizer(),
 }

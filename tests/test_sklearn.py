@@ -29,9 +29,11 @@ from slfs import (
     AlphaInvesting,
     Chi2,
     Chi2Ranking,
+    ChowLiu,
     FastOSFS,
     MDLPDiscretizer,
     NaiveBayes,
+    StabilitySelection,
 )
 
 ESTIMATORS = [
@@ -53,7 +55,10 @@ ESTIMATORS = [
     AlphaInvesting(),
     Chi2(),
     TAN(),
+    ChowLiu(),
     NaiveBayes(),
+    StabilitySelection(n_subsamples=4),
+    StabilitySelection(FCBF(), n_subsamples=4, false_discovery_rate=0.5),
 ]
 
 

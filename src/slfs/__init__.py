@@ -6,8 +6,9 @@ compared with, behind the same face.
 """
 
 from slfs.classifiers.bnslfs import BNSLFS
-from slfs.classifiers.tan import TAN, NaiveBayes
+from slfs.classifiers.tan import TAN, ChowLiu, NaiveBayes
 from slfs.coding.discretizer import MDLPDiscretizer
+from slfs.comparing import compare_networks
 from slfs.generate import make_network_classification
 from slfs.network import TreeNetwork
 from slfs.selectors.alpha_investing import AlphaInvesting
@@ -21,6 +22,7 @@ from slfs.selectors.mrmr import MRMR
 from slfs.selectors.osfs import OSFS
 from slfs.selectors.saola import SAOLA
 from slfs.selectors.slfs import SLFS
+from slfs.selectors.stability_selection import StabilitySelection
 
 __all__ = [
     "BNSLFS",
@@ -35,10 +37,13 @@ __all__ = [
     "AlphaInvesting",
     "Chi2",
     "Chi2Ranking",
+    "ChowLiu",
     "FastOSFS",
     "MDLPDiscretizer",
     "NaiveBayes",
+    "StabilitySelection",
     "TreeNetwork",
+    "compare_networks",
     "make_network_classification",
 ]
 __version__ = "0.1.0"

@@ -16,7 +16,7 @@ def mermaid(network: TreeNetwork) -> str:
     lines += [f'  n{node}["{_entities(name)}"]' for node, name in enumerate(network.names)]
     for node, parent in enumerate(network.parents.tolist()):
         above = "root" if parent == ROOT else f"n{parent}"
-        lines.append(f"  {above} -->|{network.mutual_information[node]:.3f}| n{node}")
+        lines.append(f"  {above} -->|{network.edge_label(node)}| n{node}")
     return "\n".join(lines)
 
 

@@ -50,7 +50,7 @@ def to_bif(classifier: NetworkClassifier) -> str:
 
     Parameters
     ----------
-    classifier : BNSLFS, TAN or NaiveBayes
+    classifier : BNSLFS, TAN, ChowLiu or NaiveBayes
         Fitted.
 
     Returns
@@ -106,7 +106,7 @@ def write_bif(classifier: NetworkClassifier, path: str | Path) -> None:
 
     Parameters
     ----------
-    classifier : BNSLFS, TAN or NaiveBayes
+    classifier : BNSLFS, TAN, ChowLiu or NaiveBayes
         Fitted.
     path : str or Path
         A file that is there is replaced at once when the new one is whole.
@@ -120,7 +120,7 @@ def to_states(classifier: NetworkClassifier, X: Any) -> list[dict[str, str]]:
 
     Parameters
     ----------
-    classifier : BNSLFS, TAN or NaiveBayes
+    classifier : BNSLFS, TAN, ChowLiu or NaiveBayes
         Fitted.
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
 

@@ -103,6 +103,20 @@ class TreeNetwork:
         likelihood = self.mutual_information - self.entropy
         return float((likelihood + lambda_ * (self.relevance - self.conditional_relevance)).sum())
 
+    def edge_label(self, node: int) -> str:
+        """What is written at the edge above a node: the information that it carries.
+
+        Parameters
+        ----------
+        node : int
+            Its place among the nodes.
+
+        Returns
+        -------
+        label : str
+        """
+        return f"{self.mutual_information[node]:.3f}"
+
     def to_networkx(self) -> networkx.DiGraph[str]:
         """A networkx.DiGraph with the class as root; nodes and edges carry the information figures.
 
@@ -144,8 +158,8 @@ class TreeNetwork:
         """
         lines = ["digraph slfs {", "  node [shape=box, style=rounded];"]
         lines.append(f"  {_quoted(self._name(ROOT))} [shape=ellipse];")
-        for (parent, child), strength in zip(self.edges, self.mutual_information, strict=True):
-            lines.append(f'  {_quoted(parent)} -> {_quoted(child)} [label="{strength:.3f}"];')
+        for node, (parent, child) in enumerate(self.edges):
+            lines.append(f'  {_quoted(parent)} -> {_quoted(child)} [label="{self.edge_label(node)}"];')
         return "\n".join([*lines, "}"])
 
     def to_mermaid(self) -> str:
@@ -176,7 +190,7 @@ class TreeNetwork:
         waiting = [(child, "", last) for child, last in self.drawn_children(ROOT)]
         while waiting:
             node, indent, last = waiting.pop()
-            yield f"{indent}{'└── ' if last else '├── '}{self.names[node]}"
+            yield f"{indent}{'└── ' if last else '├── '}{self._shown(node)}"
             below = indent + ("    " if last else "│   ")
             waiting += [(child, below, end) for child, end in self.drawn_children(node)]
 
@@ -195,6 +209,10 @@ class TreeNetwork:
         """
         children = sorted(self.children(node), key=lambda child: self.relevance[child])
         return [(child, place == 0) for place, child in enumerate(children)]
+
+    def _shown(self, node: int) -> str:
+        """What stands for a node in the drawing in text."""
+        return self.names[node]
 
     def _name(self, node: int) -> str:
         return self.root_name if node == ROOT else self.names[int(node)]

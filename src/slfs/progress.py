@@ -17,14 +17,15 @@ _listener: ContextVar[Listener | None] = ContextVar("slfs_progress", default=Non
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
+def listening(listener: Listener | None) -> Iterator[None]:
     """Let a function hear how far the coding of a table has come.
 
     Parameters
     ----------
-    listener : callable
+    listener : callable or None
         Called with (done, total) after each block of columns, one call at a time, from any thread. The
-        total is None where blocks come from an iterator. What it raises stops the work.
+        total is None where blocks come from an iterator. What it raises stops the work. None: nobody
+        listens.
 
     Yields
     ------

@@ -79,10 +79,10 @@ class Table(Protocol):
     """Which columns are categorical by their type."""
 
     def number_block(self, columns: NDArray[np.int64], order: Rows) -> NumberBlock:
-        """Columns as numbers, NaN for what is none; samples in the given order."""
+        """Columns as numbers, NaN for what is none; the given samples, in this order."""
 
     def label_block(self, column: int, order: Rows) -> LabelBlock:
-        """One column as Python values, samples in the given order."""
+        """One column as Python values, the given samples in this order."""
 
 
 class ColumnSource(ABC):
@@ -240,12 +240,11 @@ class SparseTable:
         place[order] = np.arange(len(order))
         lengths = np.diff(self._matrix.indptr)[columns].astype(np.int64)
         indptr, source = ragged(self._matrix.indptr[columns], lengths)
-        value, sample = self._matrix.data[source].astype(np.float64), place[self._matrix.indices[source]]
-        if len(order) < self.n_samples:
+        sample = place[self._matrix.indices[source]]
+        if len(order) < self.n_samples:  # some rows only
             wanted = sample >= 0
-            indptr = starts(wanted)[indptr]
-            value, sample = value[wanted], sample[wanted]
-        return NumberBlock(len(order), indptr, value, sample)
+            source, sample, indptr = source[wanted], sample[wanted], starts(wanted)[indptr]
+        return NumberBlock(len(order), indptr, self._matrix.data[source].astype(np.float64), sample)
 
     def label_block(self, column: int, order: Rows) -> LabelBlock:
         return _label_block(self._matrix[:, [column]].toarray()[order, 0].tolist(), column)

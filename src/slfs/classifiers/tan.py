@@ -1,7 +1,8 @@
-"""TAN: tree-augmented naive Bayes; and naive Bayes, its plain reference, over the same codes."""
+"""TAN: tree-augmented naive Bayes; Chow-Liu trees; and naive Bayes, all over the same codes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +24,9 @@ class _AllColumns(NetworkClassifier):
         "alpha": [POSITIVE],
         **CODING_CONSTRAINTS,
     }
+
+    _dependence: ClassVar[str] = "augmented"
+    """What a column depends on: the class and its parent, or ("tree") its parent alone."""
 
     backoff: float | None = None
     categorical_features: Any
@@ -58,7 +62,9 @@ class _AllColumns(NetworkClassifier):
             names = self._feature_names()
             network = make_network(information, selection, names, data.target.name)
             counts = count_edges(information, selection, facts.coding, parents)
-        self._set_network(network, counts, data.target.classes, backoff=self.backoff)
+        self._set_network(
+            network, counts, data.target.classes, structure=self._dependence, backoff=self.backoff
+        )
         return self
 
     def _structure(self, information: Information) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -189,19 +195,107 @@ class TAN(_AllColumns):
         self.memory_limit = memory_limit
 
     def _structure(self, information: Information) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        n_columns = len(information.packed)
-        rest = np.arange(n_columns)
-        weight, parent = np.full(n_columns, -1.0), np.full(n_columns, ROOT)
-        nodes: list[int] = []
-        parents: list[int] = []
-        while len(rest):
-            best = int(weight[rest].argmax())  # ties: the smaller column
-            node = int(rest[best])
-            nodes.append(node)
-            parents.append(int(parent[node]))
-            rest = np.delete(rest, best)
-            strength = information.pairs(node, rest).given_class
-            nearer = strength > weight[rest]
-            weight[rest[nearer]] = strength[nearer]
-            parent[rest[nearer]] = len(nodes) - 1
-        return np.array(nodes, np.int64), np.array(parents, np.int64)
+        return _spanning_tree(
+            np.full(len(information.packed), -1.0),
+            lambda node, rest: information.pairs(node, rest).given_class,
+        )
+
+
+class ChowLiu(_AllColumns):
+    """The tree over columns and class that explains the data best: each depends on one other alone.
+
+    The tree is the one with the largest sum of I(f;k) over its edges, the class being one of the
+    variables (Chow and Liu). It does not favour the class, as `SLFS` and `TAN` do: only the neighbours
+    of the class in the tree speak to it. It is grown from the class by Prim's algorithm, ties: the
+    class, then the smaller column.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Laplace smoothing of P(class), P(feature | class) and P(feature).
+    backoff : float or None, default=5.0
+        Weight, in samples, with which P(feature | parent) is drawn to P(feature). None: Laplace
+        smoothing there as well.
+    categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
+        Columns of numbers to take as categories, as in `SLFS`.
+    n_jobs : int or None, default=None
+        Threads. The result is the same to the bit for any number.
+    memory_limit : int, str or None, default=None
+        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
+        a temporary file. See the page on scaling.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    network_ : TreeNetwork
+        The tree, its root the class.
+    parents_ : ndarray
+        The place among the nodes of ``network_`` of each one's parent; -1 for the class.
+
+    References
+    ----------
+    C. K. Chow and C. N. Liu, "Approximating discrete probability distributions with dependence trees",
+    IEEE Transactions on Information Theory 14, 1968.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from slfs import ChowLiu
+    >>> X, y = load_iris(return_X_y=True)
+    >>> classifier = ChowLiu().fit(X, y)
+    >>> print(classifier.network_)
+    class
+    ├── x3
+    │   └── x1
+    └── x2
+        └── x0
+    """
+
+    _dependence = "tree"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = TAN._parameter_constraints
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        backoff: float | None = 5.0,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.backoff = backoff
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+
+    def _structure(self, information: Information) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return _spanning_tree(information.relevance.copy(), information.mutual_information)
+
+
+def _spanning_tree(
+    weight: NDArray[np.float64],
+    strength: Callable[[int, NDArray[np.int64]], NDArray[np.float64]],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The columns of the heaviest tree in the order in which they join, and each one's parent.
+
+    ``weight`` is that of the edge from the class to each column, and is used up; ``strength`` is that of
+    the edges between one column and others. Ties: the class, then the smaller column.
+    """
+    rest = np.arange(len(weight))
+    parent = np.full(len(weight), ROOT)
+    nodes: list[int] = []
+    parents: list[int] = []
+    while len(rest):
+        best = int(weight[rest].argmax())
+        node = int(rest[best])
+        nodes.append(node)
+        parents.append(int(parent[node]))
+        rest = np.delete(rest, best)
+        found = strength(node, rest)
+        nearer = found > weight[rest]
+        weight[rest[nearer]] = found[nearer]
+        parent[rest[nearer]] = len(nodes) - 1
+    return np.array(nodes, np.int64), np.array(parents, np.int64)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 import inspect
 import json
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -66,6 +68,14 @@ Memory = Annotated[
     str | None,
     typer.Option("--memory-limit", metavar="SIZE", help="Memory to take at most, such as 2GiB."),
 ]
+Stability = Annotated[
+    int | None,
+    typer.Option("--stability", metavar="N", help="Keep what is chosen in most of N subsamples."),
+]
+Rate = Annotated[
+    float | None,
+    typer.Option("--fdr", metavar="Q", help="With --stability: a share Q of noise may be kept."),
+]
 Jobs = Annotated[int, typer.Option("--n-jobs", "-j", help="Threads or processes; -1: one a core.")]
 
 
@@ -120,6 +130,56 @@ def make_selector(
     if categorical:
         parameters["categorical_features"] = categorical_columns(categorical, file)
     return kind(**parameters)
+
+
+def make_stable(
+    selector: Any, stability: int | None, rate: float | None, size: int | None, n_jobs: int
+) -> Any:
+    """The selector itself, or a stability selection with it if the options ask for one."""
+    if stability is None:
+        if rate is not None:
+            raise ValueError("--fdr needs --stability, for example --stability 50.")
+        return selector
+    return slfs.StabilitySelection(
+        selector,
+        n_subsamples=stability,
+        max_features=size,
+        false_discovery_rate=rate,
+        n_jobs=n_jobs,
+    )
+
+
+def stability_sentence(selector: slfs.StabilitySelection) -> str:
+    """Say how much the subsamples agree, and how often a column must be chosen."""
+    found, needed = selector.stability_, selector.threshold_ * selector.n_subsamples
+    asked = f"At least {needed:.0f} of {selector.n_subsamples} subsamples were asked for."
+    if math.isinf(needed):
+        asked = "No threshold holds the false discovery rate: 'slfs explain COLUMN' tells why."
+    meaning = "1: the same columns in every subsample; 0: no better than chance"
+    note = " Nearly all columns are chosen every time, which leaves little to agree on beyond chance."
+    return f"{asked} {str(found).capitalize()} ({meaning}).{note if found.share > 0.9 else ''}"
+
+
+def stability_facts(selector: Any) -> dict[str, Any]:
+    """What JSON says of a stability selection; nothing of other selectors."""
+    if not isinstance(selector, slfs.StabilitySelection):
+        return {}
+    found = {
+        name: None if math.isnan(value) else value
+        for name in ("value", "low", "high", "level")
+        for value in [getattr(selector.stability_, name)]
+    }
+    needed = None if math.isinf(selector.threshold_) else selector.threshold_
+    frequencies = dict(zip(selector._feature_names(), selector.frequencies_.tolist(), strict=True))
+    about = {"n_subsamples": selector.n_subsamples, "threshold": needed, "frequencies": frequencies}
+    return {"stability": {**found, **about}}
+
+
+def labels(file: DataFile) -> Any:
+    """The labels, with the name of their column."""
+    import pandas as pd
+
+    return pd.Series(np.asarray(file.y), name=file.target)
 
 
 def categorical_columns(names: Sequence[str] | None, file: DataFile) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -17,12 +19,15 @@ from slfs.cli.common import (
     Missing,
     Size,
     Target,
+    labels,
     make_selector,
     progress,
     read_labelled,
     show_table,
     takes_size,
 )
+from slfs.progress import listening
+from slfs.reading import DataFile
 from slfs.writing import check_output, write_table
 
 
@@ -44,6 +49,10 @@ def compare(
     file_format: Format = None,
     out: Annotated[Path | None, typer.Option(help="Write one row a fold: .csv, .parquet, ...")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the comparison (PNG, SVG, PDF).")] = None,
+    networks: Annotated[
+        bool, typer.Option("--networks", help="Compare the SLFS tree, TAN and Chow-Liu instead.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     n_jobs: Jobs = -1,
 ) -> None:
     """Compare methods and classifiers by cross-validation, everything learned inside the folds.
@@ -54,7 +63,12 @@ def compare(
 
     check_output(out, table=True)
     check_output(plot, picture=True)
+    if networks and plot is not None:
+        raise ValueError("--plot does not go with --networks: there is one figure a network. Use --out.")
     file = read_labelled(data, target, file_format, missing, drop)
+    if networks:
+        _compare_networks(file, features, categorical, folds, seed, n_jobs, out, as_json)
+        return
     selectors = {
         name: make_selector(name, None, features if takes_size(name) else None, categorical, 1, file)
         for name in _listed(methods)
@@ -78,17 +92,53 @@ def compare(
         shares = [f"{100 * value:.1f}" for value in means.loc[method]]
         size, seconds = others.loc[method, "n_features"], others.loc[method, "seconds"]
         lines.append([method, *shares, f"{size:.1f}", f"{seconds:.3f}"])
-    typer.echo(f"{file.name}: accuracy in per cent, {folds}-fold cross-validation.\n")
-    show_table(["method", *means.columns, "columns", "seconds"], lines)
     if out is not None:
         write_table(rows, out)
+    if as_json:
+        typer.echo(json.dumps(rows.to_dict("records"), ensure_ascii=False))
+    else:
+        typer.echo(f"{file.name}: accuracy in per cent, {folds}-fold cross-validation.\n")
+        show_table(["method", *means.columns, "columns", "seconds"], lines)
     if plot is not None:
         from slfs.plotting import ComparisonDisplay
 
         ComparisonDisplay(rows).plot().save(plot)
     for path in (out, plot):
-        if path is not None:
+        if path is not None and not as_json:
             typer.echo(f"Written: {path}")
+
+
+def _compare_networks(
+    file: DataFile,
+    features: int | None,
+    categorical: list[str] | None,
+    folds: int,
+    seed: int,
+    n_jobs: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    import pandas as pd
+
+    from slfs.comparing import compare_networks
+
+    selector = make_selector("slfs", None, features, categorical, n_jobs, file)
+    with progress("comparing") as tick, listening(tick):
+        found = compare_networks(
+            file.X, labels(file), selector=selector, folds=folds, random_state=seed, n_jobs=n_jobs
+        )
+    if out is not None:
+        write_table(pd.DataFrame([asdict(score) for score in found.scores]), out)
+    if as_json:
+        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+        return
+    repeated = f"{folds}-fold cross-validation, {found.repeats} times"
+    typer.echo(f"{file.name}: networks on the columns that SLFS selects, {repeated}. In nats.")
+    for head, lines in found.tables():
+        typer.echo()
+        show_table(head, lines)
+    if out is not None:
+        typer.echo(f"Written: {out}")
 
 
 def _listed(text: str) -> list[str]:

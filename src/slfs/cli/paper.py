@@ -56,6 +56,7 @@ class Part(StrEnum):
     table1 = "table1"
     table2 = "table2"
     table3 = "table3"
+    stability = "stability"
     figures = "figures"
     networks = "networks"
     all = "all"

@@ -13,7 +13,7 @@ import numpy as np
 import typer
 from scipy import sparse
 
-from slfs import MDLPDiscretizer
+from slfs import MDLPDiscretizer, StabilitySelection
 from slfs._compile import compile_kernels
 from slfs.cli.common import (
     ERRORS,
@@ -25,14 +25,20 @@ from slfs.cli.common import (
     Memory,
     Method,
     Missing,
+    Rate,
     Setting,
     Size,
+    Stability,
     Target,
     categorical_columns,
+    labels,
     make_selector,
+    make_stable,
     progress,
     read_labelled,
     show_table,
+    stability_facts,
+    stability_sentence,
 )
 from slfs.progress import listening
 from slfs.reading import DataFile
@@ -45,6 +51,8 @@ def select(
     method: Method = "slfs",
     features: Size = None,
     settings: Setting = None,
+    stability: Stability = None,
+    rate: Rate = None,
     categorical: Categorical = None,
     drop: Drop = None,
     missing: Missing = None,
@@ -67,10 +75,11 @@ def select(
         check_output(path, table=path is out)
     file = read_labelled(data, target, file_format, missing, drop)
     selector = make_selector(method, settings, features, categorical, n_jobs, file, memory_limit)
+    selector = make_stable(selector, stability, rate, features, n_jobs)
     with progress("selecting") as tick, listening(tick):
         compile_kernels()  # on a new machine this takes some seconds, once
         begin = time.perf_counter()
-        selector.fit(file.X, _labels(file))
+        selector.fit(file.X, labels(file))
         seconds = time.perf_counter() - begin
     if out is not None:
         write_table(_selected(file, selector), out)
@@ -101,6 +110,8 @@ def explain(
     method: Method = "slfs",
     features: Size = None,
     settings: Setting = None,
+    stability: Stability = None,
+    rate: Rate = None,
     categorical: Categorical = None,
     drop: Drop = None,
     missing: Missing = None,
@@ -120,8 +131,9 @@ def explain(
     else:
         file = read_labelled(str(data), target, file_format, missing, drop)
         selector = make_selector(method, settings, features, categorical, n_jobs, file)
+        selector = make_stable(selector, stability, rate, features, n_jobs)
         with ERRORS.status("selecting"):
-            fitted = selector.fit(file.X, _labels(file))
+            fitted = selector.fit(file.X, labels(file))
     if not hasattr(fitted, "explain"):
         raise ValueError(f"{model} holds a {type(fitted).__name__}, which drops no column.")
     known = getattr(fitted, "feature_names_in_", ())
@@ -152,7 +164,7 @@ def discretize(
     discretizer = MDLPDiscretizer(categorical_features=categories, n_jobs=n_jobs)
     with ERRORS.status("discretizing"):
         table = file.in_memory()
-        discretizer.fit(table, _labels(file))
+        discretizer.fit(table, labels(file))
         if out is not None:
             codes = discretizer.transform(table)
             write_table(_with_target(codes, discretizer.get_feature_names_out(), file), out)
@@ -178,33 +190,31 @@ def _facts(file: DataFile, selector: Any, seconds: float, *, with_accuracy: bool
     if with_accuracy:
         with ERRORS.status("cross-validating"):
             accuracy = compare_accuracy(selector, file.in_memory(), np.asarray(file.y))
-    return make_facts(
+    facts = make_facts(
         selector, data=file.name, accuracy=accuracy, seconds=seconds, fingerprint=file.fingerprint
     )
+    return facts | stability_facts(selector)
 
 
 def _show(file: DataFile, selector: Any, seconds: float) -> None:
     """Print the selected columns, best first, and how many were dropped why."""
     shape = f"{file.X.shape[0]} samples x {file.X.shape[1]} columns, {len(selector.classes_)} classes"
     typer.echo(f"{file.name}: {shape}. {selector.n_features_} selected in {seconds:.2f} s.\n")
+    stable = isinstance(selector, StabilitySelection)
     lines = []
     for column in selector.ranking_:
         record = selector.features_[column]
         below = str(record["parent"] or selector.network_.class_name)
-        lines.append([record["name"], record["role"], f"{record['relevance']:.4f}", below])
+        how = selector.frequency_words(record["frequency"]) if stable else record["role"]
+        lines.append([record["name"], how, f"{record['relevance']:.4f}", below])
     if lines:
-        show_table(["column", "role", "I(f;Y)", "below"], lines)
+        show_table(["column", "how often" if stable else "role", "I(f;Y)", "below"], lines)
+    if stable:
+        typer.echo(f"\n{stability_sentence(selector)}")
     dropped = Counter(selector.features_["role"][~selector.support_].tolist())
     if dropped:
         counted = ", ".join(f"{count} {role}" for role, count in dropped.most_common())
         typer.echo(f"\nDropped: {counted}. 'slfs explain COLUMN' with the same options tells why.")
-
-
-def _labels(file: DataFile) -> Any:
-    """The labels, with the name of their column."""
-    import pandas as pd
-
-    return pd.Series(np.asarray(file.y), name=file.target)
 
 
 def _selected(file: DataFile, selector: Any) -> Any:

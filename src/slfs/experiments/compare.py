@@ -12,10 +12,10 @@ import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from slfs.experiments.classify import CLASSIFIERS, Fold
+from slfs.folds import stratified_folds
 from slfs.target import read_target
 
 Row = dict[str, Any]
@@ -57,17 +57,7 @@ def compare_methods(
     for name in classifiers:
         if name not in CLASSIFIERS:
             raise ValueError(f"There is no classifier {name!r}. There are {', '.join(CLASSIFIERS)}.")
-    target = read_target(y)
-    sizes = np.bincount(target.codes)
-    smallest, rarest = int(sizes.min()), target.classes[sizes.argmin()]
-    if not 2 <= folds <= smallest:
-        remedy = f"Give a number from 2 to {smallest}, or leave" if smallest > 1 else "Leave"
-        raise ValueError(
-            f"folds={folds} does not do: each class must have a sample in each fold, and {rarest!r} has "
-            f"{smallest}. {remedy} rare classes out."
-        )
-    splitter = StratifiedKFold(folds, shuffle=True, random_state=random_state)
-    splits = list(splitter.split(np.zeros(len(y)), y))
+    splits = stratified_folds(read_target(y), folds, random_state)
     work = Parallel(n_jobs, return_as="generator")(
         delayed(_one_fold)(number, X, y, train, test, selectors, classifiers, size)
         for number, (train, test) in enumerate(splits)

@@ -38,11 +38,18 @@ class Config:
     """The dataset of Table 3."""
     growth_scale: int = 1
     """By how much smaller the tables of Table 1 are."""
+    subsamples: int = 50
+    """On how many the stability of selections is measured."""
 
     def quick(self) -> Config:
         """A smoke run: two small datasets, three folds, small tables."""
         return replace(
-            self, folds=3, datasets=("breastcancer", "voting"), sensitivity="voting", growth_scale=5
+            self,
+            folds=3,
+            datasets=("breastcancer", "voting"),
+            sensitivity="voting",
+            growth_scale=5,
+            subsamples=10,
         )
 
 
@@ -66,6 +73,7 @@ def read_config(path: Path | None = None) -> Config:
             methods,
             str(raw.get("sensitivity", "isolet")),
             int(raw.get("growth_scale", 1)),
+            int(raw.get("subsamples", 50)),
         )
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
         where = path or "paper.toml"

@@ -9,15 +9,18 @@ import numpy as np
 import pandas as pd
 
 from slfs.datasets import DATASETS
-from slfs.experiments import statistics
+from slfs.experiments import stability, statistics
 from slfs.experiments.claims import check_claims
 from slfs.experiments.growth import STATED, VARIED, slopes
 from slfs.experiments.run import digest
 from slfs.experiments.sensitivity import READINGS, sensitivity_table
 from slfs.experiments.statistics import COLUMNS
+from slfs.stability import Stability
 
 
-def results_page(rows: pd.DataFrame, growth: pd.DataFrame, table3: pd.DataFrame) -> str:
+def results_page(
+    rows: pd.DataFrame, growth: pd.DataFrame, table3: pd.DataFrame, subsamples: pd.DataFrame
+) -> str:
     """The whole page."""
     parts = [
         "# Results",
@@ -39,6 +42,8 @@ def results_page(rows: pd.DataFrame, growth: pd.DataFrame, table3: pd.DataFrame)
         table2(),
         "## Table 3: sensitivity on Isolet",
         table3_text(table3),
+        "## Stability of the selection",
+        stability_text(subsamples),
         "## Networks",
         "Trees of SLFS on BreastCancer and Voting with MAXDEPTH = 4, as in the paper's last figure.",
         "![Tree of BreastCancer](results/network-breastcancer.png)",
@@ -98,6 +103,67 @@ def table3_text(rows: pd.DataFrame) -> str:
         "as the sentence below it says, columns in the given order; *mdl*: our rule for irrelevant "
         "columns, given order; *conditional*: our default order. The paper does not say of which "
         "classifier its accuracies are."
+    )
+
+
+def stability_text(rows: pd.DataFrame) -> str:
+    """How much the selections on subsamples agree, at the size of SLFS and with few features."""
+    first = "arcene" if "arcene" in set(rows["dataset"]) else str(rows["dataset"].iloc[0])
+    text = (
+        f"Each method selects on the same {rows['subsample'].nunique()} subsamples, complementary "
+        f"halves with the classes in their shares (seed {rows['seed'].iloc[0]}); what it selects is in "
+        "`experiments/stability.parquet`. Nogueira's measure is 1 if all selections are the same and "
+        "about 0 if they are random; below 0.4 it is called poor, above 0.75 excellent. Square brackets "
+        "hold its 95 % interval, round ones the mean number of features. Sizes are at most the median "
+        f"of what SLFS selects by itself, or at most {stability.FEW}; FCBF stops by itself, often "
+        "earlier. The measure takes columns as such: two that say nearly the same count as different."
+    )
+    parts = [text]
+    for size, words in (("equal", "At most the size of SLFS"), ("few", "Few features")):
+        found, sizes = stability.stabilities(rows, size), stability.sizes(rows, size)
+        limit = rows[(rows["dataset"] == first) & (rows["size"] == size)]["limit"].iloc[0]
+        shown = ", ".join(
+            f"{method} {_interval(found.loc[first, method])} with {sizes.loc[first, method]:.0f}"
+            for method in found.columns
+        )
+        parts += [
+            f"### {words}",
+            f"{DATASETS[first].title}, at most {limit} features: {shown}.",
+            _stability_table(found, sizes),
+            " ".join(_record_of_stability(found, rival) for rival in ("mRMR MID", "FCBF")),
+        ]
+    return "\n\n".join(parts)
+
+
+def _interval(found: Stability) -> str:
+    return (
+        "not defined"
+        if np.isnan(found.value)
+        else f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
+    )
+
+
+def _stability_table(found: pd.DataFrame, sizes: pd.DataFrame) -> str:
+    lines = []
+    for name in DATASETS:
+        if name in found.index:
+            cells = [
+                "all kept" if np.isnan(one.value) else f"{one.value:.2f} ({sizes.loc[name, method]:.0f})"
+                for method, one in found.loc[name].items()
+            ]
+            lines.append([DATASETS[name].title, *cells])
+    return _table(["dataset", *found.columns], lines)
+
+
+def _record_of_stability(found: pd.DataFrame, rival: str) -> str:
+    """On how many datasets SLFS is more or less stable than a rival, intervals apart."""
+    both = zip(found["SLFS"], found[rival], strict=True)
+    pairs = [pair for pair in both if not np.isnan([one.value for one in pair]).any()]
+    more = sum(one.low > other.high for one, other in pairs)
+    fewer = sum(one.high < other.low for one, other in pairs)
+    return (
+        f"SLFS is more stable than {rival} on {more} of {len(pairs)} datasets and less on {fewer}, "
+        "counting those whose intervals do not touch."
     )
 
 

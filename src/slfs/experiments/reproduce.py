@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from slfs.experiments import figures, growth, pages, statistics
+from slfs.experiments import figures, growth, pages, stability, statistics
 from slfs.experiments.config import Config
 from slfs.experiments.run import run
 from slfs.experiments.sensitivity import sensitivity_config
@@ -80,13 +80,17 @@ class Reproduction:
         texts = [f"{name}:\n\n```text\n{network}\n```" for name, network in found.items()]
         return "\n\n".join([*texts, f"Drawn in {self.pictures}"])
 
+    def stability(self) -> str:
+        """How stable the selections are."""
+        return pages.stability_text(self._subsamples())
+
     def all(self) -> str:
         """Everything, and the page that tells of it."""
         rows = self._comparison()
         self.figures()
         self.networks()
         page = self.docs / "results.md"
-        text = pages.results_page(rows, self._growth(), self._sensitivity())
+        text = pages.results_page(rows, self._growth(), self._sensitivity(), self._subsamples())
         replace_file(page, lambda draft: draft.write_text(text, "utf-8"))
         return f"Written: {page}"
 
@@ -102,3 +106,7 @@ class Reproduction:
     def _growth(self) -> pd.DataFrame:
         with self.progress("growth") as tick:
             return growth.measure(self.rows / "growth.parquet", self.config.growth_scale, tick)
+
+    def _subsamples(self) -> pd.DataFrame:
+        with self.progress("stability") as tick:
+            return stability.measure(self.rows / "stability.parquet", self.config, self.n_jobs, tick)

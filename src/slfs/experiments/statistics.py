@@ -9,6 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+from slfs.paired_tests import corrected_t_test
+
 COLUMNS = ("3-NN", "5-NN", "7-NN", "SVM", "Bayes")
 """The five figures of the paper. "Bayes" is BNSLFS for SLFS and naive Bayes for the rest."""
 
@@ -81,19 +83,6 @@ def friedman(table: pd.DataFrame) -> Friedman:
     quantile = stats.studentized_range.ppf(1 - LEVEL, n_methods, np.inf) / np.sqrt(2)
     difference = float(quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)))
     return Friedman(by_dataset.mean().sort_values(), p_value, difference)
-
-
-def corrected_t_test(differences: NDArray[np.float64], test_share: float) -> float:
-    """Two-sided p-value of paired differences over folds, corrected for overlapping training parts.
-
-    ``test_share`` is the size of the test part over that of the training part (Nadeau & Bengio 2003).
-    """
-    n = len(differences)
-    variance = differences.var(ddof=1)
-    if variance == 0:
-        return 1.0 if differences.mean() == 0 else 0.0
-    statistic = differences.mean() / np.sqrt((1 / n + test_share) * variance)
-    return float(2 * stats.t.sf(abs(statistic), n - 1))
 
 
 def against(rows: pd.DataFrame, method: str, other: str) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from typing import Any
 
 from slfs.classifiers.bnslfs import BNSLFS
 from slfs.classifiers.tables import LogTable
-from slfs.classifiers.tan import TAN, NaiveBayes
+from slfs.classifiers.tan import TAN, ChowLiu, NaiveBayes
 from slfs.coding.codebook import Coding
 from slfs.coding.discretizer import MDLPDiscretizer
 from slfs.network import TreeNetwork
@@ -22,6 +22,7 @@ from slfs.selectors.osfs import OSFS
 from slfs.selectors.saola import SAOLA
 from slfs.selectors.selection import NetworkCounts
 from slfs.selectors.slfs import SLFS
+from slfs.selectors.stability_selection import StabilitySelection
 from slfs.selectors.stream import StreamSelector
 
 _TABLE = {"n_features_in_", "feature_names_in_", "_sklearn_output_config"}
@@ -34,15 +35,36 @@ _CLASSIFIER = {*_TABLE, "classes_", "network_", "parents_", "_coding", "_log_pri
 _SELECTORS = (SLFS, MRMR, JMI, CMIM, FCBF, OSFS, FastOSFS, SAOLA, AlphaInvesting, Chi2Ranking)
 
 ESTIMATORS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (*_SELECTORS, Chi2, BNSLFS, TAN, NaiveBayes, MDLPDiscretizer)
+    kind.__name__: kind
+    for kind in (
+        *_SELECTORS,
+        Chi2,
+        StabilitySelection,
+        BNSLFS,
+        TAN,
+        ChowLiu,
+        NaiveBayes,
+        MDLPDiscretizer,
+    )
 }
 """Estimators by name."""
 
 FITTED: dict[str, set[str]] = {
     **{kind.__name__: _SELECTOR for kind in _SELECTORS},
     "Chi2": {*_SELECTOR, "cut_points_"},
+    "StabilitySelection": {
+        *_SELECTOR,
+        "frequencies_",
+        "noise_frequencies_",
+        "threshold_",
+        "edges_",
+        "edge_frequencies_",
+        "_chosen",
+        "_starts",
+    },
     "BNSLFS": {*_CLASSIFIER, "selector_"},
     "TAN": _CLASSIFIER,
+    "ChowLiu": _CLASSIFIER,
     "NaiveBayes": _CLASSIFIER,
     "MDLPDiscretizer": {*_TABLE, "cut_points_", "n_levels_", "_coding"},
 }

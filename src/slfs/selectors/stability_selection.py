@@ -1,0 +1,377 @@
+"""Stability selection: a selector on many subsamples -> the features that it chooses in most of them."""
+
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import check_is_fitted
+
+from slfs._threads import Threads
+from slfs.coding.pipeline import ColumnFacts, SpreadTable, code_table
+from slfs.counting.planes import SampleLayout
+from slfs.estimator import TrainingData
+from slfs.information import Information
+from slfs.network import ROOT, TreeNetwork
+from slfs.parts import Part, WithNoise
+from slfs.progress import counted, listening
+from slfs.selectors.base import BaseSelector
+from slfs.selectors.consensus import ConsensusNetwork, consensus_tree, count_edges
+from slfs.selectors.records import OUTRANKED
+from slfs.selectors.selection import Selection
+from slfs.selectors.slfs import SLFS
+from slfs.stability import Stability, nogueira
+from slfs.table import Table
+
+Ints = NDArray[np.int64]
+Run = tuple[Ints, Ints]
+"""The columns that were selected on one subsample, and the place of each one's parent among them."""
+
+
+class StabilitySelection(BaseSelector):
+    """Select the features that a selector chooses again and again on subsamples of the data.
+
+    Subsamples come in pairs that share no sample, with the classes in the same shares as in the data.
+    A feature is kept if it was chosen in at least a share ``threshold`` of them.
+
+    Parameters
+    ----------
+    selector : selector or None, default=None
+        Any selector of this library; None: ``SLFS()``. Its ``n_jobs`` is not used.
+    n_subsamples : int, default=50
+        Number of subsamples, both of each pair counted.
+    fraction : float, default=0.5
+        Share of the samples in a subsample. Above 0.5 the two of a pair overlap.
+    threshold : float, default=0.6
+        Share of the subsamples in which a feature must be chosen. Not used with
+        ``false_discovery_rate``.
+    max_features : int or None, default=None
+        Keep at most so many: the most frequently chosen, ties by relevance.
+    false_discovery_rate : float or None, default=None
+        Share of the kept features that may be noise. The threshold is then found with columns of noise
+        that join the table: see the notes.
+    random_state : int, RandomState or None, default=0
+        Decides about subsamples and noise.
+    n_jobs : int or None, default=None
+        Threads, over the subsamples. The result is the same for any number.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_features_in_,)
+        Mask of the kept features.
+    frequencies_ : ndarray of shape (n_features_in_,)
+        Share of the subsamples in which each column was chosen.
+    threshold_ : float
+        The threshold that was used; infinity if no threshold holds the false discovery rate.
+    stability_ : Stability
+        How much the subsamples agree: Nogueira's measure with a confidence interval.
+    supports_ : sparse array of shape (n_subsamples, n_features_in_)
+        What was chosen in each subsample.
+    edges_ : recarray
+        All edges that any subsample's network had: ``parent`` (a column, -1 for the class), ``child``
+        and ``frequency``, the most frequent first.
+    network_ : TreeNetwork
+        The consensus: a tree over the kept features of the most frequent edges. An edge that would
+        close a circle gives way to the next. What it says of information is from all samples.
+    consensus_ : ConsensusNetwork
+        The same with frequencies, which its drawings show.
+    edge_frequencies_ : ndarray of shape (n_features_,)
+        That of the edge above each node of ``network_``.
+    noise_frequencies_ : ndarray or None
+        Those of the columns of noise, with ``false_discovery_rate``.
+    features_ : recarray of shape (n_features_in_,)
+        One record for each column, as in `SLFS`, with its ``frequency``.
+    ranking_, scores_ : ndarray of shape (n_features_,)
+        Kept columns by falling frequency, and these frequencies.
+    n_features_, classes_, n_features_in_, feature_names_in_
+        As in `SLFS`.
+
+    See Also
+    --------
+    slfs.stability.nogueira : The measure by itself, for selections of any kind.
+
+    Notes
+    -----
+    With ``false_discovery_rate=q`` every column gets a companion of noise: its own values with the rows
+    shuffled, all in the same way. The threshold is the smallest t with (1 + noise at t or above) /
+    max(1, columns at t or above) <= q. Because of the 1, fewer than 1/q features are never kept. This
+    is the rule of the knockoff filter, but the companions are not knockoffs. They stand for columns that
+    are independent of the class and of all others, and of these the rate is held about, not proven.
+    A column that tells about the class only what others tell as well is not noise in this sense, and
+    noise that is correlated with informative columns may pass more often.
+
+    References
+    ----------
+    N. Meinshausen and P. Bühlmann, "Stability selection", JRSS B 72, 2010.
+    R. D. Shah and R. J. Samworth, "Variable selection with error control: another look at stability
+    selection", JRSS B 75, 2013 (complementary pairs).
+    R. F. Barber and E. J. Candès, "Controlling the false discovery rate via knockoffs", Annals of
+    Statistics 43, 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from slfs import SLFS, StabilitySelection
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = StabilitySelection(SLFS(max_features=2), n_subsamples=20).fit(X, y)
+    >>> selector.get_feature_names_out()
+    array(['petal length (cm)', 'petal width (cm)'], dtype=object)
+    >>> print(selector.stability_)
+    stability 0.63 (95 % interval 0.35 to 0.90): fair
+    >>> selector.explain("sepal width (cm)")
+    "'sepal width (cm)' is dropped: chosen in 1 of 20 subsamples, at least 12 are asked for."
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "selector": [HasMethods(["fit", "to_classifier"]), None],
+        "n_subsamples": [Interval(Integral, 2, None, closed="left")],
+        "fraction": [Interval(Real, 0, 1, closed="neither")],
+        "threshold": [Interval(Real, 0, 1, closed="right")],
+        "max_features": [Interval(Integral, 1, None, closed="left"), None],
+        "false_discovery_rate": [Interval(Real, 0, 1, closed="neither"), None],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+    }
+
+    def __init__(
+        self,
+        selector: BaseSelector | None = None,
+        *,
+        n_subsamples: int = 50,
+        fraction: float = 0.5,
+        threshold: float = 0.6,
+        max_features: int | None = None,
+        false_discovery_rate: float | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.selector = selector
+        self.n_subsamples = n_subsamples
+        self.fraction = fraction
+        self.threshold = threshold
+        self.max_features = max_features
+        self.false_discovery_rate = false_discovery_rate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def categorical_features(self) -> Any:
+        """Those of the selector."""
+        return self._inner().categorical_features
+
+    @property
+    def supports_(self) -> sparse.csr_array:
+        """What was chosen in each subsample: a sparse array of booleans, one row a subsample."""
+        check_is_fitted(self)
+        shape = (len(self._starts) - 1, self.n_features_in_)
+        ones = np.ones(len(self._chosen), np.bool_)
+        return sparse.csr_array((ones, self._chosen, self._starts), shape=shape)
+
+    @property
+    def stability_(self) -> Stability:
+        """How much the subsamples agree."""
+        return nogueira(self.supports_)
+
+    @property
+    def consensus_(self) -> ConsensusNetwork:
+        """The network with the frequencies of its features and edges."""
+        check_is_fitted(self)
+        own = {part.name: getattr(self.network_, part.name) for part in fields(TreeNetwork)}
+        return ConsensusNetwork(**own, frequency=self.scores_, edge_frequency=self.edge_frequencies_)
+
+    def explain(self, column: str | int) -> str:
+        """Say in one sentence why a column was kept or dropped.
+
+        Parameters
+        ----------
+        column : str or int
+            Its name, or its place in the table.
+
+        Returns
+        -------
+        sentence : str
+        """
+        check_is_fitted(self)
+        record = self.features_[self.place(column)]
+        if not record["level"]:
+            return f"{record['name']!r} is dropped: {record['reason']}."
+        told = f"It tells {record['relevance']:.3g} nats about the class."
+        return f"{record['name']!r} is kept: {self.frequency_words(record['frequency'])}. {told}"
+
+    def _inner(self) -> Any:
+        return SLFS() if self.selector is None else self.selector
+
+    def _fit_table(self, data: TrainingData, threads: Threads) -> None:
+        if isinstance(data.table, SpreadTable):
+            raise TypeError(
+                "StabilitySelection reads some rows of all columns again and again, which tables of "
+                "Dask's do not hand out. Give X.compute() instead."
+            )
+        runs, noise_runs = self._runs(data, threads)
+        n_features = data.table.n_features
+        counts, noise = _counts(runs, n_features), _counts(noise_runs, n_features)
+        calibrated = self.false_discovery_rate is not None
+        self.noise_frequencies_ = noise / self.n_subsamples if calibrated else None
+        needed: float = math.ceil(round(self.threshold * self.n_subsamples, 9))
+        if self.false_discovery_rate is not None:
+            needed = _calibrate(counts, noise, self.false_discovery_rate, self.n_subsamples)
+        self.threshold_ = needed / self.n_subsamples
+        self.frequencies_ = counts / self.n_subsamples
+        self._chosen = np.concatenate([np.sort(columns) for columns, _ in runs])
+        self._starts = np.cumsum([0, *(len(columns) for columns, _ in runs)])
+        self.edges_ = count_edges(runs, self.n_subsamples)
+        self._keep(data, threads, np.flatnonzero(counts >= needed))
+
+    def _runs(self, data: TrainingData, threads: Threads) -> tuple[list[Run], list[Run]]:
+        """What the selector chooses on each subsample: of the columns, and of noise."""
+        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_subsamples // 2 + 2)
+        table, names, categorical = data.table, self._feature_names().tolist(), data.categorical
+        noisy = None
+        if self.false_discovery_rate is not None:
+            noisy = WithNoise(table, names, np.random.default_rng(int(seeds[0])))
+            table, names, categorical = noisy, noisy.names, categorical[noisy.source]
+        selector = clone(self._inner()).set_params(categorical_features=categorical, n_jobs=1)
+        work = functools.partial(_select, selector, table, names, data.target.codes)
+        halves = [(int(seeds[1 + run // 2]), run % 2 == 1) for run in range(self.n_subsamples)]
+
+        def one(half: tuple[int, bool]) -> Run:
+            with listening(None):  # whoever listens is told of subsamples, not of blocks
+                return work(draw(data.layout, self.fraction, *half))
+
+        with warnings.catch_warnings():  # of the whole table the same is said once
+            warnings.filterwarnings("ignore", message=".*likely identifiers")
+            runs = threads.map(counted(one, self.n_subsamples), halves)
+        if noisy is None:
+            return runs, []
+        real, noise = ~noisy.is_noise, noisy.is_noise
+        return [_only(run, real, noisy) for run in runs], [_only(run, noise, noisy) for run in runs]
+
+    def _keep(self, data: TrainingData, threads: Threads, columns: Ints) -> None:
+        """Set the fitted attributes, given the columns that are frequent enough."""
+        inner = clone(self._inner())
+        cuts, test = inner._cut_points(data, threads), inner._needs_p_values()
+        code = functools.partial(code_table, layout=data.layout, threads=threads, test=test)
+        facts, store = code(data.table, categorical=data.categorical, keep=_none, cuts=cuts)
+        order = np.lexsort((columns, -facts.relevance[columns], -self.frequencies_[columns]))
+        kept = np.sort(columns[order[: self.max_features]])
+        if len(kept):
+            names, every = self._feature_names()[kept].tolist(), np.arange(data.table.n_samples)
+            part, own = Part(data.table, names, every, kept), cuts and [cuts[column] for column in kept]
+            _, store = code(part, categorical=data.categorical[kept], keep=_all, cuts=own)
+        information = Information(replace(store.packed(), columns=kept), threads)
+        frequency = self.frequencies_[kept]
+        nodes = np.lexsort((kept, -information.relevance, -frequency))
+        parents, self.edge_frequencies_ = consensus_tree(self.edges_, kept[nodes])
+        selection = Selection(nodes, parents, scores=frequency[nodes])
+        self._store(information, facts, selection, data.target.classes, data.target.name)
+        self.features_ = self._add_frequencies(self.features_)
+
+    def _add_frequencies(self, records: np.recarray[Any, Any]) -> np.recarray[Any, Any]:
+        """The records with a field more, and with reasons that speak of subsamples."""
+        longer = np.zeros(len(records), [*records.dtype.descr, ("frequency", float)])
+        for name in records.dtype.names or ():
+            longer[name] = records[name]
+        longer["frequency"] = self.frequencies_
+        dropped = ~self.support_
+        longer["role"][dropped & (self.frequencies_ > 0)] = OUTRANKED
+        reasons = {share: self._reason(share) for share in np.unique(self.frequencies_[dropped])}
+        longer["reason"][dropped] = [reasons[share] for share in self.frequencies_[dropped]]
+        return longer.view(np.recarray)
+
+    def _reason(self, frequency: float) -> str:
+        """Why a column with this frequency was dropped."""
+        chosen = self.frequency_words(frequency)
+        if frequency >= self.threshold_:
+            return f"{chosen}, but others more often, or as often and more relevant (max_features)"
+        if self.false_discovery_rate is not None and math.isinf(self.threshold_):
+            least = math.ceil(round(1 / self.false_discovery_rate, 9))
+            return (
+                f"{chosen}, but no threshold holds the false discovery rate: that takes at least "
+                f"{least} columns which are chosen more often than noise"
+            )
+        return f"{chosen}, at least {round(self.threshold_ * self.n_subsamples)} are asked for"
+
+    def frequency_words(self, frequency: float) -> str:
+        """Say a frequency as a number of subsamples.
+
+        Parameters
+        ----------
+        frequency : float
+
+        Returns
+        -------
+        words : str
+        """
+        return f"chosen in {round(frequency * self.n_subsamples)} of {self.n_subsamples} subsamples"
+
+
+def draw(layout: SampleLayout, fraction: float, seed: int, second: bool) -> Ints:
+    """Draw the first or the second subsample of a pair: rows, of each class about the same share.
+
+    The first takes the samples of a class from one end of a shuffled row, the second from the other.
+    Where a share is not whole, one of the two gets the sample more, by chance.
+    """
+    random = np.random.default_rng(seed)
+    rows = []
+    for members in np.split(layout.order, np.cumsum(layout.totals)[:-1]):
+        shuffled, more = random.permutation(members), random.random()
+        share = fraction * len(members)
+        first, last = int(share + more), int(share + 1 - more)
+        rows.append(shuffled[len(shuffled) - last :] if second else shuffled[:first])
+    return np.sort(np.concatenate(rows))
+
+
+def _select(selector: Any, table: Table, names: list[str], codes: Ints, rows: Ints) -> Run:
+    """What a selector chooses on some rows of a table."""
+    nothing = np.empty(0, np.int64)
+    if len(np.unique(codes[rows])) < 2:
+        return nothing, nothing
+    network = clone(selector).fit(Part(table, names, rows), codes[rows]).network_
+    return network.columns, network.parents
+
+
+def _only(run: Run, wanted: NDArray[np.bool_], noisy: WithNoise) -> Run:
+    """The part of a run that is noise, or that is none, by the columns of the table without noise.
+
+    What stood below a column that goes stands below the parent of that column.
+    """
+    columns, parents = run
+    kept, above = np.append(wanted[columns], True), np.append(parents, ROOT)  # ROOT is -1: the last
+    while not kept[above].all():
+        above = np.where(kept[above], above, above[above])
+    place = np.append(np.cumsum(kept[:-1]) - 1, ROOT)
+    own = kept[:-1]
+    return noisy.source[columns[own]], place[above[:-1][own]]
+
+
+def _counts(runs: Sequence[Run], n_features: int) -> Ints:
+    """In how many runs each column was selected."""
+    columns = [columns for columns, _ in runs]
+    return np.bincount(np.concatenate(columns or [np.empty(0, np.int64)]), minlength=n_features)
+
+
+def _calibrate(counts: Ints, noise: Ints, rate: float, n_subsamples: int) -> float:
+    """The least number of subsamples at which the estimated false discovery rate is held."""
+    for needed in range(1, n_subsamples + 1):
+        if (1 + (noise >= needed).sum()) / max(1, (counts >= needed).sum()) <= rate:
+            return needed
+    return math.inf
+
+
+def _none(facts: ColumnFacts) -> NDArray[np.bool_]:
+    return np.zeros(len(facts.coding), np.bool_)
+
+
+def _all(facts: ColumnFacts) -> NDArray[np.bool_]:
+    return np.ones(len(facts.coding), np.bool_)
