@@ -33,8 +33,10 @@ from slfs.cli.common import (
     read_labelled,
     show_table,
 )
+from slfs.false_discovery import q_values
 from slfs.progress import listening
 from slfs.reading import DataFile
+from slfs.selectors.confidence import flukes, grade
 from slfs.writing import check_output, write_table
 
 
@@ -185,13 +187,19 @@ def _show(file: DataFile, selector: Any, seconds: float) -> None:
     """Print the selected columns, best first, and how many were dropped why."""
     shape = f"{file.X.shape[0]} samples x {file.X.shape[1]} columns, {len(selector.classes_)} classes"
     typer.echo(f"{file.name}: {shape}. {selector.n_features_} selected in {seconds:.2f} s.\n")
+    shares = q_values(selector.features_["p_value"])
     lines = []
     for column in selector.ranking_:
         record = selector.features_[column]
         below = str(record["parent"] or selector.network_.class_name)
         lines.append([record["name"], record["role"], f"{record['relevance']:.4f}", below])
+        lines[-1] += [grade(shares[column]), flukes(shares[column])]
     if lines:
-        show_table(["column", "role", "I(f;Y)", "below"], lines)
+        show_table(["column", "role", "I(f;Y)", "below", "evidence", "flukes"], lines)
+        typer.echo(
+            "\nevidence: how sure it is that the column has to do with the class at all; flukes: the "
+            "share of chance\nfindings to expect among the columns that look at least as good."
+        )
     dropped = Counter(selector.features_["role"][~selector.support_].tolist())
     if dropped:
         counted = ", ".join(f"{count} {role}" for role, count in dropped.most_common())

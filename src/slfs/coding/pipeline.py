@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._threads import Threads
+from slfs.coding.blind import level_p_values, pack_blind, quartile_p_values
 from slfs.coding.categories import encode_labels, learn_labels
 from slfs.coding.codebook import Coding, Learned, join_arrays, join_codings
-from slfs.coding.cut_kernels import quantile_counts
 from slfs.coding.numbers import encode_numbers, learn_levels, learn_numbers, make_runs, mdlp_cuts
-from slfs.coding.run_kernels import Runs
 from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, join_blocks, pack_block
-from slfs.information import column_information, column_sums, independence_p_values
+from slfs.information import column_information, column_sums
 from slfs.nlogn import nlogn_table
 from slfs.progress import counted
 from slfs.table import Table
@@ -32,16 +31,13 @@ _BLOCK_ENTRIES = 1 << 20
 _BLOCKS = 4
 """Blocks to aim at, so that several threads have about the same work."""
 
-_TEST_INTERVALS = 4
-"""Equal-frequency intervals in which numbers are tested: quartiles."""
-
 
 @dataclass(frozen=True)
 class ColumnFacts:
     """What is known of each column before any two are compared: arrays of one entry a column.
 
-    ``p_value`` is that of independence from the class on intervals which have not seen the class
-    (NaN unless asked for).
+    ``p_value`` is that of independence from the class on levels which have not seen the class (NaN
+    unless asked for).
     """
 
     n_samples: int
@@ -104,6 +100,27 @@ def code_table(
     coded = _map_blocks(table, work, plan_blocks(table, categorical), threads)
     facts = join_facts([part.facts for part in coded])
     return facts, join_blocks(layout, [part.packed for part in coded])
+
+
+def table_p_values(
+    table: Table, layout: SampleLayout, categorical: NDArray[np.bool_], threads: Threads
+) -> NDArray[np.float64]:
+    """p-values of independence from the class, one a column, and nothing else."""
+    work = functools.partial(_p_values, layout=layout)
+    return np.concatenate(_map_blocks(table, work, plan_blocks(table, categorical), threads))
+
+
+def pack_table_blind(
+    table: Table,
+    categorical: NDArray[np.bool_],
+    keep: NDArray[np.bool_],
+    most_levels: int,
+    threads: Threads,
+) -> PackedColumns:
+    """Pack some columns in levels that have not seen the class, samples as they stand."""
+    layout = SampleLayout.from_class_codes(np.zeros(table.n_samples, np.int64), 1)
+    work = functools.partial(_pack_blind, layout=layout, keep=keep, most_levels=most_levels)
+    return join_blocks(layout, _map_blocks(table, work, plan_blocks(table, categorical), threads))
 
 
 def join_facts(parts: list[ColumnFacts]) -> ColumnFacts:
@@ -182,6 +199,32 @@ def _learn_coding(table: Table, block: _Block, *, layout: SampleLayout) -> Codin
     return learned.coding
 
 
+def _p_values(table: Table, block: _Block, *, layout: SampleLayout) -> NDArray[np.float64]:
+    if block.kind == "labels":
+        return level_p_values(
+            learn_labels(table.label_block(int(block.columns[0]), layout.order), layout), layout
+        )
+    runs, missing = make_runs(table.number_block(block.columns, layout.order), layout)
+    if block.kind == "levels":
+        return level_p_values(learn_levels(runs, missing, layout), layout)
+    return quartile_p_values(runs, missing, layout)
+
+
+def _pack_blind(
+    table: Table,
+    block: _Block,
+    *,
+    layout: SampleLayout,
+    keep: NDArray[np.bool_],
+    most_levels: int,
+) -> PackedBlock:
+    columns = block.columns[keep[block.columns]]
+    if len(columns) == 0:
+        none = np.empty(0, np.int64)
+        return pack_block(layout, columns, np.empty((0, layout.n_samples), np.uint8), none, none)
+    return pack_blind(table, columns, block.kind, layout, most_levels)
+
+
 def _learn(
     table: Table,
     layout: SampleLayout,
@@ -196,8 +239,7 @@ def _learn(
         labels = table.label_block(int(block.columns[0]), layout.order)
         learned = learn_labels(labels, layout)
         if test:
-            counts = learned.class_counts.reshape(1, -1, layout.n_classes)
-            p_value = independence_p_values(counts)
+            p_value = level_p_values(learned, layout)
         return learned, lambda _columns: encode_labels(learned.coding, 0, labels), p_value
     numbers = table.number_block(block.columns, layout.order)
     runs, missing = make_runs(numbers, layout)
@@ -210,30 +252,15 @@ def _learn(
             own = [cuts[column] for column in block.columns]
             thresholds, n_cuts = np.concatenate(own), np.array([len(part) for part in own])
         learned = learn_numbers(runs, missing, layout, thresholds, n_cuts)
-    if test:
-        p_value = _test(block, learned, runs, missing, layout)
+    if test and block.kind == "levels":
+        p_value = level_p_values(learned, layout)
+    elif test:
+        p_value = quartile_p_values(runs, missing, layout)
     return (
         learned,
         lambda kept: encode_numbers(learned.coding.take(kept), numbers.take(kept), seen=True),
         p_value,
     )
-
-
-def _test(
-    block: _Block, learned: Learned, runs: Runs, missing: NDArray[np.int64], layout: SampleLayout
-) -> NDArray[np.float64]:
-    """p-values of independence from the class, on intervals or levels that have not seen it."""
-    n_columns, n_classes = len(learned.coding), layout.n_classes
-    if block.kind == "levels":
-        n_levels = learned.coding.n_levels
-        padded = np.zeros((n_columns, n_levels.max(), n_classes), np.int64)
-        padded[np.arange(n_levels.max()) < n_levels[:, np.newaxis]] = learned.class_counts.reshape(
-            -1, n_classes
-        )
-        return independence_p_values(padded)
-    intervals = np.zeros((n_columns, _TEST_INTERVALS, n_classes), np.int64)
-    quantile_counts(runs, intervals)
-    return independence_p_values(np.concatenate([intervals, missing[:, np.newaxis]], axis=1))
 
 
 def _code(
