@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from slfs.benchmarks import data
+from slfs.benchmarks.fdr import fdr, permutations
 from slfs.benchmarks.scale import scale
 
 ORANGE = Path(".venv-orange/bin/python")
@@ -327,5 +328,7 @@ CASES = {
         importing,
         cold,
         scale,
+        permutations,
+        fdr,
     )
 }
