@@ -22,9 +22,9 @@ Ints = NDArray[np.int64]
 LEAST_EXPECTED = 5
 """Samples that every cell must expect for the chi-square distribution to be used.
 
-The true probability of the smaller of the two statistics was worked out for 2 to 20 levels, classes of
+The true probability of the smaller of the two statistics was worked out for 3 to 20 levels, classes of
 1 % to 50 % and levels of equal and of very different sizes. From 3 expected samples on it is at most 1.1
-times the nominal one, from 1e-3 down to 1e-7. Pearson's alone is up to 13 times too ready, G up to 25.
+times the nominal one, from 1e-3 down to 1e-5. Pearson's alone is up to 3 times too ready, G up to 10.
 """
 
 LEAST_CLASS = 4 * LEAST_EXPECTED

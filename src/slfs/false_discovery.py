@@ -13,6 +13,9 @@ Floats = NDArray[np.float64]
 _SCALE = 0.079
 """Makes the shares of LORD++ sum to just below one."""
 
+_LATEST = 64
+"""Discoveries that are looked at first: most that is found is found by what these have earned."""
+
 
 def q_values(p_values: Floats, *, method: str = "bh") -> Floats:
     """The least false discovery rate at which each column would be found.
@@ -58,7 +61,7 @@ class LordPlusPlus:
         The false discovery rate.
     n_seen : int
         Tests made so far.
-    discoveries : list of int
+    discoveries : ndarray of int
         Which of them found something, counted from 1.
 
     References
@@ -70,26 +73,30 @@ class LordPlusPlus:
 
     alpha: float
     n_seen: int = 0
-    discoveries: list[int] = field(default_factory=list)
-
-    def level(self, test: int) -> float:
-        """What the p-value of test number ``test`` (from 1; one still to come) must not exceed."""
-        share = 0.5 * float(_shares(np.array([test]))[0])
-        if self.discoveries:
-            earned = _shares(test - np.array(self.discoveries))
-            share += float(earned.sum()) - 0.5 * float(earned[0])
-        return self.alpha * share
+    discoveries: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
     def decide(self, p_values: Floats) -> NDArray[np.bool_]:
         """Take in the p-values of the next columns: which of them are discoveries."""
         found = np.zeros(len(p_values), np.bool_)
-        for place in np.flatnonzero(p_values <= self.alpha):  # no level is above alpha
-            test = self.n_seen + int(place) + 1
-            if p_values[place] <= self.level(test):
+        candidates = np.flatnonzero(p_values <= self.alpha)  # no level is above alpha
+        times = np.append(self.discoveries, np.empty(len(candidates), np.int64))
+        number = len(self.discoveries)
+        for place, p_value in zip(candidates.tolist(), p_values[candidates].tolist(), strict=True):
+            test = self.n_seen + place + 1
+            latest = times[max(0, number - _LATEST) : number]
+            enough = 0.5 * self.alpha * float(_shares(test - latest).sum())  # the level is not below
+            if p_value <= enough or p_value <= self._level(test, times[:number]):
                 found[place] = True
-                self.discoveries.append(test)
+                times[number] = test
+                number += 1
+        self.discoveries = times[:number].copy()
         self.n_seen += len(p_values)
         return found
+
+    def _level(self, test: int, discoveries: NDArray[np.int64]) -> float:
+        """What the p-value of test number ``test``, counted from 1, must not exceed."""
+        earned = _shares(test - np.append(0, discoveries))
+        return self.alpha * (float(earned.sum()) - 0.5 * float(earned[:2].sum()))
 
 
 def _shares(distance: NDArray[np.int64]) -> Floats:

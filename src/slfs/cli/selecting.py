@@ -107,7 +107,7 @@ def explain(
     file_format: Format = None,
     n_jobs: Jobs = -1,
 ) -> None:
-    """Say in one sentence why a column is selected or not.
+    """Say why a column is selected or not, and how sure it is that it has to do with the class.
 
     Example:  slfs explain "worst radius" cancer.csv --target diagnosis
     """

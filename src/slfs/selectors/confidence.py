@@ -14,10 +14,15 @@ def confidence(p_value: float, q_value: float) -> str:
     """Say how far a column can be believed to have to do with the class; "" where it is not known."""
     if math.isnan(p_value) or math.isnan(q_value):
         return ""
-    return (
+    words = (
         f"Evidence that it has to do with the class at all: {grade(q_value)}. By chance "
-        f"{chance(p_value)} would look this good, and {flukes(q_value)} of the columns that look at "
-        "least this good are expected to be flukes."
+        f"{chance(p_value)} would look this good"
+    )
+    if q_value < GRADES[0][0]:
+        return f"{words}."
+    return (
+        f"{words}, and {flukes(q_value)} of the columns that look at least this good are expected to be "
+        "flukes."
     )
 
 
