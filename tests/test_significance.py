@@ -1,7 +1,9 @@
 """How far a selection can be believed: permutations, false discoveries, streams, words."""
 
 import itertools
+import json
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -312,3 +314,19 @@ def test_a_selected_column_is_explained_with_its_confidence():
         assert ("would look this good" in selector.explain(name)) == selector.support_[place]
     weak = selector.explain("symmetry error")
     assert "at all: weak. By chance about 14 % of unrelated columns would look this good" in weak
+
+
+def test_evidence_is_shown_beside_every_selected_column(tmp_path):
+    testing = pytest.importorskip("typer.testing")
+    from slfs.cli import app
+
+    frame = load_breast_cancer(as_frame=True).frame
+    frame.to_csv(tmp_path / "cancer.csv", index=False)
+    arguments = ["select", str(tmp_path / "cancer.csv"), "--target", "target"]
+    shown = testing.CliRunner().invoke(app, arguments).stdout
+    assert re.search(r"symmetry error .* weak +about 15 %", shown)
+    assert re.search(r"worst perimeter .* overwhelming +less than 0.01 %", shown)
+    facts = json.loads(testing.CliRunner().invoke(app, [*arguments, "--json"]).stdout)
+    evidence = {node["name"]: node["evidence"] for node in facts["nodes"]}
+    assert evidence["symmetry error"] == "weak"
+    assert len(facts["columns"]["q_value"]) == 30
