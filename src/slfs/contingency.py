@@ -31,6 +31,9 @@ LEAST_CLASS = 4 * LEAST_EXPECTED
 """Smaller classes are pooled: their cells would expect too little in the quarter of a column."""
 
 _f1, _i1 = types.float64[::1], types.int64[::1]
+_FEW = 10
+"""Degrees of freedom up to which `take_tails` works the tail out."""
+
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -63,10 +66,10 @@ def independence_p_values(counts: Ints, n_levels: Ints, n_classes: int, most_sam
         Above 0, at most 1.
     """
     statistic, freedom, p_value, n_ways = _judge(counts, n_levels, n_classes, most_samples)
-    approximate = np.flatnonzero(freedom)
-    if len(approximate):
-        tail = chdtrc(freedom[approximate], statistic[approximate])
-        p_value[approximate] = np.minimum(p_value[approximate], tail)
+    take_tails(statistic, freedom, p_value)
+    many = np.flatnonzero(freedom > _FEW)
+    if len(many):
+        p_value[many] = np.minimum(p_value[many], chdtrc(freedom[many], statistic[many]))
     p_value *= n_ways
     return np.clip(p_value, _TINY, 1.0, out=p_value)
 
@@ -122,6 +125,8 @@ def fisher_exact(both: int, level: int, label: int, size: int, log_factorial: Fl
     """
     low, high = max(0, level + label - size), min(level, label)
     mode = min(max((level + 1) * (label + 1) // (size + 2), low), high)
+    if both == mode:
+        return 1.0
     rest = size - level - label
     margins = log_factorial[level] + log_factorial[size - level] + log_factorial[label]
     margins += log_factorial[size - label] - log_factorial[size]
@@ -178,6 +183,27 @@ def fisher_exact(both: int, level: int, label: int, size: int, log_factorial: Fl
         right += 1
         tails += term
     return min(1.0, max(tails, own))
+
+
+@kernel(types.void(_f1, _i1, _f1))
+def take_tails(statistic: Floats, freedom: Ints, p_value: Floats) -> None:
+    """Put the tail of the chi-square distribution where it is smaller, for a few degrees of freedom.
+
+    The series for a whole number of degrees is finite: several times faster than SciPy.
+    """
+    for j in range(statistic.shape[0]):
+        if freedom[j] == 0 or freedom[j] > _FEW:
+            continue
+        half = 0.5 * statistic[j]
+        odd = freedom[j] % 2
+        tail, term = 0.0, math.exp(-half)
+        if odd:
+            tail = math.erfc(math.sqrt(half))
+            term *= 2 * math.sqrt(half / math.pi)
+        for k in range(freedom[j] // 2):
+            tail += term
+            term *= half / (k + 1 + 0.5 * odd)
+        p_value[j] = min(p_value[j], tail)
 
 
 @helper
