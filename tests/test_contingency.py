@@ -52,6 +52,8 @@ def naive_p_value(table):
         return 1.0
     if table.shape == (2, 2):
         return fisher_exact(table).pvalue
+    if table.sum(axis=0).min() * table.sum(axis=1).min() >= 5 * size:
+        return naive_approximation(table)
     classes = naive_pool(table.sum(axis=0).tolist(), 20 if n_classes > 2 else 0)
     shared = np.stack([table[:, group].sum(axis=1) for group in classes], axis=1)
     least = 5 * size / shared.sum(axis=0).min()

@@ -268,15 +268,20 @@ def judge_tables(
         size = np.int64(0)
         classes[:] = 0
         n_rows, n_columns = 0, 0
+        fewest_level, fewest_class = np.inf, np.inf
         for a in range(d):
             levels[a] = 0
             for c in range(n_classes):
                 levels[a] += table[a, c]
                 classes[c] += table[a, c]
-            n_rows += levels[a] > 0
+            if levels[a] > 0:
+                n_rows += 1
+                fewest_level = min(fewest_level, float(levels[a]))
             size += levels[a]
         for c in range(n_classes):
-            n_columns += classes[c] > 0
+            if classes[c] > 0:
+                n_columns += 1
+                fewest_class = min(fewest_class, float(classes[c]))
         statistic[j], freedom[j], exact[j], n_ways[j] = 0.0, 0, np.inf, 1
         if n_rows < 2 or n_columns < 2:
             exact[j] = 1.0
@@ -289,7 +294,9 @@ def judge_tables(
                 c += 1
             exact[j] = fisher_exact(table[a, c], levels[a], classes[c], size, log_factorial)
             continue
-        shared_columns = _pool(classes, float(LEAST_CLASS) if n_columns > 2 else 0.0, class_place)
+        roomy = fewest_level * fewest_class >= LEAST_EXPECTED * size
+        least = 0.0 if roomy or n_columns == 2 else float(LEAST_CLASS)
+        shared_columns = _pool(classes, least, class_place)
         pooled_classes[:] = 0
         for c in range(n_classes):
             if classes[c] > 0:
