@@ -55,13 +55,13 @@ class LordPlusPlus:
     log(t) / (t exp(sqrt(log t))). A discovery earns what later tests may spend, so the result depends on
     the order in which columns come, and on nothing else.
 
-    Attributes
+    Parameters
     ----------
     alpha : float
         The false discovery rate.
-    n_seen : int
+    n_seen : int, default=0
         Tests made so far.
-    discoveries : ndarray of int
+    discoveries : ndarray of int, default=none
         Which of them found something, counted from 1.
 
     References
@@ -76,7 +76,17 @@ class LordPlusPlus:
     discoveries: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
     def decide(self, p_values: Floats) -> NDArray[np.bool_]:
-        """Take in the p-values of the next columns: which of them are discoveries."""
+        """Take in the p-values of the next columns.
+
+        Parameters
+        ----------
+        p_values : ndarray of shape (n_columns,)
+
+        Returns
+        -------
+        found : ndarray of shape (n_columns,)
+            Which of them are discoveries.
+        """
         found = np.zeros(len(p_values), np.bool_)
         candidates = np.flatnonzero(p_values <= self.alpha)  # no level is above alpha
         times = np.append(self.discoveries, np.empty(len(candidates), np.int64))
