@@ -42,7 +42,7 @@ clean: ## Remove the environments and caches
 
 # What we are measured beside. Orange3 pins older libraries: an environment of its own.
 .venv-orange/stamp: PACKAGES = Orange3
-.venv-peers/stamp: PACKAGES = mrmrs polars pyarrow pyagrum pandas scikit-learn
+.venv-peers/stamp: PACKAGES = mrmrs polars pyarrow pyagrum pandas scikit-learn Boruta
 .venv-%/stamp:
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet $(PACKAGES)

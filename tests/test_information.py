@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
-from slfs.information import independence_p_values
 from slfs.nlogn import nlogn_table
 from tests import naive
 from tests.helpers import dependent_codes, information_of
@@ -124,19 +123,3 @@ def test_nlogn_uses_its_bits(n_samples):
     assert nlogn.table[-1] < 2**62
     assert nlogn.table[-1] / nlogn.scale == pytest.approx(exact, abs=1 / nlogn.scale)
     assert nlogn.table[0] == nlogn.table[1] == 0
-
-
-def test_g_test_equals_scipy():
-    from scipy.stats import chi2_contingency
-
-    random = np.random.default_rng(0)
-    counts = random.integers(1, 30, (5, 3, 4))
-    expected = [chi2_contingency(t, correction=False, lambda_="log-likelihood").pvalue for t in counts]
-    np.testing.assert_allclose(independence_p_values(counts), expected, rtol=1e-9)
-
-
-def test_g_test_leaves_empty_rows_out_and_a_constant_column_has_p_one():
-    counts = np.array([[[5, 1], [2, 9], [0, 0]], [[7, 10], [0, 0], [0, 0]]])
-    p_values = independence_p_values(counts)
-    np.testing.assert_allclose(p_values[0], independence_p_values(counts[:1, :2])[0])
-    assert p_values[1] == 1

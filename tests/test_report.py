@@ -118,7 +118,9 @@ def test_templates_say_what_explain_says(method, cancer):
             "conditional_relevance": f"{record['conditional_relevance']:.3g}",
         }
         template = facts["sentences"][facts["columns"]["sentence"][place]]
-        assert template.format(**words) == method.explain(place)
+        sentence, *confidence = method.explain(place).split(" Evidence ")
+        assert template.format(**words) == sentence
+        assert len(confidence) == method.support_[place]
 
 
 def test_levels_in_words():

@@ -21,6 +21,7 @@ from tests.helpers import dependent_codes, information_of
 ONLINE = [
     SLFS(order="given"),
     SLFS(order="given", swap="objective", irrelevance="reversed", max_features=3),
+    SLFS(order="given", irrelevance="test", alpha=0.2),
     OSFS(samples_per_df=1),
     FastOSFS(samples_per_df=1),
     OSFS(statistic="fisher_z"),
@@ -36,7 +37,7 @@ def assert_same(found, expected):
     np.testing.assert_array_equal(found.ranking_, expected.ranking_)
     np.testing.assert_array_equal(found.scores_, expected.scores_)
     np.testing.assert_array_equal(found.network_.parents, expected.network_.parents)
-    for field in ("role", "reason", "relevance", "lost_to", "parent"):
+    for field in ("role", "reason", "relevance", "p_value", "lost_to", "parent"):
         np.testing.assert_array_equal(found.features_[field], expected.features_[field])
 
 
@@ -90,7 +91,6 @@ def test_an_error_leaves_the_selector_as_it_was():
     ("selector", "blocks", "error", "message"),
     [
         (SLFS(), [np.eye(4)], ValueError, "order='conditional' .* For a stream use order='given'"),
-        (SLFS(order="given", irrelevance="test"), [np.eye(4)], ValueError, "irrelevance='test'"),
         (SAOLA(), [], ValueError, "blocks is empty"),
         (SAOLA(), np.eye(4), TypeError, r"blocks is one table.*\[X\]"),
         (SAOLA(), ["a.csv"], TypeError, "X is a path or a string.*read the file first"),

@@ -52,25 +52,6 @@ def column_information(
     return entropy, relevance
 
 
-def independence_p_values(counts: NDArray[np.int64]) -> Floats:
-    """Test of independence for a stack of tables (n_tables, n_levels, n_classes).
-
-    The G-test, or Pearson's where a cell expects less than 5 samples on average: there G is far too
-    ready to see a dependence. Empty rows and columns do not count towards the degrees of freedom. A
-    table with one row or one column left has p = 1.
-    """
-    rows, columns, size = counts.sum(axis=2), counts.sum(axis=1), counts.sum(axis=(1, 2))
-    expected = rows[:, :, np.newaxis] * columns[:, np.newaxis, :] / size[:, np.newaxis, np.newaxis]
-    filled = expected > 0
-    expected[~filled] = 1.0
-    ratio = np.where(counts > 0, counts, 1.0) / expected
-    likelihood = 2.0 * np.where(counts > 0, counts * np.log(ratio), 0.0).sum(axis=(1, 2))
-    pearson = np.where(filled, (counts - expected) ** 2 / expected, 0.0).sum(axis=(1, 2))
-    statistic = np.where(size >= 5 * filled.sum(axis=(1, 2)), likelihood, pearson)
-    freedom = ((rows > 0).sum(axis=1) - 1) * ((columns > 0).sum(axis=1) - 1)
-    return np.where(freedom > 0, chi2.sf(statistic, np.maximum(freedom, 1)), 1.0)
-
-
 def chi2_statistics(packed: PackedColumns) -> tuple[Floats, Floats]:
     """Pearson's statistic of independence from the class and its p-value for each packed column."""
     if len(packed) == 0:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from slfs.benchmarks import data
+from slfs.benchmarks.fdr import fdr, permutations
 from slfs.benchmarks.scale import agree, scale
 
 ORANGE = Path(".venv-orange/bin/python")
@@ -328,5 +329,7 @@ CASES = {
         cold,
         scale,
         agree,
+        permutations,
+        fdr,
     )
 }

@@ -136,7 +136,7 @@ class BNSLFS(NetworkClassifier):
         return classifier._take_over(selector)
 
     def explain(self, column: str | int) -> str:
-        """Say in one sentence why a column is in the network or not.
+        """Say why a column is in the network or not, and how far one that is can be believed.
 
         Parameters
         ----------

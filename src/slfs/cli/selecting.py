@@ -40,8 +40,10 @@ from slfs.cli.common import (
     stability_facts,
     stability_sentence,
 )
+from slfs.false_discovery import q_values
 from slfs.progress import listening
 from slfs.reading import DataFile
+from slfs.selectors.confidence import flukes, grade
 from slfs.writing import check_output, write_table
 
 
@@ -118,7 +120,7 @@ def explain(
     file_format: Format = None,
     n_jobs: Jobs = -1,
 ) -> None:
-    """Say in one sentence why a column is selected or not.
+    """Say why a column is selected or not, and how sure it is that it has to do with the class.
 
     Example:  slfs explain "worst radius" cancer.csv --target diagnosis
     """
@@ -201,14 +203,21 @@ def _show(file: DataFile, selector: Any, seconds: float) -> None:
     shape = f"{file.X.shape[0]} samples x {file.X.shape[1]} columns, {len(selector.classes_)} classes"
     typer.echo(f"{file.name}: {shape}. {selector.n_features_} selected in {seconds:.2f} s.\n")
     stable = isinstance(selector, StabilitySelection)
+    shares = q_values(selector.features_["p_value"])
     lines = []
     for column in selector.ranking_:
         record = selector.features_[column]
         below = str(record["parent"] or selector.network_.class_name)
         how = selector.frequency_words(record["frequency"]) if stable else record["role"]
         lines.append([record["name"], how, f"{record['relevance']:.4f}", below])
+        lines[-1] += [grade(shares[column]), flukes(shares[column])]
     if lines:
-        show_table(["column", "how often" if stable else "role", "I(f;Y)", "below"], lines)
+        how = "how often" if stable else "role"
+        show_table(["column", how, "I(f;Y)", "below", "evidence", "flukes"], lines)
+        typer.echo(
+            "\nevidence: how sure it is that the column has to do with the class at all; flukes: the "
+            "share of chance\nfindings to expect among the columns that look at least as good."
+        )
     if stable:
         typer.echo(f"\n{stability_sentence(selector)}")
     dropped = Counter(selector.features_["role"][~selector.support_].tolist())

@@ -158,7 +158,7 @@ def interval_counts(
             class_counts[counts_offset[j] + level * n_classes + runs.label[r]] += runs.size[r]
 
 
-@late_kernel
+@kernel(types.void(RUNS, types.int64[:, :, :]))
 def quantile_counts(runs: Runs, out: Ints) -> None:
     """Add the runs of each column up in equal-frequency intervals, which have not seen the class."""
     n_bins = out.shape[1]
@@ -172,6 +172,26 @@ def quantile_counts(runs: Runs, out: Ints) -> None:
                 level = below * n_bins // size
             out[j, level, runs.label[r]] += runs.size[r]
             below += runs.size[r]
+
+
+@late_kernel
+def quantile_cuts(runs: Runs, cuts: Floats, n_cuts: Ints) -> None:
+    """Find the cut points between the same intervals, where they are not empty: as many as there are."""
+    n_bins = cuts.shape[1] + 1
+    for j in range(runs.start.shape[0]):
+        size = np.int64(0)
+        for r in range(runs.start[j], runs.stop[j]):
+            size += runs.size[r]
+        below, level, found = np.int64(0), 0, 0
+        for r in range(runs.start[j], runs.stop[j]):
+            if r > runs.start[j] and runs.value[r] != runs.value[r - 1]:
+                now = below * n_bins // size
+                if now != level:
+                    cuts[j, found] = runs.value[r - 1]
+                    found += 1
+                    level = now
+            below += runs.size[r]
+        n_cuts[j] = found
 
 
 @inlined

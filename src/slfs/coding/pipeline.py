@@ -17,18 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._threads import Threads
-from slfs.coding.by_rows import Piece, cut_rows, encode_rows, tally_rows
+from slfs.coding.blind import level_p_values, pack_blind, quartile_p_values
+from slfs.coding.by_rows import Piece, Tally, cut_rows, encode_rows, tally_rows
 from slfs.coding.categories import encode_labels, learn_labels
 from slfs.coding.codebook import Coding, Learned, join_arrays, join_codings
-from slfs.coding.cut_kernels import quantile_counts
 from slfs.coding.numbers import encode_numbers, learn_levels, learn_numbers, make_runs, mdlp_cuts
-from slfs.coding.run_kernels import Runs
-from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
+from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, pack_block
 from slfs.counting.store import PlaneStore
-from slfs.information import column_information, column_sums, independence_p_values
+from slfs.information import column_information, column_sums
 from slfs.nlogn import nlogn_table
 from slfs.progress import counted
-from slfs.table import LabelBlock, Table
+from slfs.table import LabelBlock, NumberBlock, Table
 
 _BLOCK_ENTRIES = 1 << 20
 """Most numbers read at a time: a few megabytes, which stay in the processor's cache."""
@@ -51,16 +50,13 @@ _SAMPLE_BYTES = 24
 _LEAST_ROWS = 1 << 12
 """Rows below which reading them in pieces is no way out."""
 
-_TEST_INTERVALS = 4
-"""Equal-frequency intervals in which numbers are tested: quartiles."""
-
 
 @dataclass(frozen=True)
 class ColumnFacts:
     """What is known of each column before any two are compared: arrays of one entry a column.
 
-    ``p_value`` is that of independence from the class on intervals which have not seen the class
-    (NaN unless asked for).
+    ``p_value`` is that of independence from the class on levels which have not seen the class (NaN
+    unless asked for).
     """
 
     n_samples: int
@@ -142,6 +138,32 @@ def code_table(
         facts.append(part.facts)
         store.append(part.packed, first)
     return join_facts(facts), store
+
+
+def table_p_values(
+    table: Table, layout: SampleLayout, categorical: NDArray[np.bool_], threads: Threads
+) -> NDArray[np.float64]:
+    """p-values of independence from the class, one a column, and nothing else."""
+    work = functools.partial(_p_values, layout=layout)
+    plan = _plan(table, categorical, threads)
+    return np.concatenate(list(_each_block(table, work, plan, threads)))
+
+
+def pack_table_blind(
+    table: Table,
+    categorical: NDArray[np.bool_],
+    keep: NDArray[np.bool_],
+    most_levels: int,
+    threads: Threads,
+) -> PackedColumns:
+    """Pack some columns in levels that have not seen the class, samples as they stand."""
+    layout = SampleLayout.from_class_codes(np.zeros(table.n_samples, np.int64), 1)
+    work = functools.partial(_pack_blind, layout=layout, keep=keep, most_levels=most_levels)
+    plan = _plan(table, categorical, threads)
+    store = PlaneStore(layout, plan.plane_bytes)
+    for part in _each_block(table, work, plan, threads):
+        store.append(part)
+    return store.packed()
 
 
 def join_facts(parts: list[ColumnFacts]) -> ColumnFacts:
@@ -243,6 +265,30 @@ def _learn_coding(table: Table, block: _Block, *, layout: SampleLayout) -> Codin
     return learned.coding
 
 
+def _p_values(table: Table, block: _Block, *, layout: SampleLayout) -> NDArray[np.float64]:
+    if block.kind == "labels":
+        return level_p_values(_learn_labels(table, layout, block)[0], layout)
+    tally, _ = _read_numbers(table, layout, block, binned=block.kind == "mdlp")
+    if block.kind == "levels":
+        return level_p_values(learn_levels(tally.runs, tally.missing, layout), layout)
+    return quartile_p_values(tally.runs, tally.missing, layout)
+
+
+def _pack_blind(
+    table: Table,
+    block: _Block,
+    *,
+    layout: SampleLayout,
+    keep: NDArray[np.bool_],
+    most_levels: int,
+) -> PackedBlock:
+    columns = block.columns[keep[block.columns]]
+    if len(columns) == 0:
+        none = np.empty(0, np.int64)
+        return pack_block(layout, columns, np.empty((0, layout.n_samples), np.uint8), none, none)
+    return pack_blind(table, columns, block.kind, layout, most_levels)
+
+
 def _learn(
     table: Table,
     layout: SampleLayout,
@@ -256,38 +302,44 @@ def _learn(
     if block.kind == "labels":
         learned, encode_label = _learn_labels(table, layout, block)
         if test:
-            counts = learned.class_counts.reshape(1, -1, layout.n_classes)
-            p_value = independence_p_values(counts)
+            p_value = level_p_values(learned, layout)
         return learned, encode_label, p_value
-    tally = None
-    if block.n_rows < layout.n_samples:
-        binned = block.kind == "mdlp" and cuts is None
-        tally = tally_rows(table, block.columns, layout, block.n_rows, binned=binned)
-        runs, missing = tally.runs, tally.missing
-    else:
-        numbers = table.number_block(block.columns, layout.order)
-        runs, missing = make_runs(numbers, layout)
+    tally, numbers = _read_numbers(table, layout, block, binned=block.kind == "mdlp" and cuts is None)
+    runs, missing = tally.runs, tally.missing
     if block.kind == "levels":
         learned = learn_levels(runs, missing, layout)
     else:
         if cuts is None:
             thresholds, n_cuts = mdlp_cuts(runs, layout.n_classes, nlogn_table(layout.n_samples))
-            if tally is not None:
+            if numbers is None:
                 thresholds = tally.between_bins(thresholds, n_cuts)
         else:
             own = [cuts[column] for column in block.columns]
             thresholds, n_cuts = np.concatenate(own), np.array([len(part) for part in own])
         learned = learn_numbers(runs, missing, layout, thresholds, n_cuts)
-    if test:
-        p_value = _test(block, learned, runs, missing, layout)
+    if test and block.kind == "levels":
+        p_value = level_p_values(learned, layout)
+    elif test:
+        p_value = quartile_p_values(runs, missing, layout)
 
     def encode(kept: NDArray[np.int64]) -> NDArray[np.uint8]:
         coding = learned.coding.take(kept)
-        if tally is not None:
+        if numbers is None:
             return encode_rows(table, coding, block.columns[kept], layout, block.n_rows)
         return encode_numbers(coding, numbers.take(kept), seen=True)
 
     return learned, encode, p_value
+
+
+def _read_numbers(
+    table: Table, layout: SampleLayout, block: _Block, *, binned: bool
+) -> tuple[Tally, NumberBlock | None]:
+    """The runs of a block of numbers, and the block itself if it fits in the memory allowed."""
+    if block.n_rows < layout.n_samples:
+        return tally_rows(table, block.columns, layout, block.n_rows, binned=binned), None
+    numbers = table.number_block(block.columns, layout.order)
+    runs, missing = make_runs(numbers, layout)
+    return Tally(runs, missing, runs.value), numbers
 
 
 def _learn_labels(table: Table, layout: SampleLayout, block: _Block) -> tuple[Learned, Encode]:
@@ -310,23 +362,6 @@ def _learn_labels(table: Table, layout: SampleLayout, block: _Block) -> tuple[Le
         return codes
 
     return learned, encode
-
-
-def _test(
-    block: _Block, learned: Learned, runs: Runs, missing: NDArray[np.int64], layout: SampleLayout
-) -> NDArray[np.float64]:
-    """p-values of independence from the class, on intervals or levels that have not seen it."""
-    n_columns, n_classes = len(learned.coding), layout.n_classes
-    if block.kind == "levels":
-        n_levels = learned.coding.n_levels
-        padded = np.zeros((n_columns, n_levels.max(), n_classes), np.int64)
-        padded[np.arange(n_levels.max()) < n_levels[:, np.newaxis]] = learned.class_counts.reshape(
-            -1, n_classes
-        )
-        return independence_p_values(padded)
-    intervals = np.zeros((n_columns, _TEST_INTERVALS, n_classes), np.int64)
-    quantile_counts(runs, intervals)
-    return independence_p_values(np.concatenate([intervals, missing[:, np.newaxis]], axis=1))
 
 
 def _code(

@@ -16,9 +16,19 @@ from sklearn.utils.validation import check_is_fitted
 
 import slfs
 from slfs.coding.words import as_text, level_names
+from slfs.false_discovery import q_values
 from slfs.report.words import sentence_templates, summary
 from slfs.selectors.base import BaseSelector
-from slfs.selectors.records import IRRELEVANT, OUTRANKED, REDUNDANT, SELECTED, STRONG, WEAK
+from slfs.selectors.confidence import grade
+from slfs.selectors.records import (
+    IRRELEVANT,
+    OUTRANKED,
+    REDUNDANT,
+    SELECTED,
+    STRONG,
+    WEAK,
+    explain_in_full,
+)
 
 FORMAT = 1
 """Raised when a reader of the facts would have to change."""
@@ -116,6 +126,7 @@ def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
     """What is known of each feature in the tree, in the order in which they joined."""
     network, counts = selector.network_, selector.network_counts_
     coding = counts.coding
+    q_value = q_values(selector.features_["p_value"])[network.columns]
     return [
         {
             "name": as_text(network.names[node]),
@@ -130,7 +141,10 @@ def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
             "cuts": _plain(coding.column_thresholds(node).tolist()) if coding.mdlp[node] else [],
             "levels": level_names(coding, node),
             "counts": counts.class_counts[node].tolist(),
-            "sentence": as_text(selector.explain(int(network.columns[node]))),
+            "evidence": grade(q_value[node]),
+            "sentence": as_text(
+                explain_in_full(selector.features_[network.columns[node]], q_value[node])
+            ),
         }
         for node in range(len(network))
     ]
@@ -160,6 +174,7 @@ def _columns(selector: BaseSelector) -> tuple[dict[str, list[Any]], dict[str, li
     }
     if not np.isnan(records["p_value"]).all():
         columns["p_value"] = _all_rounded(records["p_value"])
+        columns["q_value"] = _all_rounded(q_values(records["p_value"]))
     return columns, {"roles": roles, "reasons": reasons, "sentences": sentences}
 
 

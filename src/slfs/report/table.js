@@ -20,6 +20,7 @@ function makeTable(openNode) {
     { title: "Relevance", down: true, compare: byNumber(columns.relevance), cell: relevanceCell, kind: "number" },
     { title: "Levels", down: true, ...numbers(columns.n_levels) },
     ...(columns.p_value ? [{ title: "p-value", ...numbers(columns.p_value) }] : []),
+    ...(columns.q_value ? [{ title: "Flukes", ...numbers(columns.q_value), cell: flukesCell }] : []),
     { title: OTHER, compare: byText(otherName), cell: otherName, kind: "text" },
     { title: "Reason", compare: byText(reasonOf), cell: reasonOf, kind: "text" },
   ];
@@ -31,6 +32,12 @@ function makeTable(openNode) {
   let order = [];
   let opened = -1;
   const largest = columns.relevance.reduce((most, value) => Math.max(most, value ?? 0), 1e-12);
+
+  function flukesCell(column) {
+    const share = columns.q_value[column];
+    if (share === null) return "";
+    return share < 1e-4 ? "< 0.01 %" : `${Number((100 * share).toPrecision(2))} %`;
+  }
 
   function nameCell(column) {
     const node = nodeOfColumn.get(column);

@@ -25,8 +25,9 @@ from slfs.coding.pipeline import ColumnFacts, Cuts, code_table
 from slfs.counting.planes import SampleLayout
 from slfs.counting.store import PlaneStore
 from slfs.estimator import CODING_CONSTRAINTS, TableEstimator, TrainingData
+from slfs.false_discovery import q_values
 from slfs.information import Information
-from slfs.selectors.records import explain, make_records
+from slfs.selectors.records import explain, explain_in_full, make_records
 from slfs.selectors.selection import Selection, count_network, make_network
 from slfs.table import ColumnSource, Table, is_dask, keep_types
 
@@ -63,9 +64,6 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         """Choose among the packed columns."""
         raise NotImplementedError
-
-    def _needs_p_values(self) -> bool:
-        return False
 
     def _cut_points(self, data: TrainingData, threads: Threads) -> Cuts | None:  # noqa: ARG002
         """Where to cut the columns of numbers; None: by MDLP."""
@@ -115,7 +113,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             categorical,
             threads,
             keep=lambda facts: self._irrelevance(facts) == "",
-            test=self._needs_p_values(),
+            test=True,
             cuts=cuts,
             store=store,
             first=first,
@@ -201,7 +199,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         return BNSLFS.from_selector(self, structure=structure, alpha=alpha, backoff=backoff)
 
     def explain(self, column: str | int) -> str:
-        """Say in one sentence why a column was kept or dropped.
+        """Say why a column was kept or dropped, and how far a kept one can be believed.
 
         Parameters
         ----------
@@ -210,10 +208,16 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        sentence : str
+        text : str
+            A sentence; for a selected column one more, on the evidence that it has to do with the class
+            at all. See `slfs.significance` for what the figures in it mean.
         """
         check_is_fitted(self)
-        return explain(self.features_[self.place(column)])
+        place = self.place(column)
+        record = self.features_[place]
+        if not self.support_[place]:
+            return explain(record)
+        return explain_in_full(record, q_values(self.features_["p_value"])[place])
 
     def place(self, column: str | int) -> int:
         """Find a column.

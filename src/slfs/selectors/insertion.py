@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs.false_discovery import LordPlusPlus
 from slfs.information import Information
 from slfs.network import ROOT
 
@@ -73,11 +74,17 @@ class Growth:
         For each redundant column the node that it lost against.
     irrelevant : dict
         Columns that were turned away before they met the tree, and why.
+    tests : LordPlusPlus or None
+        The tests of the columns so far, where columns are tested as they come.
+    discoveries : ndarray
+        Of the columns that arrive now, by their place in the table, those that the tests have found.
     """
 
     tree: Tree = field(default_factory=Tree)
     lost_to: dict[int, int] = field(default_factory=dict)
     irrelevant: dict[int, str] = field(default_factory=dict)
+    tests: LordPlusPlus | None = None
+    discoveries: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
 
 BestChild = Callable[[int, int], tuple[int, float]]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from slfs.coding.pipeline import ColumnFacts
 from slfs.information import Information
 from slfs.network import ROOT, TreeNetwork
+from slfs.selectors.confidence import confidence
 from slfs.selectors.selection import Selection
 
 STRONG = "strongly relevant"
@@ -114,6 +115,11 @@ def explain(record: Any) -> str:
             f"{winner!r} does not, and {record['reason']}."
         )
     return f"{name!r} is dropped as {record['role']}: {told}; {record['reason']}."
+
+
+def explain_in_full(record: Any, q_value: float) -> str:
+    """Say the same, and how far a column can be believed; ``q_value`` is NaN where that is not known."""
+    return " ".join(filter(None, [explain(record), confidence(record["p_value"], q_value)]))
 
 
 def _grouped(rivals: dict[int, int]) -> dict[int, NDArray[np.int64]]:

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import false_discovery_control
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from slfs._threads import Threads
 from slfs.coding.pipeline import ColumnFacts
 from slfs.estimator import TrainingData
+from slfs.false_discovery import LordPlusPlus, q_values
 from slfs.information import Information
 from slfs.network import ROOT
 from slfs.selectors.base import BaseSelector, pays
@@ -47,9 +47,10 @@ class SLFS(StreamSelector):
         When a feature is irrelevant. "mdl": it does not pay for its own table; MDLP has judged the
         columns that it cut, the others must have 2 N I(f;Y) > (d-1)(c-1) log N. "printed": eq. 7.
         "reversed": eq. 7 with its first inequality turned, as the text below it says. "test": a test of
-        independence (G, or Pearson's where counts are small) on levels, or quartiles, that have not seen
-        the class, with the false discovery rate of all columns held at ``alpha`` (Benjamini and
-        Hochberg); columns that MDLP does not cut are out all the same, having one level.
+        independence on levels, or quartiles, that have not seen the class, exact where counts are small,
+        with the false discovery rate held at ``alpha``: of all columns at once (Benjamini and Hochberg),
+        or column by column with ``order="given"`` (LORD++); columns that MDLP does not cut are out all
+        the same, having one level. See `slfs.significance`.
     swap : {"printed", "objective", "never"}, default="printed"
         Whether a newcomer may take the place of a node: if it is more relevant (eq. 12), only if J of
         the whole tree rises, or never. Used with ``order="given"`` only.
@@ -77,8 +78,9 @@ class SLFS(StreamSelector):
     features_ : recarray of shape (n_features_in_,)
         One record for each column: ``name``, ``role`` (one of the paper's four), ``relevance``,
         ``entropy``, ``n_levels``, ``level`` in the tree (0 if dropped), ``parent``, ``lost_to``,
-        ``mutual_information`` and ``conditional_relevance`` with either of these, ``p_value``,
-        ``reason``. ``pandas.DataFrame(selector.features_)`` makes a table of it.
+        ``mutual_information`` and ``conditional_relevance`` with either of these, ``p_value``
+        (of independence from the class, on levels that have not seen it), ``reason``.
+        ``pandas.DataFrame(selector.features_)`` makes a table of it.
     n_features_ : int
         Number of selected features.
     ranking_ : ndarray of shape (n_features_,)
@@ -167,9 +169,6 @@ class SLFS(StreamSelector):
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
-    def _needs_p_values(self) -> bool:
-        return self.irrelevance == "test"
-
     def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
         reasons = super()._irrelevance(facts)
         cut = facts.coding.mdlp & (np.diff(facts.coding.offset) > 0)
@@ -177,6 +176,8 @@ class SLFS(StreamSelector):
             reasons[(reasons == "") & ~cut & ~pays(facts)] = (
                 "that does not pay for the table of its levels and the classes"
             )
+        elif self.irrelevance == "test":  # whose p-value is above alpha cannot pass with the others
+            reasons[(reasons == "") & (facts.p_value > self.alpha)] = self._not_found()
         return reasons
 
     def _check_streamable(self) -> None:
@@ -185,14 +186,9 @@ class SLFS(StreamSelector):
             raise ValueError(
                 f"order={self.order!r} looks at all columns at once. For a stream use order='given'."
             )
-        if self.irrelevance == "test":
-            raise ValueError(
-                "irrelevance='test' corrects for the number of all columns. For a stream use 'mdl', "
-                "'printed' or 'reversed'."
-            )
 
     def _fit_table(self, data: TrainingData, threads: Threads) -> None:
-        if self.order == "given" and self.irrelevance != "test":
+        if self.order == "given":
             super()._fit_table(data, threads)
         else:
             BaseSelector._fit_table(self, data, threads)
@@ -201,30 +197,46 @@ class SLFS(StreamSelector):
         candidates = np.arange(len(information.packed))
         growth = Growth()
         if self.irrelevance == "test":
-            q_values = false_discovery_control(facts.p_value)[information.packed.columns]
-            for index in np.flatnonzero(q_values > self.alpha).tolist():
-                growth.irrelevant[index] = f"a test does not find it at alpha={self.alpha:g}"
-            candidates = candidates[q_values <= self.alpha]
+            found = q_values(facts.p_value)[information.packed.columns] <= self.alpha
+            candidates = self._keep_found(candidates, found, growth)
         builder = TreeBuilder(information, self._rules(), growth)
         if self.order == "conditional":
             builder.insert_by_margin(candidates)
-        elif self.order == "relevance":
+        else:
             falling = np.argsort(-information.relevance[candidates], kind="stable")
             builder.insert_in_order(candidates[falling])
-        else:
-            builder.insert_in_order(candidates)
         return self._conclude(information, growth)
+
+    def _keep_found(
+        self, columns: NDArray[np.int64], found: NDArray[np.bool_], growth: Growth
+    ) -> NDArray[np.int64]:
+        """Turn away the packed columns that the tests have not found."""
+        growth.irrelevant.update(dict.fromkeys(columns[~found].tolist(), self._not_found()))
+        return columns[found]
+
+    def _not_found(self) -> str:
+        return f"a test does not find it at alpha={self.alpha:g}"
+
+    def _look_ahead(self, facts: ColumnFacts, memory: Growth | None) -> Growth:
+        growth = Growth() if memory is None else memory
+        if self.irrelevance == "test":
+            growth.tests = growth.tests or LordPlusPlus(self.alpha)
+            first = growth.tests.n_seen
+            growth.discoveries = first + np.flatnonzero(growth.tests.decide(facts.p_value))
+        return growth
 
     def _arrive(
         self,
         information: Information,
         columns: NDArray[np.int64],
-        memory: Growth | None,
+        memory: Growth,
         numbers: Numbers,  # noqa: ARG002
     ) -> Growth:
-        growth = Growth() if memory is None else memory
-        TreeBuilder(information, self._rules(), growth).insert_in_order(columns)
-        return growth
+        if self.irrelevance == "test":
+            found = np.isin(information.packed.columns[columns], memory.discoveries)
+            columns = self._keep_found(columns, found, memory)
+        TreeBuilder(information, self._rules(), memory).insert_in_order(columns)
+        return memory
 
     def _conclude(self, information: Information, memory: Growth) -> Selection:  # noqa: ARG002
         nodes = list(memory.tree.parent)

@@ -260,8 +260,8 @@ class StabilitySelection(BaseSelector):
     def _keep(self, data: TrainingData, threads: Threads, columns: Ints) -> None:
         """Set the fitted attributes, given the columns that are frequent enough."""
         inner = clone(self._inner())
-        cuts, test = inner._cut_points(data, threads), inner._needs_p_values()
-        code = functools.partial(code_table, layout=data.layout, threads=threads, test=test)
+        cuts = inner._cut_points(data, threads)
+        code = functools.partial(code_table, layout=data.layout, threads=threads, test=True)
         facts, store = code(data.table, categorical=data.categorical, keep=_none, cuts=cuts)
         order = np.lexsort((columns, -facts.relevance[columns], -self.frequencies_[columns]))
         kept = np.sort(columns[order[: self.max_features]])

@@ -102,6 +102,10 @@ class StreamSelector(BaseSelector):
         an arriving column.
         """
 
+    def _look_ahead(self, facts: ColumnFacts, memory: Any) -> Any:  # noqa: ARG002
+        """Take in what is known of each arriving column alone: the memory that `_arrive` is given."""
+        return memory
+
     @abstractmethod
     def _conclude(self, information: Information, memory: Any) -> Selection:
         """Say what is selected now."""
@@ -228,6 +232,7 @@ class StreamSelector(BaseSelector):
             values: NDArray[np.float64] = table.number_block(np.array([column]), layout.order).dense()[0]
             return values
 
+        memory = self._look_ahead(facts, memory)
         memory = self._arrive(information, np.arange(done, len(packed)), memory, numbers)
         return _Arrived(parts, n_small, first + n_columns, store, packed, memory)
 
