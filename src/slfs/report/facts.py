@@ -29,6 +29,7 @@ from slfs.selectors.records import (
     WEAK,
     explain_in_full,
 )
+from slfs.selectors.stability_selection import StabilitySelection
 
 FORMAT = 1
 """Raised when a reader of the facts would have to change."""
@@ -142,12 +143,20 @@ def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
             "levels": level_names(coding, node),
             "counts": counts.class_counts[node].tolist(),
             "evidence": grade(q_value[node]),
+            "frequency": _frequency(selector, int(network.columns[node])),
             "sentence": as_text(
                 explain_in_full(selector.features_[network.columns[node]], q_value[node])
             ),
         }
         for node in range(len(network))
     ]
+
+
+def _frequency(selector: BaseSelector, column: int) -> str:
+    """How often a column was chosen, where a selection was made on subsamples; "" elsewhere."""
+    if not isinstance(selector, StabilitySelection):
+        return ""
+    return selector.frequency_words(selector.frequencies_[column])
 
 
 def _columns(selector: BaseSelector) -> tuple[dict[str, list[Any]], dict[str, list[str]]]:
@@ -172,6 +181,8 @@ def _columns(selector: BaseSelector) -> tuple[dict[str, list[Any]], dict[str, li
         "reason": reason,
         "sentence": sentence,
     }
+    if isinstance(selector, StabilitySelection):
+        columns["frequency"] = _all_rounded(selector.frequencies_)
     if not np.isnan(records["p_value"]).all():
         columns["p_value"] = _all_rounded(records["p_value"])
         columns["q_value"] = _all_rounded(q_values(records["p_value"]))

@@ -19,7 +19,7 @@ function makeTable(openNode) {
     { title: "Role", compare: (a, b) => roleOrder[columns.role[a]] - roleOrder[columns.role[b]], cell: roleCell },
     { title: "Relevance", down: true, compare: byNumber(columns.relevance), cell: relevanceCell, kind: "number" },
     { title: "Levels", down: true, ...numbers(columns.n_levels) },
-    ...(columns.p_value ? [{ title: "p-value", ...numbers(columns.p_value) }] : []),
+    ...(columns.frequency ? [{ title: "Chosen", down: true, ...numbers(columns.frequency), cell: chosenCell }] : []),
     ...(columns.q_value ? [{ title: "Flukes", ...numbers(columns.q_value), cell: flukesCell }] : []),
     { title: OTHER, compare: byText(otherName), cell: otherName, kind: "text" },
     { title: "Reason", compare: byText(reasonOf), cell: reasonOf, kind: "text" },
@@ -36,7 +36,12 @@ function makeTable(openNode) {
   function flukesCell(column) {
     const share = columns.q_value[column];
     if (share === null) return "";
-    return share < 1e-4 ? "< 0.01 %" : `${Number((100 * share).toPrecision(2))} %`;
+    const shown = share < 1e-4 ? "< 0.01 %" : `${Number((100 * share).toPrecision(2))} %`;
+    return element("span", { title: `p-value ${figure(columns.p_value[column])}` }, shown);
+  }
+
+  function chosenCell(column) {
+    return `${Math.round(100 * columns.frequency[column])} %`;
   }
 
   function nameCell(column) {
