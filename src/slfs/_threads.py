@@ -17,6 +17,8 @@ class Threads:
     """A pool of ``n_jobs`` threads (as scikit-learn counts them); with one, no pool at all."""
 
     def __init__(self, n_jobs: int | None) -> None:
+        if n_jobs == 0:
+            raise ValueError("n_jobs is 0; expected None, a number of threads, or -1 for one a core.")
         self.count = effective_n_jobs(n_jobs)
         self._pool = ThreadPoolExecutor(self.count) if self.count > 1 else None
 

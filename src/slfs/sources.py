@@ -165,8 +165,17 @@ class ParquetColumns(ColumnSource):
         return FrameTable(nw.from_native(part, eager_only=True)).label_block(0, order)
 
     def _read(self, names: list[str]) -> Any:
-        with self._lock:
-            return self._file.read(columns=names)
+        try:
+            with self._lock:
+                part = self._file.read(columns=names)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{self.path} is damaged: {error}. Write it again.") from error
+        if part.num_rows != self.n_samples:
+            raise ValueError(
+                f"{self.path} is damaged: it has {part.num_rows} rows, not the {self.n_samples} that it "
+                "speaks of. Write it again."
+            )
+        return part
 
 
 _PLAIN = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float", "double"}

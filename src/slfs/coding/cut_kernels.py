@@ -26,6 +26,8 @@ _b1, _c1 = types.boolean[::1], types.uint8[::1]
 @inlined
 def _midpoint(low: float, high: float) -> float:
     """Half-way between two values, or the lower one where no number lies between."""
+    if low == -np.inf:
+        return low
     middle = 0.5 * low + 0.5 * high
     return middle if low <= middle < high else low
 
