@@ -199,7 +199,8 @@ def _vanishes(rest: NDArray[np.float64], centred: NDArray[np.float64], raw: NDAr
 def _corrected_chi2(table: NDArray[np.int64]) -> float:
     """Pearson's statistic over strata, 0.5 taken off where less than 10 is expected."""
     whole = table.sum(axis=(1, 2))[:, np.newaxis, np.newaxis]
-    expected = table.sum(axis=2, keepdims=True) * table.sum(axis=1, keepdims=True) / np.maximum(whole, 1)
+    shares = table.sum(axis=1, keepdims=True).astype(np.float64)
+    expected = table.sum(axis=2, keepdims=True) * shares / np.maximum(whole, 1)
     difference = np.abs(table - expected)
     difference -= np.where(expected < 10, 0.5, 0.0)
     filled = expected > 0

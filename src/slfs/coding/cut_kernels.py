@@ -182,7 +182,7 @@ def _chi2_of_pair(counts: Ints, a: int, b: int) -> float:
     for c in range(counts.shape[1]):
         both = counts[a, c] + counts[b, c]
         for interval, size in ((a, first), (b, second)):
-            expected = size * both / (first + second)
+            expected = float(size) * both / (first + second)
             if expected == 0.0:
                 expected = 0.1
             statistic += (counts[interval, c] - expected) ** 2 / expected
