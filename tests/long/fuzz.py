@@ -114,6 +114,8 @@ def main():
         for name in names:
             run_way(name, 200, seed)
         seed += 1
+        sys.stderr.write(f"\r{counted.total()} examples, seed {seed}")
+    sys.stderr.write("\n")
     share = ", ".join(f"{name} {count}" for name, count in counted.items())
     sys.stdout.write(
         f"{counted.total()} examples in {(time.monotonic() - begin) / 60:.1f} minutes from seed "

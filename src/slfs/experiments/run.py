@@ -121,7 +121,7 @@ def read_journal(path: Path) -> Iterator[Row]:
 
 
 def _sweep(cells: Path, stored: list[Row]) -> None:
-    """Remove drafts, and journals whose rows are all stored: a run may have been killed before it did."""
+    """Remove drafts, and journals whose rows are all stored, which a run that was killed has left."""
     if cells.is_dir():
         known = {(*_key(row), row["classifier"]) for row in stored}
         for path in cells.iterdir():
