@@ -62,6 +62,9 @@ Setting = Annotated[
     list[str] | None,
     typer.Option("--set", "-s", metavar="NAME=VALUE", help="Parameter of the method; may be repeated."),
 ]
+EscapeFormulas = Annotated[
+    bool, typer.Option("--escape-formulas", help="In CSV, text like =1+1 gets a ' in front.")
+]
 Jobs = Annotated[int, typer.Option("--n-jobs", "-j", help="Threads or processes; -1: one a core.")]
 
 
