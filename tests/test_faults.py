@@ -132,7 +132,7 @@ from slfs.cli import main
 real = SLFS.fit
 def fit(self, X, y):
     print("fitting", file=sys.stderr, flush=True)
-    time.sleep(30)
+    time.sleep(300)
 SLFS.fit = fit
 sys.argv = ["slfs", "select", sys.argv[1], "--target", "target", "--out", sys.argv[2]]
 main()
@@ -152,7 +152,7 @@ def interrupted(arguments, sign, number=signal.SIGINT):
     while sign not in heard and process.poll() is None:
         heard += process.stdout.readline()
     process.send_signal(number)
-    rest, _ = process.communicate(timeout=30)
+    rest, _ = process.communicate(timeout=120)
     return process.returncode, heard + rest
 
 
@@ -165,6 +165,26 @@ def test_ctrl_c_in_select_leaves_the_old_file(tmp_path):
     assert "Traceback" not in said
     assert out.read_text() == "old"
     assert names(tmp_path) == ["iris.csv", "out.csv"]
+
+
+SLOW_REPRODUCE = """
+import sys, time
+import slfs.experiments.reproduce as reproduce
+def slow(*_, **__):
+    print("running", flush=True)
+    time.sleep(300)
+reproduce.run = slow
+from slfs.cli import main
+sys.argv = ["slfs", "reproduce", "figures", "--rows", sys.argv[1], "--docs", sys.argv[1]]
+main()
+"""
+
+
+def test_ctrl_c_in_reproduce_says_how_to_go_on(tmp_path):
+    code, said = interrupted([SLOW_REPRODUCE, str(tmp_path)], "running")
+    assert code == 130, said
+    assert "the same command goes on from there" in " ".join(said.split())
+    assert "Traceback" not in said
 
 
 def test_a_lost_worker_is_named(monkeypatch):
