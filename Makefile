@@ -38,12 +38,17 @@ kills: .venv/test.stamp ## SIGKILL at random moments; ARGS="--kills 200" for eac
 soak: .venv/test.stamp ## Fit for an hour and watch the memory; ARGS="--minutes 5"
 	$(BIN)/python -m tests.long.soak $(ARGS)
 
-# Kernels are seen by coverage with the JIT off only, where the other tests would take hours.
+# Kernels are seen by coverage with the JIT off only, where the other tests would take hours. Tests that kill
+# processes may leave a damaged file of data behind: combine says so and leaves it out.
+KERNEL_TESTS := $(addprefix tests/,test_counting.py test_mdlp.py test_chi2.py test_stream.py test_slfs.py \
+	test_table.py::test_columns_become_rows_whatever_type_and_memory_order test_information.py::test_laws \
+	test_information.py::test_sums_over_few_levels_are_those_of_their_tables \
+	test_information.py::test_pooled_counts_are_the_same_bits_however_they_are_counted)
 coverage: .venv/test.stamp ## Branch coverage, kernels as plain Python; at least 95 %
 	$(BIN)/coverage erase
 	SLFS_EXAMPLES=20 $(BIN)/coverage run -m pytest -q -n auto -p no:cacheprovider
-	NUMBA_DISABLE_JIT=1 SLFS_EXAMPLES=5 $(BIN)/coverage run -m pytest -q -n auto -p no:cacheprovider tests/test_counting.py tests/test_mdlp.py tests/test_chi2.py tests/test_stream.py tests/test_slfs.py
-	$(BIN)/coverage combine -q
+	NUMBA_DISABLE_JIT=1 SLFS_EXAMPLES=5 $(BIN)/coverage run -m pytest -q -n auto -p no:cacheprovider $(KERNEL_TESTS)
+	-$(BIN)/coverage combine -q
 	$(BIN)/coverage report --skip-covered --fail-under=95
 
 mutants: .venv/test.stamp ## Change one thing at a time, see whether tests notice; ARGS="network"
