@@ -3,7 +3,7 @@ PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs reproduce bench clean
+.PHONY: help demo test lint docs reproduce bench fuzz kills soak coverage mutants audit clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -29,8 +29,37 @@ reproduce: .venv/all.stamp ## Redo the paper: docs/results.md from experiments/;
 bench: .venv/test.stamp .venv-orange/stamp .venv-peers/stamp ## Measure speed and memory beside peers; ARGS="mdlp pack" picks cases
 	$(BIN)/slfs bench $(ARGS)
 
+fuzz: .venv/test.stamp ## Throw tables and files at every way in; ARGS="--minutes 60 --seed 1"
+	$(BIN)/python -m tests.long.fuzz $(ARGS)
+
+kills: .venv/test.stamp ## SIGKILL at random moments; ARGS="--kills 200" for each of three jobs
+	$(BIN)/python -m tests.long.kills $(ARGS)
+
+soak: .venv/test.stamp ## Fit for an hour and watch the memory; ARGS="--minutes 5"
+	$(BIN)/python -m tests.long.soak $(ARGS)
+
+# Kernels are seen by coverage with the JIT off only, where the other tests would take hours. Tests that kill
+# processes may leave a damaged file of data behind: combine says so and leaves it out.
+KERNEL_TESTS := $(addprefix tests/,test_counting.py test_mdlp.py test_chi2.py test_stream.py test_slfs.py \
+	test_table.py::test_columns_become_rows_whatever_type_and_memory_order test_information.py::test_laws \
+	test_information.py::test_sums_over_few_levels_are_those_of_their_tables \
+	test_information.py::test_pooled_counts_are_the_same_bits_however_they_are_counted)
+coverage: .venv/test.stamp ## Branch coverage, kernels as plain Python; at least 95 %
+	$(BIN)/coverage erase
+	SLFS_EXAMPLES=20 $(BIN)/coverage run -m pytest -q -n auto -p no:cacheprovider
+	NUMBA_DISABLE_JIT=1 SLFS_EXAMPLES=5 $(BIN)/coverage run -m pytest -q -n auto -p no:cacheprovider $(KERNEL_TESTS)
+	-$(BIN)/coverage combine -q
+	$(BIN)/coverage report --skip-covered --fail-under=95
+
+mutants: .venv/test.stamp ## Change one thing at a time, see whether tests notice; ARGS="network"
+	$(BIN)/python -m tests.long.mutants $(ARGS)
+
+audit: .venv/test.stamp ## Known faults of what is installed: our list, pip check, pip-audit
+	-$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/python -m tests.long.audit
+
 clean: ## Remove the environments and caches
-	rm -rf .venv .venv-orange .venv-peers docs/_build docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-orange .venv-peers docs/_build docs/generated .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -1,5 +1,7 @@
 """TreeNetwork: its shape, its criterion and its outward forms."""
 
+from dataclasses import replace
+
 import networkx
 import numpy as np
 import pytest
@@ -47,11 +49,46 @@ def test_drawing_puts_the_most_relevant_first(network):
     assert repr(network) == "TreeNetwork(4 features, depth 2)"
 
 
+def test_the_line_goes_on_past_children(network):
+    first = replace(network, relevance=np.array([0.9, 0.1, 0.2, 0.6]))
+    assert str(first).splitlines() == [
+        "class",
+        "├── a",
+        '│   ├── c "quoted"',
+        "│   └── b",
+        "└── d",
+    ]
+
+
+def test_no_features_at_all():
+    nothing, whole = np.empty(0), np.empty(0, np.int64)
+    network = TreeNetwork((), whole, whole, whole, nothing, nothing, nothing, nothing)
+    assert repr(network) == "TreeNetwork(0 features, depth 0)"
+    assert str(network) == "class"
+
+
 def test_networkx(network):
     graph = network.to_networkx()
     assert networkx.is_arborescence(graph)
     assert graph.edges["a", "b"] == {"mutual_information": 0.3, "conditional_relevance": 0.05}
     assert graph.nodes["d"] == {"level": 1, "relevance": 0.6, "entropy": 0.65}
+
+
+def test_the_class_is_at_level_0(network):
+    assert network.to_networkx().nodes["class"] == {"level": 0}
+
+
+def test_dot_line_by_line(network):
+    assert network.to_dot().splitlines() == [
+        "digraph slfs {",
+        "  node [shape=box, style=rounded];",
+        '  "class" [shape=ellipse];',
+        '  "class" -> "a" [label="0.500"];',
+        '  "a" -> "b" [label="0.300"];',
+        '  "a" -> "c \\"quoted\\"" [label="0.400"];',
+        '  "class" -> "d" [label="0.600"];',
+        "}",
+    ]
 
 
 def test_dot_quotes_names(network):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 import threading
@@ -11,6 +12,7 @@ from typing import Any, TypeVar, cast
 import numba
 from numba import types
 from numba.core import config
+from numba.core.caching import FunctionCache
 from numba.extending import intrinsic, overload
 
 logger = logging.getLogger("slfs")
@@ -37,10 +39,37 @@ def late_kernel(function: Function) -> Function:
     numba keeps it beside the source, or else in the user's cache folder; where it may write to neither,
     every process compiles anew.
     """
-    try:
-        return cast("Function", numba.njit(nogil=True, cache=True)(function))
-    except RuntimeError:
-        return cast("Function", numba.njit(nogil=True)(function))
+    compiled: Any = numba.njit(nogil=True)(function)
+    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
+        with contextlib.suppress(RuntimeError):  # no folder to write to
+            compiled._cache = _Cache(function)  # type: ignore[no-untyped-call]
+    return cast("Function", compiled)
+
+
+class _Cache(FunctionCache):
+    """numba's cache of one kernel; if its files are damaged or cannot be written, it does without."""
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(signature, target_context)  # type: ignore[no-untyped-call]
+        except Exception as error:  # a pickle that is cut off may raise anything
+            logger.warning(
+                "slfs compiles again: the cache in %s is damaged (%s).", self.cache_path, error
+            )
+            with contextlib.suppress(OSError):
+                self.flush()  # type: ignore[no-untyped-call]
+            return None
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        try:
+            super().save_overload(signature, data)  # type: ignore[no-untyped-call]
+        except Exception as error:
+            logger.warning(
+                "slfs could not keep a compiled kernel in %s (%s): it will be compiled again. Free some "
+                "space, or name another folder in NUMBA_CACHE_DIR.",
+                self.cache_path,
+                error,
+            )
 
 
 def helper(function: Function) -> Function:

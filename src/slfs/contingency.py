@@ -13,7 +13,7 @@ from numba import types
 from numpy.typing import NDArray
 from scipy.special import chdtrc, gammaln
 
-from slfs._compile import helper, kernel
+from slfs._compile import helper, inlined, kernel
 from slfs.ragged import starts
 
 Floats = NDArray[np.float64]
@@ -110,10 +110,20 @@ def _judge(
     return statistic, freedom, exact, n_ways
 
 
+_MOST_FACTORIALS = 1 << 17
+"""Factorials that are looked up; larger ones are worked out, so that tall tables need no long list."""
+
+
 @functools.lru_cache(maxsize=2)
 def _log_factorials(n_samples: int) -> Floats:
-    logarithms: Floats = gammaln(np.arange(1.0, n_samples + 2))
+    logarithms: Floats = gammaln(np.arange(1.0, min(n_samples, _MOST_FACTORIALS) + 2))
     return logarithms
+
+
+@inlined
+def _log_factorial(n: int, table: Floats) -> float:
+    """log n!, from the table of the first ones if it is there."""
+    return table[n] if n < table.shape[0] else math.lgamma(n + 1.0)
 
 
 @helper
@@ -124,25 +134,33 @@ def fisher_exact(both: int, level: int, label: int, size: int, log_factorial: Fl
     within a ten-millionth of it counted as equally likely.
     """
     low, high = max(0, level + label - size), min(level, label)
-    mode = min(max((level + 1) * (label + 1) // (size + 2), low), high)
+    if size < 2**31:
+        mode = (level + 1) * (label + 1) // (size + 2)
+    else:  # the product would not fit
+        mode = np.int64((level + 1.0) * ((label + 1.0) / (size + 2.0)))
+    mode = min(max(mode, low), high)
     if both == mode:
         return 1.0
     rest = size - level - label
-    margins = log_factorial[level] + log_factorial[size - level] + log_factorial[label]
-    margins += log_factorial[size - label] - log_factorial[size]
+    margins = (
+        _log_factorial(level, log_factorial)
+        + _log_factorial(size - level, log_factorial)
+        + _log_factorial(label, log_factorial)
+    )
+    margins += _log_factorial(size - label, log_factorial) - _log_factorial(size, log_factorial)
     top = math.exp(
         margins
-        - log_factorial[mode]
-        - log_factorial[level - mode]
-        - log_factorial[label - mode]
-        - log_factorial[rest + mode]
+        - _log_factorial(mode, log_factorial)
+        - _log_factorial(level - mode, log_factorial)
+        - _log_factorial(label - mode, log_factorial)
+        - _log_factorial(rest + mode, log_factorial)
     )
     own = math.exp(
         margins
-        - log_factorial[both]
-        - log_factorial[level - both]
-        - log_factorial[label - both]
-        - log_factorial[rest + both]
+        - _log_factorial(both, log_factorial)
+        - _log_factorial(level - both, log_factorial)
+        - _log_factorial(label - both, log_factorial)
+        - _log_factorial(rest + both, log_factorial)
     )
     limit = own * (1 + 1e-7)
     if top <= limit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from sklearn.datasets import fetch_openml, get_data_home
 from sklearn.utils import Bunch
 
 from slfs.files import replace_file
+from slfs.unpacking import read_arrays
 
 FOLDER_VARIABLE = "SLFS_DATA"
 """The environment variable that names a folder of ``name.npz`` files."""
@@ -177,9 +179,9 @@ def _cache() -> Path:
 
 def _read(path: Path) -> Arrays:
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            return dict(file)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        with path.open("rb") as stream:
+            return read_arrays(stream)
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(
             f"{path} cannot be read as a dataset ({error}). Remove it, so that it is loaded again."
         ) from error

@@ -154,31 +154,53 @@ class FisherTest(IndependenceTest):
     def p_value(self, f: int, given: Sequence[int] = ()) -> float:
         """The p-value of independence of f and the class given some columns; 1 if f is constant."""
         freedom = len(self._target) - len(given) - 3
-        table = np.stack([self._values[f], self._target, *(self._values[k] for k in given)])
-        table = table - table.mean(axis=1, keepdims=True)
+        raw = np.stack([self._values[f], self._target, *(self._values[k] for k in given)])
+        table = raw - raw.mean(axis=1, keepdims=True)
         x, y = table[0], table[1]
         if given:
             basis = np.linalg.qr(table[2:].T)[0]
             x, y = x - basis @ (basis.T @ x), y - basis @ (basis.T @ y)
-        size = math.sqrt(float(x @ x) * float(y @ y))
-        if freedom < 1 or size <= 1e-10 * float(table[1] @ table[1]):
+        if freedom < 1 or _vanishes(x, table[0], raw[0]) or _vanishes(y, table[1], raw[1]):
             return 1.0
-        correlation = min(max(float(x @ y) / size, -1 + 1e-15), 1 - 1e-15)
+        correlation = float(x @ y) / math.sqrt(float(x @ x) * float(y @ y))
+        correlation = min(max(correlation, -1 + 1e-15), 1 - 1e-15)
         return float(2 * ndtr(-math.sqrt(freedom) * abs(math.atanh(correlation))))
 
 
 def filled(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Numbers with the mean in place of what is missing."""
-    missing = np.isnan(values)
-    if not missing.any():
+    """Numbers that linear algebra can work with, in their own unit or in another.
+
+    What is missing has the mean, an infinity the value of the furthest finite number. Numbers whose
+    squares a float cannot hold are scaled by a power of two, which changes neither correlations nor
+    regressions.
+    """
+    finite = np.isfinite(values)
+    present = values[finite]
+    if len(present) == 0:
+        return np.where(np.isinf(values), np.sign(values), 0.0)
+    _, exponent = np.frexp(np.abs(present).max())
+    if abs(int(exponent)) > _LARGEST_EXPONENT:
+        values, present = np.ldexp(values, -exponent), np.ldexp(present, -exponent)
+    if finite.all():
         return values
-    return np.where(missing, 0.0 if missing.all() else values[~missing].mean(), values)
+    values = np.clip(values, present.min(), present.max())
+    return np.where(np.isnan(values), values[~np.isnan(values)].mean(), values)
+
+
+_LARGEST_EXPONENT = 200
+
+
+def _vanishes(rest: NDArray[np.float64], centred: NDArray[np.float64], raw: NDArray[np.float64]) -> bool:
+    """Whether what is left of a column is rounding: it is constant, or others explain all of it."""
+    size = float(np.linalg.norm(centred))
+    return size <= 1e-13 * float(np.linalg.norm(raw)) or float(np.linalg.norm(rest)) <= 1e-10 * size
 
 
 def _corrected_chi2(table: NDArray[np.int64]) -> float:
     """Pearson's statistic over strata, 0.5 taken off where less than 10 is expected."""
     whole = table.sum(axis=(1, 2))[:, np.newaxis, np.newaxis]
-    expected = table.sum(axis=2, keepdims=True) * table.sum(axis=1, keepdims=True) / np.maximum(whole, 1)
+    shares = table.sum(axis=1, keepdims=True).astype(np.float64)
+    expected = table.sum(axis=2, keepdims=True) * shares / np.maximum(whole, 1)
     difference = np.abs(table - expected)
     difference -= np.where(expected < 10, 0.5, 0.0)
     filled = expected > 0

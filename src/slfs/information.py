@@ -26,6 +26,9 @@ Floats = NDArray[np.float64]
 _THREAD_WORTH = 300_000
 """Nanoseconds of counting below which a second thread costs more than it saves."""
 
+_HALF, _LOWER = 32, 0xFFFF_FFFF
+"""Half of a word: its bits, and the mask of the lower half."""
+
 _NO_TABLES = np.empty((0, 0, 0), np.int64)
 
 
@@ -58,7 +61,8 @@ def chi2_statistics(packed: PackedColumns) -> tuple[Floats, Floats]:
         return np.empty(0), np.empty(0)
     totals, levels = packed.layout.totals, packed.arrays.levels.astype(np.int64)
     counts = packed.arrays.class_counts.reshape(-1, len(totals))
-    expected = np.einsum("ij->i", counts)[:, np.newaxis] * totals / packed.layout.n_samples
+    sizes = np.einsum("ij->i", counts).astype(np.float64)
+    expected = sizes[:, np.newaxis] * totals / packed.layout.n_samples
     cells = np.einsum("ij->i", (counts - expected) ** 2 / expected)
     statistics = np.add.reduceat(cells, starts(levels)[:-1])
     return statistics, chi2.sf(statistics, (levels - 1) * (len(totals) - 1))
@@ -153,16 +157,20 @@ class Information:
     def add_mutual_information(self, f: int, others: NDArray[np.int64], sums: NDArray[np.int64]) -> None:
         """Add I(f;k) for each k of ``others`` to running sums of integers; `to_nats` makes nats of them.
 
-        Integers: what is added up is exact, whatever the order.
+        Integers: what is added up is exact, whatever the order. One word holds the sum of a few terms
+        only, so each sum has two, the upper and the lower half: an array of shape (n_others, 2).
         """
         both = self._pooled_sums(f, others)[:, 0]
         both += self.nlogn.table[-1] - self.pooled_sums[f]
         both -= self.pooled_sums[others]
-        sums += both
+        sums[:, 0] += both >> _HALF
+        sums[:, 1] += both & _LOWER
 
     def to_nats(self, sums: NDArray[np.int64], n_terms: int) -> Floats:
         """Nats of running sums of so many terms: their means."""
-        return _nats(sums, self.nlogn, n_terms)
+        upper, lower = sums[:, 0] + (sums[:, 1] >> _HALF), sums[:, 1] & _LOWER
+        whole = upper * 2.0**_HALF + lower  # rounded once
+        return np.maximum(whole, 0) / (self.nlogn.scale * self.nlogn.n_samples * n_terms)
 
     def _pooled_sums(self, f: int, others: NDArray[np.int64]) -> NDArray[np.int64]:
         if self._pooled is None:
@@ -211,6 +219,6 @@ class Information:
         return [slice(begin, end) for begin, end in itertools.pairwise(bounds)]
 
 
-def _nats(sums: NDArray[np.int64], nlogn: NLogN, n_terms: int = 1) -> Floats:
+def _nats(sums: NDArray[np.int64], nlogn: NLogN) -> Floats:
     """Integer sums of n log n to nats a sample; what rounding left below zero is zero."""
-    return np.maximum(sums, 0) / (nlogn.scale * nlogn.n_samples * n_terms)
+    return np.maximum(sums, 0) / (nlogn.scale * nlogn.n_samples)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import bz2
 import difflib
-import gzip
 import hashlib
 import io
-import lzma
 import re
 import sys
-import zipfile
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from slfs.sources import ParquetColumns
+from slfs.unpacking import OPENERS, read_arrays, refuse_beyond, unpack
 
 FORMATS = {
     "csv": "csv",
@@ -41,9 +37,10 @@ FORMATS = {
 }
 """Ending of a file name -> format."""
 
-_OPENERS: dict[str, Callable[..., Any]] = {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
-
 STDIN = "-"
+
+_COLUMN_BYTES = 200
+"""What a column costs at least, be it empty: a line of a sparse file may name a column far out."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +136,7 @@ def read_file(
     except ImportError as error:
         extra = "parquet" if kind in _ARROW else "cli"
         raise ImportError(f"Reading {kind} needs {error.name}: pip install 'slfs[{extra}]'") from error
-    except _DAMAGED as error:
+    except Exception as error:  # the readers of other libraries may stumble over anything
         raise ValueError(
             f"{name} cannot be read as {kind}: {str(error) or type(error).__name__}. Give the right "
             f"--format ({', '.join(sorted(_READERS))}), or mend the file."
@@ -216,17 +213,11 @@ def _without(table: Any, columns: list[int]) -> Any:
 def _content(source: str) -> io.BytesIO:
     if source == STDIN:
         return io.BytesIO(sys.stdin.buffer.read())
-    path = _existing(source)
-    ending = path.suffix[1:].lower()
-    try:
-        with _OPENERS.get(ending, Path.open)(path, "rb") as file:
-            return io.BytesIO(file.read())
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
-        raise ValueError(f"{source} is damaged: {error}.") from error
+    return unpack(_existing(source))
 
 
 def _packed(source: str) -> bool:
-    return Path(source).suffix[1:].lower() in _OPENERS
+    return Path(source).suffix[1:].lower() in OPENERS
 
 
 def _existing(source: str) -> Path:
@@ -292,6 +283,9 @@ def _read_tsv(content: IO[bytes], missing: list[str], text: list[str]) -> tuple[
 def _read_parquet(content: IO[bytes], _missing: list[str], _text: list[str]) -> tuple[Any, Any]:
     import pyarrow.parquet
 
+    about = pyarrow.parquet.read_metadata(content)
+    refuse_beyond(about.num_rows * about.num_columns, "the table")
+    content.seek(0)
     return pyarrow.parquet.read_table(content).to_pandas(self_destruct=True, split_blocks=False), None
 
 
@@ -305,25 +299,33 @@ def _read_svmlight(content: IO[bytes], _missing: list[str], _text: list[str]) ->
     from sklearn.datasets import load_svmlight_file
 
     X, y = load_svmlight_file(content, zero_based=True)  # column x7 is what the file calls 7
-    whole = y.astype(np.int64)
-    return sparse.csr_array(X), whole if (whole == y).all() else y
+    with np.errstate(invalid="ignore"):  # a label may be anything
+        whole = y.astype(np.int64)
+    return _checked_sparse(X), whole if (whole == y).all() else y
 
 
 def _read_npz(content: IO[bytes], _missing: list[str], _text: list[str]) -> tuple[Any, Any]:
     import pandas as pd
 
-    with np.load(content, allow_pickle=False) as file:
-        arrays = dict(file)
+    arrays = read_arrays(content)
     y = arrays.get("y")
     if y is not None and "classes" in arrays:
         y = arrays["classes"][y]
     if "indptr" in arrays:
         parts = (arrays["data"], arrays["indices"], arrays["indptr"])
-        return sparse.csr_array(parts, shape=tuple(arrays["shape"])), y
+        return _checked_sparse(sparse.csr_array(parts, shape=tuple(arrays["shape"]))), y
     if "X" not in arrays or arrays["X"].ndim != 2:
         raise ValueError(f"it has the arrays {sorted(arrays)}; expected X (two-dimensional) and y")
     names = arrays.get("feature_names", np.array([f"x{j}" for j in range(arrays["X"].shape[1])]))
     return pd.DataFrame(arrays["X"], columns=names.astype(str)), y
+
+
+def _checked_sparse(table: Any) -> sparse.csr_array:
+    """A sparse table whose places are inside of it, and whose columns memory can hold."""
+    refuse_beyond(table.shape[1] * _COLUMN_BYTES, f"a table of {table.shape[1]} columns")
+    checked = sparse.csr_array(table)
+    checked.check_format(full_check=True)
+    return checked
 
 
 def _read_arff(content: IO[bytes], _missing: list[str], _text: list[str]) -> tuple[Any, Any]:
@@ -340,9 +342,6 @@ def _read_arff(content: IO[bytes], _missing: list[str], _text: list[str]) -> tup
 
 
 _ARROW = ("parquet", "arrow")
-_DAMAGED = (
-    ValueError, OSError, KeyError, NotImplementedError, EOFError, StopIteration, zipfile.BadZipFile,
-)  # fmt: skip
 _READERS: dict[str, Callable[..., tuple[Any, Any]]] = {
     "csv": _read_csv,
     "tsv": _read_tsv,

@@ -190,17 +190,28 @@ class ParquetColumns(FileColumns):
         values: NDArray[Any] = self._read([name]).column(0).to_pandas().to_numpy()
         return values
 
-    def _read(self, names: list[str]) -> Any:
-        with self._lock:
-            return self._file.read(columns=names)
+    def _read(self, names: list[str], groups: range | None = None) -> Any:
+        """Read some columns, of all row groups or of some."""
+        chosen = range(len(self._ends)) if groups is None else groups
+        try:
+            with self._lock:
+                part = self._file.read_row_groups(chosen, columns=names)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{self.path} is damaged: {error}. Write it again.") from error
+        expected = self._ends[chosen[-1]] - (self._ends[chosen[0] - 1] if chosen[0] else 0)
+        if part.num_rows != expected:
+            raise ValueError(
+                f"{self.path} is damaged: it has {part.num_rows} rows, not the {expected} that it "
+                "speaks of. Write it again."
+            )
+        return part
 
     def _read_rows(self, names: list[str], order: Rows) -> tuple[Any, Rows]:
         """Read the row groups that hold some rows; return the places of the rows in what was read."""
         if len(order) == self.n_samples:
             return self._read(names), order
         first, last = np.searchsorted(self._ends, [order.min(), order.max()], side="right")
-        with self._lock:
-            part = self._file.read_row_groups(range(first, last + 1), columns=names)
+        part = self._read(names, range(first, last + 1))
         return part, order - (self._ends[first - 1] if first else 0)
 
 

@@ -162,6 +162,7 @@ def read_table(X: Any, *, min_samples: int = 1) -> Table:
         ensure_min_samples=min_samples,
     )
     if sparse.issparse(array):
+        _check_places(array)
         return SparseTable(array)
     if array.dtype.kind in "mM":
         raise ValueError(f"X has dtype {array.dtype}: {DATES}")
@@ -205,6 +206,17 @@ def resolve_categorical(
         )
     mask[chosen.astype(int)] = True
     return mask
+
+
+def _check_places(matrix: Any) -> None:
+    """Refuse a sparse matrix whose entries lie outside of it: SciPy and the kernels trust them."""
+    try:
+        matrix.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(
+            f"X is a sparse matrix of shape {matrix.shape} that does not hold together ({error}). Make "
+            "it anew from its entries, for example with scipy.sparse.coo_array."
+        ) from error
 
 
 class ArrayTable:
@@ -338,7 +350,8 @@ def _kind(series: nw.Series[Any]) -> str:
     dtype = series.dtype
     if dtype.is_temporal():
         raise ValueError(f"The column {series.name!r} of X has type {dtype}: {DATES}")
-    if dtype.is_nested() or dtype == nw.Binary or (dtype == nw.Unknown and not series.is_null().all()):
+    held = _held_type(series)
+    if held.is_nested() or held == nw.Binary or (held == nw.Unknown and not series.is_null().all()):
         raise ValueError(
             f"The column {series.name!r} of X has type {dtype}, which slfs cannot code. "
             "Expand it into plain columns, turn it into numbers, or drop it."
@@ -346,6 +359,16 @@ def _kind(series: nw.Series[Any]) -> str:
     if dtype.is_numeric() or dtype == nw.Unknown:
         return "number"
     return "boolean" if dtype == nw.Boolean else "label"
+
+
+def _held_type(series: nw.Series[Any]) -> Any:
+    """The type of a column, or of the values of a dictionary of PyArrow's: narwhals calls these text."""
+    if series.dtype != nw.Categorical or not series.implementation.is_pyarrow():
+        return series.dtype
+    import pyarrow
+
+    empty = pyarrow.chunked_array([], series.to_native().type.value_type)
+    return nw.from_native(empty, series_only=True).dtype
 
 
 def _holds_objects(series: nw.Series[Any]) -> bool:

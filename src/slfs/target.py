@@ -47,13 +47,16 @@ def read_target(y: Any) -> Target:
             "Input y contains infinity or a value too large for dtype('float64'). "
             "Give class labels: integers, strings or booleans."
         )
-    kind = type_of_target(labels, input_name="y")
+    with np.errstate(invalid="ignore"):  # it casts labels that no integer can hold
+        kind = type_of_target(labels, input_name="y")
     if kind not in ("binary", "multiclass"):
         raise ValueError(
             f"Unknown label type: {kind}. slfs selects for classification: bin y into classes first, "
             "for example with pandas.qcut or sklearn.preprocessing.KBinsDiscretizer."
         )
     classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) == 0:
+        raise ValueError("y has no labels. Give one class label for each row.")
     if len(classes) < 2:
         raise ValueError(
             f"y contains one class only ({classes.tolist()[0]!r}): nothing can be relevant to it. "

@@ -20,13 +20,37 @@ _WRITERS: dict[str, Callable[[Any, Path], Any]] = {
 }
 
 
-def write_table(frame: Any, path: Path) -> None:
-    """Write a dataframe in the format that the name of the file tells."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What spreadsheets take for the beginning of a formula."""
+
+
+def write_table(frame: Any, path: Path, *, escape_formulas: bool = False) -> None:
+    """Write a dataframe in the format that the name of the file tells.
+
+    ``escape_formulas`` concerns CSV and TSV; see `without_formulas`.
+    """
     check_output(path, table=True)
+    if escape_formulas and path.suffix.lower() in (".csv", ".tsv"):
+        frame = without_formulas(frame)
     try:
         replace_file(path, lambda draft: _WRITERS[path.suffix.lower()](frame, draft))
     except ImportError as error:
         raise ImportError(f"Writing {path} needs pyarrow: pip install 'slfs[parquet]'") from error
+
+
+def without_formulas(frame: Any) -> Any:
+    """A dataframe that a spreadsheet shows as it is: text that looks like a formula begins with '.
+
+    A cell such as =HYPERLINK(...) that somebody has put into the data would otherwise be run by the
+    spreadsheet of whoever opens the file. Numbers stay numbers.
+    """
+    text = frame.select_dtypes(exclude=["number", "bool", "datetime"])
+    changed = {name: text[name].astype(object).map(_escaped) for name in text.columns}
+    return frame.assign(**changed).rename(columns=_escaped)
+
+
+def _escaped(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def check_output(path: Path | None, *, table: bool = False, picture: bool = False) -> None:

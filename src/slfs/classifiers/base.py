@@ -40,13 +40,14 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         backoff: float | None = None,
     ) -> None:
         """Estimate the tables of a network from its counts."""
-        totals = counts.class_totals + self.alpha
+        alpha = float(self.alpha)
+        totals = counts.class_totals + alpha
         self.classes_ = classes
         self.network_ = network
         self._coding = counts.coding
         self._log_prior = np.log(totals / totals.sum())
         self._tables: list[LogTable] = make_tables(
-            counts, network.parents, structure, self.alpha, backoff
+            counts, network.parents, structure, alpha, None if backoff is None else float(backoff)
         )
         self.parents_ = np.array([table.parent for table in self._tables], np.int64)
 

@@ -76,6 +76,9 @@ Rate = Annotated[
     float | None,
     typer.Option("--fdr", metavar="Q", help="With --stability: a share Q of noise may be kept."),
 ]
+EscapeFormulas = Annotated[
+    bool, typer.Option("--escape-formulas", help="In CSV, text like =1+1 gets a ' in front.")
+]
 Jobs = Annotated[int, typer.Option("--n-jobs", "-j", help="Threads or processes; -1: one a core.")]
 
 

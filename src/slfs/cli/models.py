@@ -16,6 +16,7 @@ from slfs.cli.common import (
     Categorical,
     Data,
     Drop,
+    EscapeFormulas,
     Format,
     Jobs,
     Memory,
@@ -30,7 +31,7 @@ from slfs.cli.common import (
 )
 from slfs.progress import listening
 from slfs.reading import read_file
-from slfs.writing import check_output, write_table
+from slfs.writing import check_output, without_formulas, write_table
 
 
 def fit(
@@ -78,6 +79,7 @@ def predict(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", "-p", help="Probabilities of all classes as well.")
     ] = False,
+    escape_formulas: EscapeFormulas = False,
     missing: Missing = None,
     file_format: Format = None,
 ) -> None:
@@ -116,9 +118,10 @@ def predict(
             for place, label in enumerate(classifier.classes_):
                 found[f"P({label})"] = shares[:, place]
     if out is None:
-        found.to_csv(sys.stdout, index=False)
+        shown = without_formulas(found) if escape_formulas else found
+        shown.to_csv(sys.stdout, index=False)
     else:
-        write_table(found, out)
+        write_table(found, out, escape_formulas=escape_formulas)
         typer.echo(f"{len(found)} predictions. Written: {out}")
 
 

@@ -20,6 +20,7 @@ from slfs.cli.common import (
     Categorical,
     Data,
     Drop,
+    EscapeFormulas,
     Format,
     Jobs,
     Memory,
@@ -63,6 +64,7 @@ def select(
         Path | None,
         typer.Option(help="Write selected columns and target: .parquet, .csv, .tsv, .arrow."),
     ] = None,
+    escape_formulas: EscapeFormulas = False,
     report: Annotated[Path | None, typer.Option(help="Write a report to look at (HTML).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     tree: Annotated[bool, typer.Option("--tree", help="Print the tree as well.")] = False,
@@ -84,7 +86,7 @@ def select(
         selector.fit(file.X, labels(file))
         seconds = time.perf_counter() - begin
     if out is not None:
-        write_table(_selected(file, selector), out)
+        write_table(_selected(file, selector), out, escape_formulas=escape_formulas)
     if as_json or report is not None:
         facts = _facts(file, selector, seconds, with_accuracy=report is not None)
         if report is not None:
@@ -153,6 +155,7 @@ def discretize(
     out: Annotated[
         Path | None, typer.Option(help="Write the codes and the target: .parquet, .csv, .tsv, .arrow.")
     ] = None,
+    escape_formulas: EscapeFormulas = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the cut points as JSON.")] = False,
     n_jobs: Jobs = -1,
 ) -> None:
@@ -169,7 +172,8 @@ def discretize(
         discretizer.fit(table, labels(file))
         if out is not None:
             codes = discretizer.transform(table)
-            write_table(_with_target(codes, discretizer.get_feature_names_out(), file), out)
+            coded = _with_target(codes, discretizer.get_feature_names_out(), file)
+            write_table(coded, out, escape_formulas=escape_formulas)
     names = file.names
     cuts = [points.tolist() for points in discretizer.cut_points_]
     if as_json:

@@ -25,6 +25,8 @@ _b1, _c1 = types.boolean[::1], types.uint8[::1]
 
 def midpoint(low: float, high: float) -> float:
     """Half-way between two values, or the lower one where no number lies between."""
+    if low == -np.inf:
+        return low
     middle = 0.5 * low + 0.5 * high
     return middle if low <= middle < high else low
 
@@ -202,7 +204,7 @@ def _chi2_of_pair(counts: Ints, a: int, b: int) -> float:
     for c in range(counts.shape[1]):
         both = counts[a, c] + counts[b, c]
         for interval, size in ((a, first), (b, second)):
-            expected = size * both / (first + second)
+            expected = float(size) * both / (first + second)
             if expected == 0.0:
                 expected = 0.1
             statistic += (counts[interval, c] - expected) ** 2 / expected

@@ -7,6 +7,7 @@ the cells become one Parquet file.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import json
@@ -16,7 +17,7 @@ import subprocess
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing import get_context
@@ -66,11 +67,12 @@ def run(
     """
     folder.mkdir(parents=True, exist_ok=True)
     stored = folder / "rows.parquet"
-    every: list[Row] = pd.read_parquet(stored).to_dict("records") if stored.exists() else []
+    every: list[Row] = _read_stored(stored).to_dict("records") if stored.exists() else []
+    cells = folder / "cells"
+    _sweep(cells, every)
     wanted = {_key(row) for row in _cells(config)}
     missing = wanted - _finished(every, config)
     if missing:
-        cells = folder / "cells"
         cells.mkdir(exist_ok=True)
         pairs = {(dataset, fold) for dataset, fold, *_ in missing}
         commit = _commit()
@@ -85,14 +87,20 @@ def run(
         _run_jobs(jobs, n_jobs, lambda: progress(elsewhere + _count(jobs, wanted), len(wanted)))
         fresh = [row for job in jobs for row in read_journal(job.journal)]
         _store([*every, *fresh], stored)
-        for job in jobs:
-            job.journal.unlink()
-        if not any(cells.iterdir()):
-            cells.rmdir()
+        _sweep(cells, [*every, *fresh])
     progress(len(wanted), len(wanted))
-    rows = pd.read_parquet(stored)
+    rows = _read_stored(stored)
     asked = [_key(row) in wanted for row in rows[KEY].to_dict("records")]
     return rows[np.array(asked) & rows["classifier"].isin(config.classifiers)].reset_index(drop=True)
+
+
+def _read_stored(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"{path} is damaged ({error}). Restore it, or remove it: its rows are then worked out anew."
+        ) from error
 
 
 def _finished(rows: Iterable[Row], config: Config) -> set[tuple[Any, ...]]:
@@ -105,10 +113,23 @@ def _finished(rows: Iterable[Row], config: Config) -> set[tuple[Any, ...]]:
 
 
 def read_journal(path: Path) -> Iterator[Row]:
-    """The rows of the finished cells; a line that was cut off is none."""
+    """The rows of the finished cells; a line that was cut off or damaged is none."""
     if path.exists():
-        for line in path.read_text("utf-8").split("\n")[:-1]:
-            yield from json.loads(line)
+        for line in path.read_text("utf-8", "replace").split("\n")[:-1]:
+            with contextlib.suppress(json.JSONDecodeError):  # what a full disk or a crash left
+                yield from json.loads(line)
+
+
+def _sweep(cells: Path, stored: list[Row]) -> None:
+    """Remove drafts, and journals whose rows are all stored, which a run that was killed has left."""
+    if cells.is_dir():
+        known = {(*_key(row), row["classifier"]) for row in stored}
+        for path in cells.iterdir():
+            rows = [] if path.name.startswith(".") else read_journal(path)
+            if all((*_key(row), row["classifier"]) in known for row in rows):
+                path.unlink()
+        if not any(cells.iterdir()):
+            cells.rmdir()
 
 
 def run_job(job: Job) -> None:
@@ -232,6 +253,11 @@ def _run_jobs(jobs: list[Job], n_jobs: int, tick: Callable[[], None]) -> None:
                 for future in done:
                     future.result()
                 tick()
+        except BrokenExecutor as error:
+            raise ChildProcessError(
+                "A worker process was lost: it was killed, or memory ran out. Finished cells are kept: "
+                "the same command goes on from there; with fewer --n-jobs it needs less memory."
+            ) from error
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

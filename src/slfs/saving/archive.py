@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import stat
 import zipfile
@@ -10,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from slfs.saving.codec import PLAIN
 from slfs.saving.errors import ModelFileError
+from slfs.unpacking import read_array
 
 CONTENT = "model.json"
 
@@ -81,18 +80,13 @@ def _check_members(members: list[zipfile.ZipInfo], max_bytes: int) -> None:
 
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    data = archive.read(name)  # as long as its entry says, at most, and with the right checksum
-    stream = io.BytesIO(data)
-    if npy.read_magic(stream) != (1, 0):
-        raise ModelFileError(f"its member {name!r} is an array of a foreign version. Save it again.")
-    shape, _, dtype = npy.read_array_header_1_0(stream)
-    room = len(data) - stream.tell()
-    if len(shape) != 1 or dtype.kind not in PLAIN or shape[0] * dtype.itemsize != room:
+    array = read_array(archive.read(name), name)  # as long as its entry says, and with its checksum
+    if array.ndim != 1 or array.dtype.kind not in PLAIN:
         raise ModelFileError(
-            f"its member {name!r} is an array of {dtype} and shape {shape} in {room} bytes, where a row "
-            "of plain numbers was expected. Save the model again."
+            f"its member {name!r} is an array of {array.dtype} and shape {array.shape}, where a row of "
+            "plain numbers was expected. Save the model again."
         )
-    return np.load(io.BytesIO(data), allow_pickle=False)  # type: ignore[no-any-return]
+    return array
 
 
 def _refuse_constant(name: str) -> None:

@@ -135,7 +135,9 @@ def _check_counts(counts: NetworkCounts, n_nodes: int, n_classes: int) -> None:
         if partner == ROOT:
             _demand(joint is None, "a node without a partner has counts with it")
         else:
-            _demand_array(joint, np.int32, (n_classes, levels[node], levels[partner]), "joint_counts")
+            wide = isinstance(joint, np.ndarray) and joint.dtype == np.int64
+            shape = (n_classes, levels[node], levels[partner])
+            _demand_array(joint, np.int64 if wide else np.int32, shape, "joint_counts")
 
 
 def _demand_forest(parents: NDArray[np.int64]) -> None:

@@ -144,7 +144,8 @@ class _Column:
     def cut_points(self) -> NDArray[np.float64]:
         last = np.flatnonzero(np.diff(self.interval))
         low, high = self.values[last], self.values[last + 1]
-        middle = 0.5 * low + 0.5 * high
+        with np.errstate(invalid="ignore"):  # nothing is half-way between two infinities
+            middle = 0.5 * low + 0.5 * high
         return np.where((low <= middle) & (middle < high), middle, low)
 
 

@@ -54,7 +54,7 @@ class GreedySelector(BaseSelector):
 
     @abstractmethod
     def _begin(self, relevance: Floats) -> NDArray[Any]:
-        """What is remembered of columns before any is taken, one number each."""
+        """What is remembered of columns before any is taken, one row each."""
 
     @abstractmethod
     def _meet(

@@ -83,7 +83,7 @@ class MRMR(GreedySelector):
         return self.criterion == "MID"
 
     def _begin(self, relevance: Floats) -> Ints:
-        return np.zeros(len(relevance), np.int64)
+        return np.zeros((len(relevance), 2), np.int64)
 
     def _meet(self, information: Information, last: int, others: Ints, memory: Ints) -> None:
         information.add_mutual_information(last, others, memory)

@@ -111,7 +111,7 @@ class NetworkCounts:
     class_totals: NDArray[np.int64]
     class_counts: list[NDArray[np.int64]]
     partners: NDArray[np.int64]
-    joint_counts: list[NDArray[np.int32] | None]
+    joint_counts: list[NDArray[np.int32] | NDArray[np.int64] | None]
 
 
 def make_network(
@@ -163,10 +163,15 @@ def count_edges(
         class_counts=[information.packed.class_counts(int(node)) for node in nodes],
         partners=partners,
         joint_counts=[
-            None if k == ROOT else information.joint_counts(int(f), int(nodes[k])).astype(np.int32)
+            None if k == ROOT else _compact(information.joint_counts(int(f), int(nodes[k])))
             for f, k in zip(nodes, partners, strict=True)
         ],
     )
+
+
+def _compact(counts: NDArray[np.int64]) -> NDArray[np.int32] | NDArray[np.int64]:
+    """The same counts in half the memory, where they fit."""
+    return counts.astype(np.int32) if counts.max() <= np.iinfo(np.int32).max else counts
 
 
 def _closest_sibling(

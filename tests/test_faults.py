@@ -1,0 +1,266 @@
+"""Full disks, kills, interrupts, lost workers, damaged caches: old files stay, and we say what to do."""
+
+import os
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+from slfs import BNSLFS
+from slfs.experiments import run
+from slfs.files import replace_file
+from slfs.interchange import write_bif
+from slfs.saving import load, save
+from slfs.writing import write_table
+from tests.long import kills
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("name", kills.CASES)
+def test_kills_at_random_moments(name, tmp_path):
+    kills.CASES[name](tmp_path, 10, np.random.default_rng(0))
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def model():
+    return BNSLFS().fit(*load_iris(return_X_y=True))
+
+
+def writers(model):
+    frame = pd.DataFrame({"a": np.arange(50_000), "b": ["text"] * 50_000})
+    return {
+        "model.slfs": lambda path: save(model, path),
+        "model.bif": lambda path: write_bif(model, path),
+        "table.csv": lambda path: write_table(frame, path),
+        "table.parquet": lambda path: write_table(frame, path),
+    }
+
+
+@pytest.fixture
+def small_files():
+    """Files of at most 500 bytes, as under a quota."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("name", ["model.slfs", "model.bif", "table.csv", "table.parquet"])
+def test_a_quota_leaves_the_old_file(name, model, tmp_path, request):
+    path = tmp_path / name
+    path.write_text("old")
+    request.getfixturevalue("small_files")
+    with pytest.raises(
+        OSError, match=r"no room to write.*What was there is as it was\. Free some space"
+    ):
+        writers(model)[name](path)
+    assert path.read_text() == "old"
+    assert names(tmp_path) == [name]
+
+
+def test_a_full_disk_leaves_the_old_file(model, tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = shutil.which("mount") and subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)], capture_output=True, check=False
+    )
+    if not mounted or mounted.returncode:
+        pytest.skip("no right to mount a small disk")
+    try:
+        for name, write in writers(model).items():
+            path = disk / name
+            path.write_text("old")
+            (disk / "filler").write_bytes(bytes(shutil.disk_usage(disk).free))
+            with pytest.raises(OSError, match="no room to write"):
+                write(path)
+            assert path.read_text() == "old"
+            (disk / "filler").unlink()
+            assert names(disk) == [name]
+            path.unlink()
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_permissions_stay(tmp_path):
+    path = tmp_path / "secret.txt"
+    path.write_text("old")
+    path.chmod(0o600)
+    replace_file(path, lambda draft: draft.write_text("new"))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert path.read_text() == "new"
+
+
+def test_drafts_of_killed_processes_go_after_a_day(tmp_path):
+    path = tmp_path / "a[1].txt"
+    old, fresh, other = (tmp_path / f".{name}.part.txt" for name in ("a[1].11-1", "a[1].12-1", "b.11-1"))
+    for draft in (old, fresh, other):
+        draft.write_text("half")
+    for draft in (old, other):
+        os.utime(draft, (0, 0))
+    replace_file(path, lambda draft: draft.write_text("whole"))
+    assert names(tmp_path) == sorted([path.name, fresh.name, other.name])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
+def test_a_model_that_is_cut_short(share, model, tmp_path):
+    path = tmp_path / "model.slfs"
+    save(model, path)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(ValueError, match=r"cannot be loaded.*(?i:save the model again)"):
+        load(path)
+
+
+SLOW_SELECT = """
+import sys, time
+from slfs import SLFS
+from slfs.cli import main
+real = SLFS.fit
+def fit(self, X, y):
+    print("fitting", file=sys.stderr, flush=True)
+    time.sleep(300)
+SLFS.fit = fit
+sys.argv = ["slfs", "select", sys.argv[1], "--target", "target", "--out", sys.argv[2]]
+main()
+"""
+
+
+def interrupted(arguments, sign, number=signal.SIGINT):
+    """Run a command, wait until it says ``sign``, send it a signal; its exit code and what it said."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=ROOT,
+    )
+    heard = ""
+    while sign not in heard and process.poll() is None:
+        heard += process.stdout.readline()
+    process.send_signal(number)
+    rest, _ = process.communicate(timeout=120)
+    return process.returncode, heard + rest
+
+
+def test_ctrl_c_in_select_leaves_the_old_file(tmp_path):
+    data, out = tmp_path / "iris.csv", tmp_path / "out.csv"
+    load_iris(as_frame=True).frame.to_csv(data, index=False)
+    out.write_text("old")
+    code, said = interrupted([SLOW_SELECT, str(data), str(out)], "fitting")
+    assert code == 130, said
+    assert "Traceback" not in said
+    assert out.read_text() == "old"
+    assert names(tmp_path) == ["iris.csv", "out.csv"]
+
+
+SLOW_REPRODUCE = """
+import sys, time
+import slfs.experiments.reproduce as reproduce
+def slow(*_, **__):
+    print("running", flush=True)
+    time.sleep(300)
+reproduce.run = slow
+from slfs.cli import main
+sys.argv = ["slfs", "reproduce", "figures", "--rows", sys.argv[1], "--docs", sys.argv[1]]
+main()
+"""
+
+
+def test_ctrl_c_in_reproduce_says_how_to_go_on(tmp_path):
+    code, said = interrupted([SLOW_REPRODUCE, str(tmp_path)], "running")
+    assert code == 130, said
+    assert "the same command goes on from there" in " ".join(said.split())
+    assert "Traceback" not in said
+
+
+def test_a_lost_worker_is_named(monkeypatch):
+    monkeypatch.setattr(run, "run_job", _die)
+    monkeypatch.setattr(run, "ProcessPoolExecutor", _forking)
+    with pytest.raises(ChildProcessError, match="Finished cells are kept"):
+        run._run_jobs([None, None], 2, lambda: None)
+
+
+def _die(_job):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _forking(n_jobs, mp_context):  # noqa: ARG001
+    import multiprocessing
+
+    return ProcessPoolExecutor(n_jobs, mp_context=multiprocessing.get_context("fork"))
+
+
+def test_damaged_rows_are_named(tmp_path):
+    (tmp_path / "rows.parquet").write_bytes(b"PAR1 half")
+    with pytest.raises(ValueError, match=r"rows\.parquet is damaged.*Restore it, or remove it"):
+        run._read_stored(tmp_path / "rows.parquet")
+
+
+def test_a_damaged_line_of_a_journal_is_none(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'[{"a": 1}]\n[{"a": 2}\x00\x00\xff\n[{"a": 3}]\n[{"a"')
+    assert [row["a"] for row in run.read_journal(path)] == [1, 3]
+
+
+SMALL = """
+from slfs._compile import late_kernel
+
+@late_kernel
+def twice(number):
+    return 2 * number
+"""
+
+
+@pytest.fixture
+def compile_small(tmp_path):
+    """A function that calls a kernel in a fresh process, its cache in ``tmp_path / "cache"``."""
+    (tmp_path / "small.py").write_text(SMALL)
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+    def call(before=""):
+        code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{before}\n"
+        code += "import small; print(small.twice(21))"
+        result = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+        )
+        assert result.stdout == "42\n", result.stderr
+        return result.stderr
+
+    return call
+
+
+def test_a_damaged_cache_is_made_anew(compile_small, tmp_path):
+    assert compile_small() == ""
+    for ending in ("nbi", "nbc"):
+        (path,) = (tmp_path / "cache").rglob(f"*.{ending}")
+        path.write_bytes(path.read_bytes()[:20])
+        assert "is damaged" in compile_small()
+    assert compile_small() == "", "mended"
+
+
+def test_a_cache_on_a_full_disk_is_done_without(compile_small):
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"
+    assert "could not keep a compiled kernel" in compile_small(limit)
+
+
+def test_a_cache_that_cannot_be_written(compile_small, tmp_path):
+    (tmp_path / "cache").write_text("a file, no folder")
+    compile_small()

@@ -1,0 +1,166 @@
+"""Entropies and information against fifty digits of mpmath, on counts chosen to be awkward."""
+
+from collections import Counter
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from slfs import MRMR, SLFS
+from slfs._threads import Threads
+from slfs.coding.cut_kernels import merge_intervals
+from slfs.contingency import independence_p_values
+from slfs.independence import _corrected_chi2
+from slfs.information import Information, column_information, column_sums
+from slfs.nlogn import nlogn_table
+from slfs.selectors.selection import _compact
+from tests.helpers import information_of, pack_codes
+
+mpmath.mp.dps = 50
+
+
+def total(counts):
+    """S: the sum of n log n over counts."""
+    distinct = Counter(np.asarray(counts).ravel().tolist())
+    return mpmath.fsum(many * n * mpmath.log(n) for n, many in distinct.items() if n)
+
+
+def truth(table):
+    """H(f), I(f;Y), I(f;k), I(f;Y|k) of counts of shape (classes, levels of f, levels of k)."""
+    size = int(table.sum())
+    both, f_class, k_class = table.sum(axis=0), table.sum(axis=2), table.sum(axis=1)
+    f, k, classes, whole = both.sum(axis=1), both.sum(axis=0), f_class.sum(axis=1), total(size)
+    return {
+        "entropy": (whole - total(f)) / size,
+        "relevance": (total(f_class) - total(f) - total(classes) + whole) / size,
+        "shared": (total(both) - total(f) - total(k) + whole) / size,
+        "news": (total(table) - total(both) - total(k_class) + total(k)) / size,
+    }
+
+
+def ours(table):
+    """The same figures from samples that have these counts."""
+    classes, f, k = np.nonzero(table)
+    repeats = table[classes, f, k]
+    codes = np.stack([np.repeat(f, repeats), np.repeat(k, repeats)])
+    information = information_of(codes, np.repeat(classes, repeats))
+    pair = information.pairs(0, np.array([1]))
+    return {
+        "entropy": information.entropy[0],
+        "relevance": information.relevance[0],
+        "shared": pair.mutual_information[0],
+        "news": pair.of_one_given_other[0],
+    }
+
+
+def check(table, tolerance=1e-12):
+    expected, found = truth(table), ours(table)
+    for name, value in found.items():
+        assert value >= 0, name
+        assert abs(mpmath.mpf(float(value)) - expected[name]) < tolerance, name
+
+
+AWKWARD = {
+    "one sample apart": np.array([[[10**6 - 3, 1], [1, 0]], [[0, 0], [0, 1]]]),
+    "ten million, nearly all alike": np.array([[[10**7 - 4, 1], [1, 1]], [[0, 0], [0, 1]]]),
+    "independent": np.multiply.outer([3, 5], np.multiply.outer([7, 11, 13], [17, 19, 23])) * 50,
+    "copies": np.stack([np.diag([10**5, 3, 1]), np.diag([1, 10**5, 7])]),
+    "many small cells": np.full((3, 200, 200), 2) + np.arange(3)[:, np.newaxis, np.newaxis],
+    "powers of two": 2 ** np.arange(18).reshape(2, 3, 3),
+    "primes": np.array([[[2, 3, 5], [7, 11, 13]], [[999983, 1, 17], [19, 23, 999979]]]),
+}
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_figures_of_awkward_counts(name):
+    check(AWKWARD[name])
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([10, 1000, 10**5]), st.sampled_from([0.01, 0.1, 1.0]))
+def test_figures_of_random_counts(seed, size, evenness):
+    random = np.random.default_rng(seed)
+    shape = tuple(random.integers(2, 9, 3))
+    table = random.multinomial(size, random.dirichlet(np.full(np.prod(shape), evenness))).reshape(shape)
+    for axis in range(3):  # levels and classes that nobody has are none
+        table = np.compress(table.any(axis=tuple({0, 1, 2} - {axis})), table, axis=axis)
+    check(table)
+
+
+@pytest.mark.parametrize(
+    "counts", [[[10**7 - 1, 0], [0, 1]], [[1, 2], [3, 10**7 - 6]], [[5 * 10**6, 0]]]
+)
+def test_columns_of_ten_million_samples(counts):
+    counts = np.array(counts)
+    size, classes = int(counts.sum()), counts.sum(axis=0)
+    sums = column_sums(counts.reshape(-1), np.array([len(counts)]), 2, nlogn_table(size))
+    entropy, relevance = column_information(sums, classes)
+    expected = truth(counts.T[:, :, np.newaxis])
+    assert abs(mpmath.mpf(float(entropy[0])) - expected["entropy"]) < 1e-12
+    assert abs(mpmath.mpf(float(relevance[0])) - expected["relevance"]) < 1e-12
+
+
+def test_the_bound_where_most_cells_are_small():
+    """Rounding adds up over cells, half of the last bit for each: the bound of docs/robustness.md."""
+    table = np.full((10, 200, 200), 3)
+    bound = table.size / (2 * nlogn_table(int(table.sum())).scale * table.sum())
+    check(table, bound + 1e-14)
+
+
+def test_sums_of_mutual_information_are_exact_beyond_a_word():
+    """The mean over many columns is that of Python's own integers, to the bit."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 500)
+    codes = np.stack([random.permutation(500) % 100 for _ in range(3)] + [np.arange(500) % 100])
+    information = Information(pack_codes(codes, y), Threads(1))
+    others = np.arange(3)
+    sums, exact = np.zeros((3, 2), np.int64), [0, 0, 0]
+    for _ in range(40):
+        one = np.zeros((3, 2), np.int64)
+        information.add_mutual_information(3, others, one)
+        exact = [
+            before + int(up) * 2**32 + int(low) for before, (up, low) in zip(exact, one, strict=True)
+        ]
+        information.add_mutual_information(3, others, sums)
+    assert max(exact) > 2**63
+    nlogn = information.nlogn
+    expected = [value / (nlogn.scale * nlogn.n_samples * 40) for value in exact]
+    np.testing.assert_array_equal(information.to_nats(sums, 40), expected)
+    np.testing.assert_allclose(
+        information.to_nats(sums, 40), information.mutual_information(3, others), rtol=1e-15
+    )
+
+
+def test_statistics_of_more_than_two_to_the_32_samples():
+    small = np.array([[[3, 5], [7, 2]]]) * 10**3
+    large = small * 10**7
+    assert large.sum() > 2**32
+    even = np.full(4, 10**10)
+    assert independence_p_values(even, np.array([2]), 2, even.sum())[0] == 1
+    assert independence_p_values(large, np.array([2]), 2, large.sum())[0] < 1e-300
+    assert _corrected_chi2(large) == pytest.approx(_corrected_chi2(small) * 10**7, rel=1e-3)
+    counts, group = large[0].copy(), np.empty(2, np.int64)
+    assert merge_intervals(counts, 100.0, 255, group) == 2, "they differ, however many they are"
+    counts = np.array([[10**10, 10**10], [10**10, 10**10]])
+    assert merge_intervals(counts, 100.0, 255, group) == 1
+    np.testing.assert_array_equal(counts[0], [2 * 10**10] * 2)
+
+
+def test_counts_beyond_32_bits_keep_their_digits():
+    counts = np.array([[[2**33, 1], [0, 5]]])
+    assert _compact(counts)[0, 0, 0] == 2**33
+    assert _compact(counts // 8).dtype == np.int32
+
+
+def test_nothing_negative_is_shown():
+    """Columns that are independent of the class and of each other, to the last sample."""
+    grid = np.stack(np.meshgrid(*[np.arange(3)] * 3), axis=-1).reshape(-1, 3).repeat(7, axis=0)
+    X, y = grid[:, :2], grid[:, 2]
+    for selector in (SLFS(irrelevance="printed", categorical_features="all"), MRMR(2)):
+        fitted = selector.set_params(categorical_features="all").fit(X, y)
+        for field in ("relevance", "entropy"):
+            assert (fitted.features_[field] >= 0).all()
+            assert not np.signbit(fitted.features_[field]).any()
+        assert "-" not in fitted.explain(0).replace("'x0'", "")
