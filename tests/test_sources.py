@@ -1,12 +1,15 @@
 """Tables that stay in their files: the same answers as in memory."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 
 from slfs import MRMR, SLFS, MDLPDiscretizer
-from slfs.sources import ParquetColumns
+from slfs.reading import read_file
+from slfs.sources import NpyColumns, ParquetColumns
 
 
 @pytest.fixture
@@ -85,3 +88,50 @@ def test_wrong_columns_are_named(path, frame, tmp_path):
     frame[:0].to_parquet(tmp_path / "empty.parquet")
     with pytest.raises(ValueError, match="no columns or no rows"):
         ParquetColumns(tmp_path / "empty.parquet")
+
+
+def test_npy_files_stay_where_they_are(tmp_path):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 120)
+    X = random.normal(size=(120, 30)) + y[:, np.newaxis] * (np.arange(30) % 4 == 0)
+    path = tmp_path / "table.npy"
+    np.save(path, np.column_stack([y, X]))
+    table = NpyColumns(path, drop=["x0", "x3"])
+    whole = SLFS().fit(np.delete(X, 2, axis=1), y)
+    selector = SLFS().fit(table, table.read("x0"))
+    np.testing.assert_array_equal(selector.support_, whole.support_)
+    assert table.shape == (120, 29)
+    assert selector.transform(table).columns.tolist() == selector.get_feature_names_out().tolist()
+    model = selector.to_classifier()
+    np.testing.assert_array_equal(
+        model.predict(table), whole.to_classifier().predict(np.delete(X, 2, axis=1))
+    )
+    file = read_file(str(path), target="0", drop=["3"])
+    assert isinstance(file.X, NpyColumns)
+    np.testing.assert_array_equal(SLFS().fit(file.X, file.y).support_, whole.support_)
+    packed = tmp_path / "table.npy.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    again = read_file(str(packed), target="0", drop=["3"])
+    np.testing.assert_array_equal(SLFS().fit(again.X, again.y).support_, whole.support_)
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.zeros(4), "two dimensions"),
+        (np.array([["a"]]), "expected numbers"),
+        (np.zeros((0, 3)), "no columns or no rows"),
+    ],
+)
+def test_npy_files_that_are_no_tables(tmp_path, array, message):
+    np.save(tmp_path / "table.npy", array)
+    with pytest.raises(ValueError, match=message):
+        read_file(str(tmp_path / "table.npy"))
+
+
+def test_a_truncated_npy_file(tmp_path):
+    path = tmp_path / "table.npy"
+    np.save(path, np.eye(20))
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match="cannot be read as npy"):
+        read_file(str(path))

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from slfs.sources import ParquetColumns
-from slfs.unpacking import OPENERS, read_arrays, refuse_beyond, unpack
+from slfs.sources import FileColumns, NpyColumns, ParquetColumns
+from slfs.unpacking import OPENERS, read_array, read_arrays, refuse_beyond, unpack
 
 FORMATS = {
     "csv": "csv",
@@ -29,6 +29,7 @@ FORMATS = {
     "arrow": "arrow",
     "feather": "arrow",
     "ipc": "arrow",
+    "npy": "npy",
     "npz": "npz",
     "svm": "svmlight",
     "svmlight": "svmlight",
@@ -49,8 +50,8 @@ class DataFile:
 
     Attributes
     ----------
-    X : DataFrame, sparse array or ParquetColumns
-        The columns without the target. Parquet files are read when they are needed.
+    X : DataFrame, sparse array or FileColumns
+        The columns without the target. Parquet and .npy files are read when they are needed.
     y : array-like or None
         The target, if there is one.
     name : str
@@ -73,7 +74,7 @@ class DataFile:
     @property
     def names(self) -> list[str]:
         """Names of the columns, x0, x1, ... where they have none."""
-        return self.X.names if isinstance(self.X, ParquetColumns) else _names(self.X)
+        return self.X.names if isinstance(self.X, FileColumns) else _names(self.X)
 
     def find(self, column: str) -> int:
         """The place in ``X`` of a column that is given by its name or its place in the file."""
@@ -84,11 +85,11 @@ class DataFile:
 
     def in_memory(self) -> Any:
         """The columns as a DataFrame or a sparse array."""
-        return self.take(np.arange(self.X.shape[1])) if isinstance(self.X, ParquetColumns) else self.X
+        return self.take(np.arange(self.X.shape[1])) if isinstance(self.X, FileColumns) else self.X
 
     def take(self, columns: NDArray[np.int64]) -> Any:
         """Some of the columns."""
-        if isinstance(self.X, ParquetColumns):
+        if isinstance(self.X, FileColumns):
             return self.X.take(columns)
         return self.X[:, columns] if sparse.issparse(self.X) else self.X.iloc[:, columns]
 
@@ -126,8 +127,8 @@ def read_file(
     file : DataFile
     """
     kind = file_format or _format(source)
-    if kind == "parquet" and source != STDIN and not _packed(source):
-        return _parquet_file(source, target, drop)
+    if kind in _STAYING and source != STDIN and not _packed(source):
+        return _staying_file(source, kind, target, drop)
     content = _content(source)
     name = "stdin" if source == STDIN else source
     fingerprint = hashlib.sha256(content.getbuffer()).hexdigest()
@@ -153,15 +154,15 @@ def read_file(
     return DataFile(_without(table, unwanted), y, name, target_name, fingerprint, names)
 
 
-def _parquet_file(source: str, target: str | None, drop: Sequence[str]) -> DataFile:
-    """A Parquet file that stays where it is."""
+def _staying_file(source: str, kind: str, target: str | None, drop: Sequence[str]) -> DataFile:
+    """A file whose columns stay where they are."""
     path = _existing(source)
     with path.open("rb") as file:
         fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
     try:
-        table = ParquetColumns(path)
+        table = _STAYING[kind](path)
     except (OSError, ValueError) as error:
-        raise ValueError(f"{source} cannot be read as parquet: {error}") from error
+        raise ValueError(f"{source} cannot be read as {kind}: {error}") from error
     names = table.names
     unwanted = [names[find_column(one, names, source)] for one in drop]
     if target is None:
@@ -304,6 +305,15 @@ def _read_svmlight(content: IO[bytes], _missing: list[str], _text: list[str]) ->
     return _checked_sparse(X), whole if (whole == y).all() else y
 
 
+def _read_npy(content: IO[bytes], _missing: list[str], _text: list[str]) -> tuple[Any, Any]:
+    import pandas as pd
+
+    array = read_array(content.read(), "the file")
+    if array.ndim != 2:
+        raise ValueError(f"it holds an array of shape {array.shape}; expected two dimensions")
+    return pd.DataFrame(array, columns=[f"x{column}" for column in range(array.shape[1])]), None
+
+
 def _read_npz(content: IO[bytes], _missing: list[str], _text: list[str]) -> tuple[Any, Any]:
     import pandas as pd
 
@@ -341,6 +351,9 @@ def _read_arff(content: IO[bytes], _missing: list[str], _text: list[str]) -> tup
     return table, None
 
 
+_STAYING: dict[str, Callable[[Path], FileColumns]] = {"parquet": ParquetColumns, "npy": NpyColumns}
+"""Formats whose columns are read when they are needed."""
+
 _ARROW = ("parquet", "arrow")
 _READERS: dict[str, Callable[..., tuple[Any, Any]]] = {
     "csv": _read_csv,
@@ -348,6 +361,7 @@ _READERS: dict[str, Callable[..., tuple[Any, Any]]] = {
     "parquet": _read_parquet,
     "arrow": _read_arrow,
     "svmlight": _read_svmlight,
+    "npy": _read_npy,
     "npz": _read_npz,
     "arff": _read_arff,
 }

@@ -43,7 +43,7 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV, Parquet, Arrow, npz, svmlight or ARFF, maybe .gz, .bz2, .xz; - is stdin.",
+        help="CSV, TSV, Parquet, Arrow, npy, npz, svmlight or ARFF, maybe .gz, .bz2, .xz; - is stdin.",
     ),
 ]
 Target = Annotated[
