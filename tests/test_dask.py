@@ -319,6 +319,15 @@ def test_what_a_listener_raises_stops_the_workers():
 
 
 @pytest.mark.usefixtures("synchronous")
+def test_a_stream_of_dataframes_keeps_their_names():
+    X, y = _array()
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(60)])
+    blocks = [dd.from_pandas(frame.iloc[:, j : j + 20], npartitions=3) for j in range(0, 60, 20)]
+    stream = SLFS(order="given").fit_stream(blocks[:2], y).extend(blocks[2])
+    _assert_same(stream, SLFS(order="given").fit(frame, y))
+
+
+@pytest.mark.usefixtures("synchronous")
 def test_hdf5_and_zarr_files(tmp_path):
     h5py = pytest.importorskip("h5py", reason="h5py is not installed: pip install 'slfs[test]'")
     pytest.importorskip("zarr", reason="zarr is not installed: pip install 'slfs[test]'")

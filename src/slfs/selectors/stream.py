@@ -28,7 +28,7 @@ from slfs.network import ROOT
 from slfs.progress import counting
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.selection import Selection
-from slfs.table import Table, read_table, resolve_categorical
+from slfs.table import ColumnSource, Table, is_dask, read_table, resolve_categorical
 from slfs.target import read_target
 
 
@@ -280,10 +280,15 @@ class _Names:
 
 
 def _names_of(block: Any) -> list[str] | None:
-    """The column names of a dataframe, if all are strings."""
-    if not nw.dependencies.is_into_dataframe(block):
+    """The column names of a table that has some, if all are strings."""
+    if isinstance(block, ColumnSource):
+        return block.names
+    if is_dask(block):
+        names = getattr(block, "columns", [None])
+    elif nw.dependencies.is_into_dataframe(block):
+        names = nw.from_native(block, eager_only=True).columns
+    else:
         return None
-    names = nw.from_native(block, eager_only=True).columns
     return list(names) if all(isinstance(name, str) for name in names) else None
 
 
