@@ -95,15 +95,15 @@ class _Growing:
         self._filled = self.length = length
 
     def joined(self) -> NDArray[Any]:
-        if self._filled == 0 and self._parts:
-            self._array = np.concatenate(self._parts)
-        elif self._parts:
-            if self.length > len(self._array):
-                room = np.empty(2 * self.length, self._array.dtype)
-                room[: self._filled] = self._array[: self._filled]
-                self._array = room
-            np.concatenate(self._parts, out=self._array[self._filled : self.length])
-        self._parts, self._filled = [], self.length
+        if self.length > len(self._array):
+            room = np.empty(self.length if self._filled == 0 else 2 * self.length, self._array.dtype)
+            room[: self._filled] = self._array[: self._filled]
+            self._array = room
+        self._parts.reverse()
+        while self._parts:  # each is forgotten once it is copied
+            part = self._parts.pop()
+            self._array[self._filled : self._filled + len(part)] = part
+            self._filled += len(part)
         return self._array[: self.length]
 
 
