@@ -68,7 +68,12 @@ def test_a_first_call_says_that_it_compiles_and_later_ones_are_silent(tmp_path):
 def test_kernels_are_plain_python_too():
     """With the JIT off the same tests pass: the kernels do not rest on how numba treats integers."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-W", "error"]
-    chosen = ["tests/test_counting.py", "tests/test_mdlp.py", "-k", "oracle or edges or ways or window or extremes"]
+    chosen = [
+        "tests/test_counting.py",
+        "tests/test_mdlp.py",
+        "-k",
+        "oracle or edges or ways or window or extremes",
+    ]
     result = subprocess.run(
         [*command, *chosen],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1", "SLFS_EXAMPLES": "5"},

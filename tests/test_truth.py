@@ -7,12 +7,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import chi2_contingency
 
-from slfs import MRMR, SLFS
+from slfs import MRMR, SLFS, Chi2Ranking
 from slfs._threads import Threads
 from slfs.coding.cut_kernels import merge_intervals
 from slfs.independence import _corrected_chi2
-from slfs.information import Information, column_information, column_sums, independence_p_values
+from slfs.information import (
+    Information,
+    chi2_statistics,
+    column_information,
+    column_sums,
+    independence_p_values,
+)
 from slfs.nlogn import nlogn_table
 from slfs.selectors.selection import _compact
 from tests.helpers import information_of, pack_codes
@@ -130,6 +137,44 @@ def test_sums_of_mutual_information_are_exact_beyond_a_word():
     np.testing.assert_allclose(
         information.to_nats(sums, 40), information.mutual_information(3, others), rtol=1e-15
     )
+
+
+def test_small_counts_are_tested_by_pearson():
+    """Below five samples a cell on average; from there on by G."""
+    random = np.random.default_rng(0)
+    sparse, dense = random.integers(0, 6, (4, 3, 4)), random.integers(4, 9, (4, 3, 4))
+    sparse[:, 0], sparse[:, :, 0] = 3, 1
+    few = np.array([[[1, 1, 1], [1, 2, 8], [1, 3, 1]]])  # cells that expect less than one sample
+    exactly = np.array([[[2, 8], [7, 3]]])  # five a cell
+    for counts, name in ((sparse, "pearson"), (dense, "log-likelihood"), (few, "pearson")):
+        expected = [chi2_contingency(one, correction=False, lambda_=name).pvalue for one in counts]
+        np.testing.assert_allclose(independence_p_values(counts), expected, rtol=1e-9)
+    expected = chi2_contingency(exactly[0], correction=False, lambda_="log-likelihood").pvalue
+    assert independence_p_values(exactly)[0] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_class_that_nobody_has_is_no_freedom():
+    counts = np.array([[[20, 0, 30], [40, 0, 10]]])
+    without = counts[:, :, [0, 2]]
+    np.testing.assert_allclose(independence_p_values(counts), independence_p_values(without))
+
+
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_chi2_statistics_are_those_of_scipy(n_columns):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 3, 300)
+    codes = np.stack([(y + random.integers(0, 2 + j, 300)) % (3 + j) for j in range(3)])[:n_columns]
+    statistics, p_values = chi2_statistics(pack_codes(codes, y))
+    for place, column in enumerate(codes):
+        table = np.zeros((column.max() + 1, 3), np.int64)
+        np.add.at(table, (column, y), 1)
+        expected = chi2_contingency(table, correction=False)
+        assert statistics[place] == pytest.approx(expected.statistic, rel=1e-12)
+        assert p_values[place] == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+def test_a_ranking_of_no_columns_at_all():
+    assert Chi2Ranking(k=3).fit(np.ones((30, 2)), np.arange(30) % 3).n_features_ == 0
 
 
 def test_statistics_of_more_than_two_to_the_32_samples():
