@@ -1,9 +1,11 @@
-"""Where two places are equally good: boundaries are strict, and ties go to the smaller column."""
+"""The insertion where two places are equally good, and against the oracle with any parameters."""
 
 import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from slfs import SLFS
 from tests import naive
@@ -76,17 +78,33 @@ def test_equation_7_is_strict(irrelevance, repeats):
     assert set(parents(np.column_stack([k, f]), 2 * k + half, **parameters)) == {"x0", "x1"}
 
 
-def test_a_way_that_turns_to_another_node_forgets_what_was_below():
-    codes, y = dependent_codes(191, 200, 8)
-    parameters = {"lambda_": 0.5, "max_depth": 3, "max_children": 15, "rule": "objective"}
-    parameters |= {"irrelevance": "mdl", "swap": "printed", "order": "conditional"}
+def check_against_oracle(seed, n_columns, **parameters):
+    """The tree is that of the plain insertion, whatever the parameters."""
+    codes, y = dependent_codes(seed, 200, n_columns)
+    parameters = {"rule": "objective", "irrelevance": "mdl", "swap": "printed", **parameters}
     selector = SLFS(categorical_features="all", **parameters).fit(codes.T, y)
     relevant = np.flatnonzero(selector.features_["role"] != "irrelevant")
     columns = {int(j): codes[j].tolist() for j in relevant}
     oracle = naive.SLFS(columns, y.tolist(), **parameters).run()
     network = selector.network_
-    found = {
-        int(j): int(network.columns[k]) if k >= 0 else -1
-        for j, k in zip(network.columns, network.parents, strict=True)
-    }
-    assert found == oracle.parent
+    parent = np.append(network.columns, -1)[network.parents]
+    assert dict(zip(network.columns.tolist(), parent.tolist(), strict=True)) == oracle.parent
+
+
+def test_a_way_that_turns_to_another_node_forgets_what_was_below():
+    check_against_oracle(191, 8, lambda_=0.5, max_depth=3, max_children=15, order="conditional")
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0.0, 0.2, 0.5, 1.0, 3.0]),
+    st.integers(1, 4),
+    st.integers(1, 5),
+    st.sampled_from(["objective", "printed"]),
+    st.sampled_from(ORDERS),
+    st.sampled_from(["printed", "objective", "never"]),
+)
+def test_trees_of_any_parameters(seed, lambda_, max_depth, max_children, rule, order, swap):
+    limits = {"max_depth": max_depth, "max_children": max_children}
+    check_against_oracle(seed, 7, lambda_=lambda_, rule=rule, order=order, swap=swap, **limits)

@@ -163,7 +163,7 @@ def test_a_class_that_nobody_has_is_no_freedom():
 def test_chi2_statistics_are_those_of_scipy(n_columns):
     random = np.random.default_rng(0)
     y = random.integers(0, 3, 300)
-    codes = np.stack([(y + random.integers(0, 2 + j, 300)) % (3 + j) for j in range(3)])[:n_columns]
+    codes = np.stack([random.integers(0, 3 + j, 300) for j in range(3)])[:n_columns]
     statistics, p_values = chi2_statistics(pack_codes(codes, y))
     for place, column in enumerate(codes):
         table = np.zeros((column.max() + 1, 3), np.int64)
