@@ -93,6 +93,7 @@ def check_against_oracle(seed, n_columns, **parameters):
 
 def test_a_way_that_turns_to_another_node_forgets_what_was_below():
     check_against_oracle(191, 8, lambda_=0.5, max_depth=3, max_children=15, order="conditional")
+    check_against_oracle(106, 8, lambda_=0.2, max_depth=3, max_children=2, order="conditional")
 
 
 @settings(max_examples=40)
@@ -108,3 +109,18 @@ def test_a_way_that_turns_to_another_node_forgets_what_was_below():
 def test_trees_of_any_parameters(seed, lambda_, max_depth, max_children, rule, order, swap):
     limits = {"max_depth": max_depth, "max_children": max_children}
     check_against_oracle(seed, 7, lambda_=lambda_, rule=rule, order=order, swap=swap, **limits)
+
+
+def test_a_column_that_the_class_determines_is_not_turned_away():
+    """Equation 7 asks for R(f) < H(f): here they are the same integer."""
+    y = np.arange(600) % 3
+    X = np.column_stack([noisy(y, 0.9, 0), y > 0])
+    assert "x1" in parents(X, y, irrelevance="printed", order="given", swap="never")
+
+
+def test_a_copy_does_not_take_the_place_of_what_it_copies():
+    y = np.arange(600) % 3
+    first = noisy(y, 0.3, 0)
+    X = np.column_stack([first, first])
+    for swap in ("objective", "printed"):
+        assert parents(X, y, order="given", swap=swap) == {"x0": "class", "x1": "x0"}
