@@ -131,6 +131,7 @@ def test_sums_of_mutual_information_are_exact_beyond_a_word():
         ]
         information.add_mutual_information(3, others, sums)
     assert max(exact) > 2**63
+    assert not information.to_nats(np.zeros((3, 2), np.int64), 7).any()
     nlogn = information.nlogn
     expected = [value / (nlogn.scale * nlogn.n_samples * 40) for value in exact]
     np.testing.assert_array_equal(information.to_nats(sums, 40), expected)
@@ -144,7 +145,7 @@ def test_small_counts_are_tested_by_pearson():
     random = np.random.default_rng(0)
     sparse, dense = random.integers(0, 6, (4, 3, 4)), random.integers(4, 9, (4, 3, 4))
     sparse[:, 0], sparse[:, :, 0] = 3, 1
-    few = np.array([[[1, 1, 1], [1, 2, 8], [1, 3, 1]]])  # cells that expect less than one sample
+    few = np.array([[[1, 1, 1], [1, 2, 8], [1, 3, 1]], [[1, 0, 0], [0, 6, 5], [0, 4, 8]]])
     exactly = np.array([[[2, 8], [7, 3]]])  # five a cell
     for counts, name in ((sparse, "pearson"), (dense, "log-likelihood"), (few, "pearson")):
         expected = [chi2_contingency(one, correction=False, lambda_=name).pvalue for one in counts]
