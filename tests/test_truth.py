@@ -12,6 +12,7 @@ from scipy.stats import chi2_contingency
 from slfs import MRMR, SLFS, Chi2Ranking
 from slfs._threads import Threads
 from slfs.coding.cut_kernels import merge_intervals
+from slfs.counting.planes import SampleLayout, join_blocks, pack_block
 from slfs.independence import _corrected_chi2
 from slfs.information import (
     Information,
@@ -175,6 +176,9 @@ def test_chi2_statistics_are_those_of_scipy(n_columns):
 
 
 def test_a_ranking_of_no_columns_at_all():
+    layout, none = SampleLayout.from_class_codes(np.arange(30) % 3, 3), np.empty(0, np.int64)
+    packed = join_blocks(layout, [pack_block(layout, none, np.empty((0, 30), np.uint8), none, none)])
+    assert [len(part) for part in chi2_statistics(packed)] == [0, 0]
     assert Chi2Ranking(k=3).fit(np.ones((30, 2)), np.arange(30) % 3).n_features_ == 0
 
 
