@@ -24,7 +24,7 @@ MODULES = {
         ["tests/test_information.py", "tests/test_truth.py", "tests/test_selectors.py"],
     ),
     "network": ("slfs.network", ["tests/test_network.py", "tests/test_interchange.py"]),
-    "insertion": ("slfs.selectors.insertion", ["tests/test_slfs.py"]),
+    "insertion": ("slfs.selectors.insertion", ["tests/test_ties.py", "tests/test_slfs.py"]),
 }
 HEAVY = [
     "numba",
@@ -178,6 +178,7 @@ def main():
     parser.add_argument("modules", nargs="*", default=list(MODULES), metavar="MODULE")
     parser.add_argument("--minutes", type=float, default=60, help="for each module")
     parser.add_argument("--every", type=int, default=1, help="only every so many-th mutant")
+    parser.add_argument("--begin", type=int, default=0, help="the first mutant")
     options = parser.parse_args()
     os.environ.setdefault("SLFS_EXAMPLES", "10")
     for heavy in HEAVY:
@@ -189,7 +190,7 @@ def main():
         whole = ast.parse(path.read_text("utf-8"))
         if not survives(name, path, whole, tests, 600):
             raise SystemExit(f"the tests of {name} fail without any change")
-        usual, wanted = time.monotonic() - begin, 0
+        usual, wanted = time.monotonic() - begin, options.begin
         while time.monotonic() - begin < 60 * options.minutes:
             found = mutant(path, wanted)
             if found is None:
