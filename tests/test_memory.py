@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from slfs import CMIM, FCBF, SLFS, TAN, MDLPDiscretizer
+from slfs import CMIM, FCBF, SLFS, TAN, MDLPDiscretizer, memory
 from slfs._threads import Threads
 from slfs.coding import by_rows, pipeline
 from slfs.coding.pipeline import code_table
 from slfs.counting.planes import SampleLayout
 from slfs.counting.store import PlaneStore
-from slfs.memory import memory_taken, parse_size
+from slfs.memory import parse_size
 from slfs.sources import ParquetColumns
 from slfs.table import read_table
 
@@ -136,6 +136,32 @@ def test_bins_lose_little_and_do_not_depend_on_the_pieces(monkeypatch):
     np.testing.assert_allclose(found[0], exact, atol=0.005)
 
 
+def test_rows_in_a_rhythm_lose_nothing(monkeypatch):
+    """Only every other row tells the class: a sample of every other row would not see it."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 4096)
+    x = random.random(4096)
+    x[1::2] = 10 + 0.5 * random.random(2048) + 0.5 * y[1::2]
+    exact = SLFS().fit(x[:, np.newaxis], y).features_["relevance"][0]
+    monkeypatch.setattr(by_rows, "MAX_BINS", 128)
+    monkeypatch.setattr(by_rows, "_SAMPLE", 2048)
+    cut_everything(monkeypatch, 1000)
+    assert SLFS().fit(x[:, np.newaxis], y).features_["relevance"][0] > 0.95 * exact > 0.3
+
+
+def test_what_else_is_in_memory_decides_nothing(monkeypatch):
+    """Bins are used by the limit and the number of samples, not by what is free at the moment."""
+    table = read_table(np.zeros((500_000, 3)))
+    for taken, n_threads in ((100, 1), (100, 2), (150, 2), (180, 2)):
+        monkeypatch.setattr(memory, "memory_taken", lambda taken=taken: taken << 20)
+        plans = [
+            pipeline._plan(table, table.categorical, Threads(n_threads, f"{limit}MiB"))
+            for limit in (400, 200 + taken)
+        ]
+        tall = [plan.blocks[0].n_rows < 500_000 for plan in plans]
+        assert tall == [False, (200 + taken << 20) / 4 < 500_000 * 120]
+
+
 def test_bins_cut_between_values(monkeypatch):
     """What bins find is a cut of the values: counting the samples on its sides tells the same."""
     random = np.random.default_rng(1)
@@ -173,21 +199,60 @@ def test_store_in_a_file_holds_what_memory_holds(most_bytes):
                 np.testing.assert_array_equal(mine, yours)
     before = stores[1].packed()
     n_columns = len(before) // 3
-    stores[1].cut(n_columns)
-    for mine, yours in zip(stores[1].packed().arrays[:5], before.arrays[:5], strict=True):
-        np.testing.assert_array_equal(mine, yours[: len(mine)])
-    assert len(stores[1].packed()) == n_columns
+    for part in (stores[1].packed(n_columns), stores[1].start_of(n_columns).packed()):
+        assert len(part) == n_columns
+        for mine, yours in zip(part.arrays[:5], before.arrays[:5], strict=True):
+            np.testing.assert_array_equal(mine, yours[: len(mine)])
 
 
-def test_stream_within_a_limit_is_the_stream():
+def relevant_columns(n_features):
     random = np.random.default_rng(5)
     y = random.integers(0, 2, 300)
-    X = (random.random((300, 400)) < 0.4 + 0.3 * y[:, np.newaxis]).astype(int)
+    X = (random.random((300, n_features)) < 0.4 + 0.3 * y[:, np.newaxis]).astype(int)
+    return X, y
+
+
+def test_a_stream_in_a_file_is_the_stream(monkeypatch):
+    X, y = relevant_columns(400)
     blocks = [X[:, j : j + 50] for j in range(0, 400, 50)]
     selector = SLFS(order="given", categorical_features="all")
     whole = clone_fit(selector, X, y)
-    limited = SLFS(order="given", categorical_features="all", memory_limit=memory_taken() + 10**8)
-    assert_same_fit(limited.fit_stream(blocks[:6], y).extend(np.hstack(blocks[6:])), whole)
+    cut_everything(monkeypatch, 300, 20)  # planes go to the file at once
+    stream = copy.deepcopy(selector).fit_stream(blocks[:6], y)
+    assert not stream._arrived.store.spill(), "it has no planes in memory"
+    again = pickle.loads(pickle.dumps(stream))
+    for one in (stream, again):
+        assert_same_fit(one.extend(blocks[6]).extend(blocks[7]), whole)
+
+
+def test_a_stream_moves_to_a_file_before_it_gives_up(monkeypatch):
+    X, y = relevant_columns(40)
+    plan, asked = pipeline._plan, []
+
+    def short_once(*arguments):
+        asked.append(arguments)
+        if len(asked) == 2:
+            raise MemoryError("no room")
+        return plan(*arguments)
+
+    monkeypatch.setattr(pipeline, "_plan", short_once)
+    selector = SLFS(order="given", categorical_features="all")
+    stream = copy.deepcopy(selector).fit_stream([X[:, :20], X[:, 20:]], y)
+    assert len(asked) == 3
+    monkeypatch.undo()
+    assert_same_fit(stream, clone_fit(selector, X, y))
+
+
+def test_copies_of_a_stream_go_their_own_ways():
+    X, y = relevant_columns(60)
+    one = SLFS(order="given", categorical_features="all").fit_stream([X[:, :20]], y)
+    other = copy.copy(one)
+    one.extend(X[:, 20:30])
+    other.extend(X[:, 40:])
+    one.extend(X[:, 30:40])
+    assert_same_fit(one, clone_fit(SLFS(order="given", categorical_features="all"), X[:, :40], y))
+    apart = np.delete(X, np.s_[20:40], axis=1)
+    assert_same_fit(other, clone_fit(SLFS(order="given", categorical_features="all"), apart, y))
 
 
 # -- the limit -----------------------------------------------------------------------------------

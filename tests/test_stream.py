@@ -241,3 +241,16 @@ def test_what_a_listener_raises_stops_the_work(n_jobs):
     np.testing.assert_array_equal(
         again.support_, SLFS(order="given").fit(np.hstack([X, X[:, :5]]), y).support_
     )
+
+
+def test_an_error_at_the_end_of_extend_changes_nothing():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 40)
+    X = random.normal(size=(40, 4)) + y[:, np.newaxis]
+    selector = SLFS(order="given").fit_stream([X], y)
+    identifiers = np.array([[f"id {row}"] for row in range(40)], dtype=object)
+    with pytest.raises(UserWarning, match="likely identifiers"):  # warnings are errors here
+        selector.extend(identifiers)
+    assert selector.transform(X).shape == (40, selector.n_features_)
+    again = SLFS(order="given").fit(np.hstack([X, X[:, :1]]), y)
+    np.testing.assert_array_equal(selector.extend(X[:, :1]).support_, again.support_)

@@ -131,7 +131,12 @@ def code_table(
     by default those of MDLP. The planes join those in ``store``, columns being numbered from ``first``.
     """
     work = functools.partial(_code, layout=layout, keep=keep, test=test, cuts=cuts)
-    plan = _plan(table, categorical, threads)
+    try:
+        plan = _plan(table, categorical, threads)
+    except MemoryError:
+        if store is None or not store.spill():
+            raise
+        plan = _plan(table, categorical, threads)
     store = PlaneStore(layout, plan.plane_bytes) if store is None else store
     facts = []
     for part in _each_block(table, work, plan, threads):
@@ -212,24 +217,21 @@ def _reuse_freed_memory() -> None:
 
 def _plan(table: Table, categorical: NDArray[np.bool_], threads: Threads) -> _Plan:
     """Cut the columns, in order, into blocks of one kind, of a size that suits cache and memory."""
-    n_samples, entries, at_once, rest = (
-        table.n_samples,
-        _BLOCK_ENTRIES,
-        _AT_ONCE * threads.count,
-        math.inf,
-    )
-    n_rows = n_samples
-    if threads.budget.limit < math.inf and not isinstance(table, SpreadTable):
+    n_samples, n_rows = table.n_samples, table.n_samples
+    entries, at_once, rest = _BLOCK_ENTRIES, _AT_ONCE * threads.count, math.inf
+    limit = threads.budget.limit
+    if limit < math.inf and not isinstance(table, SpreadTable):
+        tall = n_samples * _ENTRY_BYTES > limit / 4  # not by what is free: the same call, the same bins
         kept = table.n_features * _COLUMN_BYTES + n_samples * _SAMPLE_BYTES
         rest = (threads.budget.spare() - kept) / 2  # the other half is for the planes
-        least = min(n_samples, _LEAST_ROWS) * _ENTRY_BYTES
-        if rest < least:
+        least = min(n_samples, _LEAST_ROWS) if tall else n_samples
+        if rest < least * _ENTRY_BYTES:
             what = f"{n_samples} samples x {table.n_features} columns"
-            raise threads.budget.too_small(kept + 2 * least, what)
+            raise threads.budget.too_small(kept + 2 * least * _ENTRY_BYTES, what)
         most = int(rest / _ENTRY_BYTES)
         at_once = max(1, min(threads.count, most // min(n_samples, _BLOCK_ENTRIES)))
         entries = min(_BLOCK_ENTRIES, most // at_once)
-        n_rows = max(1, min(n_samples, most // at_once))
+        n_rows = min(n_samples - 1, most // at_once) if tall else n_samples
     kind = np.where(table.numbers, np.where(categorical, "levels", "mdlp"), "labels")
     parts = _split(kind, kind == "labels", n_samples, entries)
     return _Plan([_Block(part, str(kind[part[0]]), n_rows) for part in parts], at_once, rest)

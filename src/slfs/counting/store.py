@@ -28,15 +28,22 @@ class PlaneStore:
     layout : SampleLayout
     most_bytes : float, default=inf
         Planes that take more go to the file.
+
+    Attributes
+    ----------
+    layout : SampleLayout
     """
 
     def __init__(self, layout: SampleLayout, most_bytes: float = math.inf) -> None:
-        self._layout = layout
+        self.layout = layout
         self._columns = _Growing(np.empty(0, np.int64))
         self._levels = _Growing(np.empty(0, np.uint64))
         self._counts = _Growing(np.empty(0, np.int64))
         self._words: _Growing | _Filed = _Growing(np.empty(0, np.uint64))
         self._most_bytes = most_bytes
+
+    def __len__(self) -> int:
+        return self._columns.length
 
     def append(self, block: PackedBlock, first: int = 0) -> None:
         """Take in one more block; its columns are counted from column ``first`` of the table."""
@@ -44,34 +51,43 @@ class PlaneStore:
         self._levels.append(block.levels)
         self._counts.append(block.class_counts)
         self._words.append(block.words)
-        if isinstance(self._words, _Growing) and 8 * self._words.length > self._most_bytes:
-            self._words = _Filed(self._words)
+        if 8 * self._words.length > self._most_bytes:
+            self.spill()
 
-    def cut(self, n_columns: int) -> None:
-        """Forget all but the first columns."""
-        if n_columns == self._columns.length:
-            return
+    def spill(self) -> bool:
+        """Move the planes to a file; False if there are none in memory."""
+        if isinstance(self._words, _Filed) or self._words.length == 0:
+            return False
+        self._words = _Filed(self._words)
+        return True
+
+    def start_of(self, n_columns: int) -> PlaneStore:
+        """A store with the first columns: this one if there are no others, or else a copy of them."""
+        if n_columns == len(self):
+            return self
+        packed = self.packed(n_columns)
+        own = PlaneStore(self.layout, self._most_bytes)
+        arrays = packed.arrays
+        own.append(PackedBlock(packed.columns, arrays.levels, arrays.words, arrays.class_counts))
+        return own
+
+    def packed(self, n_columns: int | None = None) -> PackedColumns:
+        """The first columns, or all that are there now; what comes later does not change them."""
         levels = self._levels.joined()[:n_columns]
-        self._words.cut(int(column_words(levels, self._layout).sum()))
-        self._counts.cut(int(levels.sum()) * self._layout.n_classes)
-        self._levels.cut(n_columns)
-        self._columns.cut(n_columns)
-
-    def packed(self) -> PackedColumns:
-        """All that is there now; what comes later does not change it."""
-        levels = self._levels.joined()
+        offset = unsigned_starts(column_words(levels, self.layout))
+        counts_offset = unsigned_starts(levels * np.uint64(self.layout.n_classes))
         arrays = PackedArrays(
-            words=self._words.joined(),
-            offset=unsigned_starts(column_words(levels, self._layout)),
+            words=self._words.joined()[: int(offset[-1])],
+            offset=offset,
             levels=levels,
-            class_counts=self._counts.joined(),
-            counts_offset=unsigned_starts(levels * np.uint64(self._layout.n_classes)),
-            first_word=self._layout.first_word,
-            first_sample=self._layout.first_sample,
-            home_word=self._layout.first_word,
-            home_sample=self._layout.first_sample,
+            class_counts=self._counts.joined()[: int(counts_offset[-1])],
+            counts_offset=counts_offset,
+            first_word=self.layout.first_word,
+            first_sample=self.layout.first_sample,
+            home_word=self.layout.first_word,
+            home_sample=self.layout.first_sample,
         )
-        return PackedColumns(self._layout, self._columns.joined(), arrays)
+        return PackedColumns(self.layout, self._columns.joined()[:n_columns], arrays)
 
 
 class _Growing:
@@ -89,10 +105,6 @@ class _Growing:
     def append(self, part: NDArray[Any]) -> None:
         self._parts.append(part)
         self.length += len(part)
-
-    def cut(self, length: int) -> None:
-        self.joined()
-        self._filled = self.length = length
 
     def joined(self) -> NDArray[Any]:
         if self.length > len(self._array):
@@ -129,10 +141,6 @@ class _Filed:
                 tempfile.gettempdir(),
             ) from error
         self.length += len(part)
-
-    def cut(self, length: int) -> None:
-        self._file.seek(8 * length)
-        self.length = length
 
     def joined(self) -> NDArray[np.uint64]:
         if self.length == 0:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from slfs._compile import compile_kernels
 from slfs._threads import Threads
 from slfs.coding.pipeline import ColumnFacts, join_facts
-from slfs.counting.planes import PackedColumns, SampleLayout
+from slfs.counting.planes import SampleLayout
 from slfs.counting.store import PlaneStore
 from slfs.estimator import TrainingData
 from slfs.information import Information
@@ -83,7 +83,7 @@ class _Arrived:
     n_small: int
     n_columns: int
     store: PlaneStore
-    packed: PackedColumns
+    n_packed: int
     memory: Any
 
 
@@ -174,11 +174,16 @@ class StreamSelector(BaseSelector):
         names, known = _Names(), getattr(self, "feature_names_in_", None)
         names.add(None if known is None else known.tolist())
         names.add(_names_of(block))
-        with Threads(self.n_jobs, self.memory_limit) as threads:
-            before = replace(self._arrived, memory=copy.deepcopy(self._arrived.memory))
-            arrived = self._take_in(block, before.packed.layout, before, threads)
-            self._set_names(names.joined)
-            self._finish(arrived, self.classes_, self.network_.class_name, threads)
+        known_state = self.__dict__.copy()
+        try:
+            with Threads(self.n_jobs, self.memory_limit) as threads:
+                before = replace(self._arrived, memory=copy.deepcopy(self._arrived.memory))
+                arrived = self._take_in(block, before.store.layout, before, threads)
+                self._set_names(names.joined)
+                self._finish(arrived, self.classes_, self.network_.class_name, threads)
+        except BaseException:
+            self.__dict__ = known_state
+            raise
         return self
 
     def _fit_table(self, data: TrainingData, threads: Threads) -> None:
@@ -208,13 +213,8 @@ class StreamSelector(BaseSelector):
     ) -> _Arrived:
         first, done, memory, store, parts, n_small = 0, 0, None, None, [], 0
         if before is not None:
-            first, done, memory, store = (
-                before.n_columns,
-                len(before.packed),
-                before.memory,
-                before.store,
-            )
-            store.cut(done)  # what a call that failed has left
+            first, done, memory = before.n_columns, before.n_packed, before.memory
+            store = before.store.start_of(done)  # a copy of us, or a call that failed, may have gone on
             parts, n_small = before.parts, before.n_small
         facts, store = self._code(table, layout, categorical, threads, None, store, first)
         packed = store.packed()
@@ -234,14 +234,14 @@ class StreamSelector(BaseSelector):
 
         memory = self._look_ahead(facts, memory)
         memory = self._arrive(information, np.arange(done, len(packed)), memory, numbers)
-        return _Arrived(parts, n_small, first + n_columns, store, packed, memory)
+        return _Arrived(parts, n_small, first + n_columns, store, len(packed), memory)
 
     def _finish(
         self, arrived: _Arrived, classes: NDArray[Any], class_name: str, threads: Threads
     ) -> None:
         self.n_features_in_ = arrived.n_columns
         facts = join_facts(arrived.parts)
-        information = Information(arrived.packed, threads)
+        information = Information(arrived.store.packed(arrived.n_packed), threads)
         selection = self._conclude(information, arrived.memory)
         self._store(information, facts, selection, classes, class_name)
         self._arrived = replace(arrived, parts=[facts], n_small=0)
