@@ -40,3 +40,9 @@ def test_a_pipe_is_written_to(tmp_path):
     reader.join(5)
     assert heard == ["news"]
     assert pipe.is_fifo()
+
+
+def test_names_may_be_as_long_as_the_system_allows(tmp_path):
+    path = tmp_path / ("n" * 250 + ".csv")
+    replace_file(path, lambda draft: draft.write_text("new"))
+    assert path.read_text() == "new"

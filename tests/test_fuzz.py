@@ -162,7 +162,7 @@ def test_a_header_that_claims_more_than_there_is(tmp_path):
 def test_the_limit_must_be_a_number(monkeypatch):
     assert max_bytes() > 10**8
     monkeypatch.setenv("SLFS_MAX_BYTES", "much")
-    with pytest.raises(ValueError, match="SLFS_MAX_BYTES is 'much'; expected a number of bytes"):
+    with pytest.raises(ValueError, match=r"SLFS_MAX_BYTES='much' is no size. Give a number of bytes"):
         max_bytes()
 
 

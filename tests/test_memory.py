@@ -260,13 +260,20 @@ def test_copies_of_a_stream_go_their_own_ways():
 
 @pytest.mark.parametrize(
     ("size", "expected"),
-    [("2GiB", 2 << 30), ("500 MB", 5 * 10**8), ("1.5g", 15 * 10**8), (1024, 1024), ("64kib", 65536)],
+    [
+        ("2GiB", 2 << 30),
+        ("500 MB", 5 * 10**8),
+        ("1.5g", 15 * 10**8),
+        (1024, 1024),
+        ("2e6", 2 * 10**6),
+        ("64kib", 65536),
+    ],
 )
 def test_sizes(size, expected):
     assert parse_size(size) == expected
 
 
-@pytest.mark.parametrize("size", ["lots", "2XB", "", "-1", "0", 0, -5, "1e3"])
+@pytest.mark.parametrize("size", ["lots", "2XB", "", "-1", "0", 0, -5, "1e"])
 def test_what_is_no_size_is_refused(size):
     with pytest.raises(ValueError, match="memory_limit"):
         SLFS(memory_limit=size).fit(np.eye(6), [0, 1] * 3)

@@ -246,7 +246,7 @@ def test_what_a_listener_raises_stops_the_work(n_jobs):
 def test_an_error_at_the_end_of_extend_changes_nothing():
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 40)
-    X = random.normal(size=(40, 4)) + y[:, np.newaxis]
+    X = random.normal(size=(40, 4)) + 3 * y[:, np.newaxis]
     selector = SLFS(order="given").fit_stream([X], y)
     identifiers = np.array([[f"id {row}"] for row in range(40)], dtype=object)
     with pytest.raises(UserWarning, match="likely identifiers"):  # warnings are errors here

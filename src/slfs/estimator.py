@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
@@ -25,6 +28,19 @@ CODING_CONSTRAINTS: dict[str, list[Any]] = {
     "n_jobs": [None, Integral],
     "memory_limit": [None, Integral, str],
 }
+
+
+_hushed: ContextVar[bool] = ContextVar("slfs_hushed", default=False)
+
+
+@contextmanager
+def hushed() -> Iterator[None]:
+    """Say nothing of likely identifiers: on parts of a table, of which it has been said already."""
+    token = _hushed.set(True)
+    try:
+        yield
+    finally:
+        _hushed.reset(token)
 
 
 @dataclass(frozen=True)
@@ -93,7 +109,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _warn_of_identifiers(self, coding: Coding, n_samples: int) -> None:
         columns = np.flatnonzero(coding.n_distinct > n_samples / 2)
-        if len(columns):
+        if len(columns) and not _hushed.get():
             named = ", ".join(repr(name) for name in self._feature_names()[columns[:5]])
             warnings.warn(
                 f"{len(columns)} categorical column(s) have more levels than half the samples and are "

@@ -15,6 +15,7 @@ from typing import Any
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _DAY = 24 * 3600.0
+_STEM = 40
 
 
 def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
@@ -31,7 +32,8 @@ def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_old_drafts(path)
-    draft = path.with_name(f".{path.stem}.{os.getpid()}-{threading.get_ident()}.part{path.suffix}")
+    stem = path.stem[:_STEM]  # a name may have 255 bytes
+    draft = path.with_name(f".{stem}.{os.getpid()}-{threading.get_ident()}.part{path.suffix}")
     try:
         write(draft)
         _flush(draft)
@@ -58,7 +60,7 @@ def _flush(draft: Path) -> None:
 
 def _remove_old_drafts(path: Path) -> None:
     """Remove what processes that were killed have left of the same file."""
-    for draft in path.parent.glob(f".{glob.escape(path.stem)}.*.part{glob.escape(path.suffix)}"):
+    for draft in path.parent.glob(f".{glob.escape(path.stem[:_STEM])}.*.part{glob.escape(path.suffix)}"):
         with contextlib.suppress(OSError):
             if draft.stat().st_mtime < time.time() - _DAY:
                 draft.unlink()

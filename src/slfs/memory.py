@@ -9,18 +9,20 @@ from pathlib import Path
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNITS |= {f"{unit}i": 1024**power for power, unit in enumerate("KMGT", 1)}
 
-_SIZE = re.compile(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]?i?)B?\s*", re.IGNORECASE)
+_SIZE = re.compile(r"\s*(\d+(?:\.\d*)?(?:e\d{1,2})?)\s*([KMGT]?i?)B?\s*", re.IGNORECASE)
 
 _USUAL = 300 << 20
 """What a process with the libraries takes, where the system does not say."""
 
 
-def parse_size(size: int | str) -> int:
+def parse_size(size: int | str, what: str = "memory_limit") -> int:
     """Turn a size such as ``"2GiB"``, ``"500 MB"`` or a number of bytes into bytes.
 
     Parameters
     ----------
     size : int or str
+    what : str, default="memory_limit"
+        What an error calls it.
 
     Returns
     -------
@@ -39,12 +41,12 @@ def parse_size(size: int | str) -> int:
         unit = match[2].capitalize() if match else None
         if match is None or unit not in _UNITS:
             raise ValueError(
-                f"memory_limit={size!r} is no size. Give a number of bytes, or a text such as '2GiB' or "
+                f"{what}={size!r} is no size. Give a number of bytes, or a text such as '2GiB' or "
                 "'500MB'."
             )
         found = int(float(match[1]) * _UNITS[unit])
     if found < 1:
-        raise ValueError(f"memory_limit={size!r} is no size: it must be positive.")
+        raise ValueError(f"{what}={size!r} is no size: it must be positive.")
     return found
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.table import ArrayTable, ColumnSource, FrameTable, LabelBlock, NumberBlock, Rows, dense_block
+from slfs.unpacking import check_array
 
 
 class FileColumns(ColumnSource):
@@ -247,9 +248,16 @@ class NpyColumns(FileColumns):
 
     def __init__(self, path: str | Path, *, drop: Sequence[str] = ()) -> None:
         path = Path(path)
+        with path.open("rb") as file:
+            try:
+                check_array(file, path.stat().st_size, path.name)
+            except (ValueError, OverflowError, EOFError, SyntaxError, TypeError) as error:
+                raise ValueError(
+                    f"{path} is damaged, or no .npy file: {error}. Write it again."
+                ) from error
         array = np.load(path, mmap_mode="r", allow_pickle=False)
-        if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "biuf":
-            found = f"{array.dtype} of shape {array.shape}" if hasattr(array, "dtype") else "an archive"
+        if array.ndim != 2 or array.dtype.kind not in "biuf":
+            found = f"{array.dtype} of shape {array.shape}"
             raise ValueError(f"{path} holds {found}; expected numbers in two dimensions.")
         if 0 in array.shape:
             raise ValueError(f"{path} has no columns or no rows.")

@@ -22,6 +22,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from slfs.memory import parse_size
+
 LIMIT_VARIABLE = "SLFS_MAX_BYTES"
 """The environment variable that says how many bytes a file may unpack to."""
 
@@ -29,18 +31,17 @@ OPENERS: dict[str, Callable[..., Any]] = {"gz": gzip.open, "bz2": bz2.open, "xz"
 """Ending of the name of a packed file -> what opens it."""
 
 _PIECE = 1 << 20
+_USUAL = 4 << 30
+"""The limit where the system does not say how much memory there is."""
 
 
 def max_bytes() -> int:
     """How many bytes a file may unpack to: SLFS_MAX_BYTES, or else half of the memory."""
     text = os.environ.get(LIMIT_VARIABLE, "")
     if text:
-        try:
-            return int(float(text))
-        except (ValueError, OverflowError):
-            raise ValueError(
-                f"The environment variable {LIMIT_VARIABLE} is {text!r}; expected a number of bytes."
-            ) from None
+        return parse_size(text, LIMIT_VARIABLE)
+    if not hasattr(os, "sysconf"):
+        return _USUAL
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
@@ -83,17 +84,21 @@ def read_arrays(stream: IO[bytes]) -> dict[str, NDArray[Any]]:
 
 def read_array(data: bytes, name: str) -> NDArray[Any]:
     """The array of a file of NumPy's format, whose header is checked against the bytes that follow."""
-    stream = io.BytesIO(data)
+    check_array(io.BytesIO(data), len(data), name)
+    return np.load(io.BytesIO(data), allow_pickle=False)  # type: ignore[no-any-return]
+
+
+def check_array(stream: IO[bytes], n_bytes: int, name: str) -> None:
+    """Refuse a file of NumPy's format whose header does not go with the bytes that follow."""
     version = npy.read_magic(stream)
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     if version not in readers:
         raise ValueError(f"{name!r} is an array of a foreign version, {version}")
     shape, _, dtype = readers[version](stream)
-    room = len(data) - stream.tell()
+    room = n_bytes - stream.tell()
     if (
         dtype.hasobject
         or any(length < 0 for length in shape)
         or math.prod(shape) * dtype.itemsize != room
     ):
         raise ValueError(f"{name!r} is an array of {dtype} and shape {shape} in {room} bytes")
-    return np.load(io.BytesIO(data), allow_pickle=False)  # type: ignore[no-any-return]

@@ -44,9 +44,10 @@ def without_formulas(frame: Any) -> Any:
     A cell such as =HYPERLINK(...) that somebody has put into the data would otherwise be run by the
     spreadsheet of whoever opens the file. Numbers stay numbers.
     """
-    text = frame.select_dtypes(exclude=["number", "bool", "datetime"])
-    changed = {name: text[name].astype(object).map(_escaped) for name in text.columns}
-    return frame.assign(**changed).rename(columns=_escaped)
+    safe = frame.copy()
+    for name in frame.select_dtypes(exclude=["number", "bool", "datetime"]).columns:
+        safe[name] = frame[name].astype(object).map(_escaped)
+    return safe.rename(columns=_escaped)
 
 
 def _escaped(value: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -18,6 +17,7 @@ from slfs._threads import Threads
 from slfs.classifiers.base import NetworkClassifier
 from slfs.classifiers.tan import TAN, ChowLiu
 from slfs.comparing.result import FoldScore, NetworkComparison, NetworkPair
+from slfs.estimator import hushed
 from slfs.folds import Split, stratified_folds
 from slfs.network import ROOT, TreeNetwork
 from slfs.paired_tests import corrected_t_test, mcnemar
@@ -133,8 +133,7 @@ def compare_networks(
         for repeat in range(repeats)
         for fold, split in enumerate(stratified_folds(target, folds, random_state + repeat))
     ]
-    with warnings.catch_warnings(), Threads(n_jobs) as threads:
-        warnings.filterwarnings("ignore", message=".*likely identifiers")  # said of the whole table
+    with Threads(n_jobs) as threads:
         models = learner.learn(np.arange(table.n_samples), fitted)
         tested = threads.map(counted(learner.test, len(splits)), splits)
     networks = {
@@ -148,7 +147,7 @@ def compare_networks(
             right[score.network][test] = hits
     return NetworkComparison(
         networks,
-        float(getattr(chooser, "lambda_", 1.0)),
+        float(getattr(getattr(chooser, "selector", chooser) or SLFS(), "lambda_", 1.0)),
         scores,
         [
             _pair(first, second, networks, scores, right, folds)
@@ -176,6 +175,12 @@ class _Learner:
         self, rows: Ints, fitted: BaseSelector | None = None
     ) -> dict[str, tuple[NetworkClassifier, Ints]]:
         """Each network, fitted to some rows, with the columns of the table that it sees."""
+        with hushed():  # of the whole table it has been said
+            return self._learn(rows, fitted)
+
+    def _learn(
+        self, rows: Ints, fitted: BaseSelector | None
+    ) -> dict[str, tuple[NetworkClassifier, Ints]]:
         y = self.codes[rows]
         if fitted is None:
             fitted = clone(self.selector).set_params(n_jobs=1).fit(self._part(rows), y)
@@ -185,7 +190,9 @@ class _Learner:
         found: dict[str, tuple[NetworkClassifier, Ints]] = {type(fitted).__name__: (own, every)}
         for name, kind in (("TAN", TAN), ("Chow-Liu", ChowLiu)):
             if len(seen):
-                model = kind(categorical_features=self.categorical[seen]).fit(self._part(rows, seen), y)
+                model = kind(
+                    categorical_features=self.categorical[seen], memory_limit=self.selector.memory_limit
+                ).fit(self._part(rows, seen), y)
                 found[name] = model, seen
             else:  # nothing to go by but the classes themselves
                 found[name] = own, every

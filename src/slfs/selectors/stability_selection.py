@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from numbers import Integral, Real
@@ -21,12 +20,14 @@ from sklearn.utils.validation import check_is_fitted
 from slfs._threads import Threads
 from slfs.coding.pipeline import ColumnFacts, SpreadTable, code_table
 from slfs.counting.planes import SampleLayout
-from slfs.estimator import TrainingData
+from slfs.estimator import TrainingData, hushed
+from slfs.false_discovery import q_values
 from slfs.information import Information
 from slfs.network import ROOT, TreeNetwork
 from slfs.parts import Part, WithNoise
 from slfs.progress import counted, listening
 from slfs.selectors.base import BaseSelector
+from slfs.selectors.confidence import confidence
 from slfs.selectors.consensus import ConsensusNetwork, consensus_tree, count_edges
 from slfs.selectors.records import OUTRANKED
 from slfs.selectors.selection import Selection
@@ -171,6 +172,12 @@ class StabilitySelection(BaseSelector):
         return self._inner().categorical_features
 
     @property
+    def memory_limit(self) -> int | str | None:  # type: ignore[override]
+        """That of the selector; with one, subsamples are worked on one after another."""
+        limit: int | str | None = self._inner().memory_limit
+        return limit
+
+    @property
     def supports_(self) -> sparse.csr_array:
         """What was chosen in each subsample: a sparse array of booleans, one row a subsample."""
         check_is_fitted(self)
@@ -207,9 +214,16 @@ class StabilitySelection(BaseSelector):
         if not record["level"]:
             return f"{record['name']!r} is dropped: {record['reason']}."
         told = f"It tells {record['relevance']:.3g} nats about the class."
-        return f"{record['name']!r} is kept: {self.frequency_words(record['frequency'])}. {told}"
+        q_value = q_values(self.features_["p_value"])[self.place(column)]
+        evidence = confidence(record["p_value"], q_value)
+        chosen = self.frequency_words(record["frequency"])
+        return f"{record['name']!r} is kept: {chosen}. {told} {evidence}".rstrip()
 
     def _inner(self) -> Any:
+        if isinstance(self.selector, StabilitySelection):
+            raise TypeError(
+                "selector is a StabilitySelection itself. Give the selector that it runs on subsamples."
+            )
         return SLFS() if self.selector is None else self.selector
 
     def _fit_table(self, data: TrainingData, threads: Threads) -> None:
@@ -241,17 +255,19 @@ class StabilitySelection(BaseSelector):
         if self.false_discovery_rate is not None:
             noisy = WithNoise(table, names, np.random.default_rng(int(seeds[0])))
             table, names, categorical = noisy, noisy.names, categorical[noisy.source]
-        selector = clone(self._inner()).set_params(categorical_features=categorical, n_jobs=1)
+        own = self.n_jobs if threads.budget.limit < math.inf else 1  # a limit is that of one fit
+        selector = clone(self._inner()).set_params(categorical_features=categorical, n_jobs=own)
         work = functools.partial(_select, selector, table, names, data.target.codes)
         halves = [(int(seeds[1 + run // 2]), run % 2 == 1) for run in range(self.n_subsamples)]
 
         def one(half: tuple[int, bool]) -> Run:
-            with listening(None):  # whoever listens is told of subsamples, not of blocks
+            # whoever listens is told of subsamples, not of blocks; identifiers are told of at the end
+            with listening(None), hushed():
                 return work(draw(data.layout, self.fraction, *half))
 
-        with warnings.catch_warnings():  # of the whole table the same is said once
-            warnings.filterwarnings("ignore", message=".*likely identifiers")
-            runs = threads.map(counted(one, self.n_subsamples), halves)
+        told = counted(one, self.n_subsamples)
+        at_once = threads.count if threads.budget.limit == math.inf else 1
+        runs = list(threads.each(told, halves, at_once))
         if noisy is None:
             return runs, []
         real, noise = ~noisy.is_noise, noisy.is_noise
@@ -263,6 +279,7 @@ class StabilitySelection(BaseSelector):
         cuts = inner._cut_points(data, threads)
         code = functools.partial(code_table, layout=data.layout, threads=threads, test=True)
         facts, store = code(data.table, categorical=data.categorical, keep=_none, cuts=cuts)
+        columns = columns[facts.relevance[columns] > 0]
         order = np.lexsort((columns, -facts.relevance[columns], -self.frequencies_[columns]))
         kept = np.sort(columns[order[: self.max_features]])
         if len(kept):
@@ -287,6 +304,8 @@ class StabilitySelection(BaseSelector):
         longer["role"][dropped & (self.frequencies_ > 0)] = OUTRANKED
         reasons = {share: self._reason(share) for share in np.unique(self.frequencies_[dropped])}
         longer["reason"][dropped] = [reasons[share] for share in self.frequencies_[dropped]]
+        silent = dropped & (self.frequencies_ >= self.threshold_) & (records["relevance"] <= 0)
+        longer["reason"][silent] = "on all samples together it tells nothing about the class"
         return longer.view(np.recarray)
 
     def _reason(self, frequency: float) -> str:
