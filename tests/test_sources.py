@@ -138,7 +138,7 @@ def test_a_truncated_npy_file(tmp_path):
     header = b"\x93NUMPY\x01\x00\x76\x00" + (
         b"{'descr': '<f8', 'fortran_order': False, 'shape': (1180591620717411303424, 3), }".ljust(117)
     ) + b"\n"  # fmt: skip
-    for content in (b"", b"PK\x03\x04 and more", b"\x93NUMPY", header):
+    for content in (b"", b"PK\x03\x04 and more", b"\x93NUMPY", header, header.replace(b"}", b" ")):
         path.write_bytes(content)
         with pytest.raises(ValueError, match=r"table\.npy is damaged, or no \.npy file"):
             NpyColumns(path)

@@ -23,8 +23,8 @@ LEAST_EXPECTED = 5
 """Samples that every cell must expect for the chi-square distribution to be used.
 
 The true probability of the smaller of the two statistics was worked out for 3 to 20 levels, classes of
-1 % to 50 % and levels of equal and of very different sizes. It is at most about 1.1 times as large as said
-from 1e-3 down to 1e-5; Pearson's alone is up to 3 times too ready, G up to 10. Small tables of equal
+1 % to 50 % and levels of equal and of very different sizes. It is at most about 1.1 times the nominal
+one from 1e-3 down to 1e-5; Pearson's alone is up to 3 times too ready, G up to 10. Small tables of equal
 levels are the worst, where few different statistics exist: three levels of 12 samples and two classes
 reach 0.1 with probability 0.175, and levels of 42 samples 0.001 with 0.00116.
 """

@@ -251,7 +251,7 @@ class NpyColumns(FileColumns):
         with path.open("rb") as file:
             try:
                 check_array(file, path.stat().st_size, path.name)
-            except (ValueError, OverflowError, EOFError, SyntaxError, TypeError) as error:
+            except Exception as error:  # the parser of headers may stumble over anything
                 raise ValueError(
                     f"{path} is damaged, or no .npy file: {error}. Write it again."
                 ) from error
