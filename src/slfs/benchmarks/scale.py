@@ -107,15 +107,18 @@ def agree(shape=(1000, 50_000)):
         table.flush()
         X, rows = np.array(table), []
         usual = seconds("in memory", lambda s: s.fit(X, y))
+        alone = seconds("one thread", lambda s: s.set_params(n_jobs=1).fit(X, y))
         options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
         with LocalCluster(**options) as cluster, Client(cluster):
             widths = ((shape[0],), (5000,) * (shape[1] // 5000))
             spread = dask.array.map_blocks(_read_chunk, str(path), chunks=widths, dtype=np.float32)
-            rows.append(("Dask, two processes", seconds("dask", lambda s: s.fit(spread, y))))
+            taken = seconds("dask", lambda s: s.fit(spread, y))
+            rows.append(("Dask, two processes", taken, "in memory, one thread", alone))
+            rows.append(("Dask, two processes", taken, "in memory, two threads", usual))
         mapped = np.load(path, mmap_mode="r")
         limit = memory_taken() + shape[1] * 700 + (64 << 20)
         within = seconds("limit", lambda s: s.set_params(memory_limit=limit).fit(mapped, y))
-        rows.append(("from a file, within a limit", within))
+        rows.append(("from a file, within a limit", within, "in memory, two threads", usual))
         given = seconds("whole", lambda s: s.fit(mapped, y), "given")
         cut = [mapped[:, j : j + 7001] for j in range(0, shape[1], 7001)]
         streamed = seconds("stream", lambda s: s.fit_stream(cut, y), "given")
@@ -124,8 +127,7 @@ def agree(shape=(1000, 50_000)):
         same = np.array_equal(network.columns, expected.columns)
         if not (same and np.array_equal(network.parents, expected.parents)):
             raise AssertionError(f"{name} selects something else")
-    compared = [(what, taken, "in memory", usual) for what, taken in rows]
-    return [*compared, ("a stream of 8 blocks", streamed, "order='given', whole", given)]
+    return [*rows, ("a stream of 8 blocks", streamed, "order='given', whole", given)]
 
 
 def _read_chunk(path, block_info=None):
