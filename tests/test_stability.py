@@ -1,5 +1,6 @@
 """Stability selection: the measure, the subsamples, the consensus, and the noise that calibrates."""
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,6 +23,7 @@ from slfs import (
     StabilitySelection,
     make_network_classification,
 )
+from slfs.coding import pipeline
 from slfs.counting.planes import SampleLayout
 from slfs.network import ROOT
 from slfs.parts import Part, WithNoise
@@ -360,3 +362,48 @@ def test_a_rate_that_no_threshold_holds(cancer):
     assert selector.threshold_ == np.inf
     assert selector.n_features_ == 0
     assert "takes at least 100 columns" in selector.explain("mean area")
+
+
+def test_what_tells_nothing_on_all_samples_is_not_kept():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(60, 200)), np.arange(60) % 2
+    X[:, 0] += 3 * y
+    selector = StabilitySelection(n_subsamples=40, threshold=0.02).fit(X, y)
+    often = selector.frequencies_ >= 0.02
+    silent = selector.features_["relevance"] == 0
+    assert (often & silent).any()
+    assert not (selector.support_ & silent).any()
+    column = int(np.flatnonzero(often & silent)[0])
+    assert "on all samples together it tells nothing" in selector.explain(column)
+    assert "Evidence that it has to do with the class at all: overwhelming" in selector.explain(0)
+
+
+def test_a_selection_of_selections_is_refused():
+    with pytest.raises(TypeError, match="selector is a StabilitySelection itself"):
+        StabilitySelection(StabilitySelection()).fit(np.eye(20), np.arange(20) % 2)
+
+
+def test_warnings_of_subsamples_are_said_once_and_filters_stay():
+    X = np.array([[f"id {row}", "ab"[row % 2]] for row in range(40)], dtype=object)
+    y, before = np.arange(40) % 2, list(warnings.filters)
+    with pytest.warns(UserWarning, match="likely identifiers") as said:
+        StabilitySelection(n_subsamples=10, n_jobs=2).fit(X, y)
+    assert len(said) == 1
+    assert warnings.filters == before
+
+
+def test_a_limit_of_the_selector_is_that_of_all(monkeypatch):
+    random = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = random.normal(size=(80, 10)) + y[:, np.newaxis]
+    free = StabilitySelection(n_subsamples=10).fit(X, y)
+    plan, limits = pipeline._plan, []
+
+    def spy(table, categorical, threads):
+        limits.append(threads.budget.limit)
+        return plan(table, categorical, threads)
+
+    monkeypatch.setattr(pipeline, "_plan", spy)
+    held = StabilitySelection(SLFS(memory_limit="8GiB"), n_subsamples=10, n_jobs=2).fit(X, y)
+    assert set(limits) == {8 << 30}
+    np.testing.assert_array_equal(held.frequencies_, free.frequencies_)
