@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_iris
 
-from slfs import BNSLFS
+from slfs import BNSLFS, SLFS
 from slfs.saving import ModelFileError, load, save
 from slfs.saving.checks import _demand_forest
 from tests.test_saving import LABELS, mixed
@@ -241,3 +242,13 @@ def test_ways_up_that_do_not_end_are_found(parents):
     else:
         with pytest.raises(ModelFileError, match=r"ancestor|no node"):
             _demand_forest(np.array(parents, np.int64))
+
+
+@pytest.mark.parametrize("p_value", [7.0, -0.5])
+def test_p_values_must_be_probabilities(p_value, tmp_path):
+    X, y = load_iris(return_X_y=True)
+    selector = SLFS().fit(X, y)
+    selector.features_["p_value"][2] = p_value
+    save(selector, tmp_path / "forged.slfs")
+    with pytest.raises(ModelFileError, match="p-values that are no probabilities"):
+        load(tmp_path / "forged.slfs")

@@ -87,8 +87,8 @@ class NaiveBayes(_AllColumns):
     n_jobs : int or None, default=None
         Threads.
     memory_limit : int, str or None, default=None
-        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
-        a temporary file. See the page on scaling.
+        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
+        planes go to a temporary file. See the page on scaling.
 
     Attributes
     ----------
@@ -138,8 +138,8 @@ class TAN(_AllColumns):
     n_jobs : int or None, default=None
         Threads. The result is the same to the bit for any number.
     memory_limit : int, str or None, default=None
-        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
-        a temporary file. See the page on scaling.
+        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
+        planes go to a temporary file. See the page on scaling.
 
     Attributes
     ----------
@@ -221,8 +221,8 @@ class ChowLiu(_AllColumns):
     n_jobs : int or None, default=None
         Threads. The result is the same to the bit for any number.
     memory_limit : int, str or None, default=None
-        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
-        a temporary file. See the page on scaling.
+        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
+        planes go to a temporary file. See the page on scaling.
 
     Attributes
     ----------

@@ -36,8 +36,8 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
     n_jobs : int or None, default=None
         Threads.
     memory_limit : int, str or None, default=None
-        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
-        a temporary file. See the page on scaling.
+        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
+        planes go to a temporary file. See the page on scaling.
 
     Attributes
     ----------

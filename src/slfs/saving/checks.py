@@ -17,6 +17,7 @@ from slfs.saving.registry import FITTED, OPTIONAL
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.records import explain
 from slfs.selectors.selection import NetworkCounts
+from slfs.selectors.stability_selection import StabilitySelection
 
 _CODES = 256
 """Levels that a code of one byte can tell apart."""
@@ -58,6 +59,14 @@ def _check_selector(selector: BaseSelector) -> None:
     _demand(selector.n_features_ == len(network), "n_features_ is not the size of the network")
     _demand(len(selector.features_) == n_features, "features_ has not one record a column")
     explain(selector.features_[0])  # has all fields, and numbers where they belong
+    p_values = selector.features_["p_value"]
+    _demand(
+        bool((np.isnan(p_values) | ((p_values >= 0) & (p_values <= 1))).all()),
+        "features_ has p-values that are no probabilities",
+    )
+    if isinstance(selector, StabilitySelection):
+        _demand_array(selector.frequencies_, np.float64, (n_features,), "frequencies_")
+        _demand_array(selector.edge_frequencies_, np.float64, (len(network),), "edge_frequencies_")
 
 
 def _check_classifier(classifier: NetworkClassifier) -> None:

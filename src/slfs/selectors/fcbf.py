@@ -32,8 +32,8 @@ class FCBF(BaseSelector):
     n_jobs : int or None, default=None
         Threads. The result is the same to the bit for any number.
     memory_limit : int, str or None, default=None
-        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
-        a temporary file. See the page on scaling.
+        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
+        planes go to a temporary file. See the page on scaling.
 
     Attributes
     ----------

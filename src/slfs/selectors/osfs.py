@@ -34,8 +34,8 @@ class OSFS(MarkovBlanketSelector):
     n_jobs : int or None, default=None
         Threads that code the columns.
     memory_limit : int, str or None, default=None
-        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
-        a temporary file. See the page on scaling.
+        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
+        planes go to a temporary file. See the page on scaling.
 
     Attributes
     ----------

@@ -31,8 +31,8 @@ class SAOLA(StreamSelector):
     n_jobs : int or None, default=None
         Threads that code the columns.
     memory_limit : int, str or None, default=None
-        Memory that the process may take, such as ``\"2GiB\"``; more is read in smaller blocks or kept in
-        a temporary file. See the page on scaling.
+        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
+        planes go to a temporary file. See the page on scaling.
 
     Attributes
     ----------
