@@ -1,9 +1,11 @@
 """A limit for the memory changes how a table is read and where planes are kept, never what is found."""
 
 import copy
+import functools
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -241,6 +243,33 @@ def test_a_stream_moves_to_a_file_before_it_gives_up(monkeypatch):
     assert len(asked) == 3
     monkeypatch.undo()
     assert_same_fit(stream, clone_fit(selector, X, y))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_leaves_the_stream_as_it_was(monkeypatch):
+    X, y = relevant_columns(60)
+    selector = SLFS(order="given", categorical_features="all").fit_stream([X[:, :20]], y)
+    expected = clone_fit(SLFS(order="given", categorical_features="all"), X, y)
+    with monkeypatch.context() as inner:
+        cut_everything(inner, 300, 20)
+        full = functools.partial(Path("/dev/full").open, "r+b")
+        inner.setattr("tempfile.TemporaryFile", lambda buffering, prefix: full(buffering))  # noqa: ARG005
+        with pytest.raises(OSError, match="Set TMPDIR to a folder on a larger disk, or raise"):
+            SLFS(order="given", categorical_features="all").fit_stream([X], y)
+        selector._arrived.store._most_bytes = 0.0
+        with pytest.raises(OSError, match="TMPDIR"):
+            selector.extend(X[:, 20:])
+    assert_same_fit(selector.extend(X[:, 20:]), expected)
+
+
+def test_blocks_without_relevant_columns_are_no_harm_to_the_file(monkeypatch):
+    X, y = relevant_columns(40)
+    X[:, 10:30] = 1
+    cut_everything(monkeypatch, 300, 5)
+    stream = SLFS(order="given", categorical_features="all")
+    stream.fit_stream([X[:, j : j + 10] for j in range(0, 40, 10)], y)
+    monkeypatch.undo()
+    assert_same_fit(stream, SLFS(order="given", categorical_features="all").fit(X, y))
 
 
 def test_copies_of_a_stream_go_their_own_ways():

@@ -123,7 +123,7 @@ class _Filed:
     """An array of words in a file that grows at its end."""
 
     def __init__(self, before: _Growing) -> None:
-        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="slfs-planes-")  # noqa: SIM115
+        self._file: IO[bytes] = tempfile.TemporaryFile(buffering=0, prefix="slfs-planes-")  # noqa: SIM115
         weakref.finalize(self, self._file.close)  # the mapped pages stay
         self.length = 0
         for part in (before._array[: before._filled], *before._parts):
@@ -131,8 +131,10 @@ class _Filed:
 
     def append(self, part: NDArray[Any]) -> None:
         try:
-            self._file.write(part.data)
-            self._file.flush()
+            self._file.seek(8 * self.length)
+            left = part.view(np.uint8)
+            while len(left):
+                left = left[self._file.write(left.data) :]
         except OSError as error:
             raise OSError(
                 error.errno,
