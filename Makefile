@@ -43,7 +43,8 @@ soak: .venv/test.stamp ## Fit for an hour and watch the memory; ARGS="--minutes 
 KERNEL_TESTS := $(addprefix tests/,test_counting.py test_mdlp.py test_chi2.py test_stream.py test_slfs.py \
 	test_table.py::test_columns_become_rows_whatever_type_and_memory_order test_information.py::test_laws \
 	test_information.py::test_sums_over_few_levels_are_those_of_their_tables \
-	test_information.py::test_pooled_counts_are_the_same_bits_however_they_are_counted)
+	test_information.py::test_pooled_counts_are_the_same_bits_however_they_are_counted test_contingency.py \
+	test_significance.py::test_permutations_approach_the_count_of_all_of_them)
 coverage: .venv/test.stamp ## Branch coverage, kernels as plain Python; at least 95 %
 	$(BIN)/coverage erase
 	SLFS_EXAMPLES=20 $(BIN)/coverage run -m pytest -q -n auto -p no:cacheprovider
