@@ -67,11 +67,8 @@ def counted(work: Callable[[Item], Result], total: int) -> Callable[[Item], Resu
 def counting(total: int | None) -> Iterator[Callable[[], None]]:
     """Count pieces of work by hand: what is yielded tells of one more; work within them is not told."""
     step = steps(total)
-    token = _listener.set(None)
-    try:
+    with listening(None):
         yield step
-    finally:
-        _listener.reset(token)
 
 
 def steps(total: int | None) -> Callable[[], None]:

@@ -27,11 +27,20 @@ class FileColumns(ColumnSource):
     shape : tuple of int
     """
 
-    def __init__(self, path: Path, names: list[str], n_samples: int, kinds: NDArray[np.bool_]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        names: list[str],
+        n_samples: int,
+        kinds: NDArray[np.bool_],
+        drop: Sequence[str],
+    ) -> None:
         self.path, self.n_samples = path, n_samples
         self._all_names = self.names = names
         self.n_features = len(names)
         self.numbers, self.categorical = kinds.T
+        if drop:
+            self.__dict__.update(self.without(drop).__dict__)
 
     def without(self, columns: Sequence[str]) -> Self:
         """Leave columns out.
@@ -126,11 +135,9 @@ class ParquetColumns(FileColumns):
         self._ends = np.cumsum([about.row_group(group).num_rows for group in groups])
         kinds = {kind: _kind_of(kind) for kind in set(schema.types)}
         own = np.array([kinds[kind] for kind in schema.types])
-        super().__init__(path, list(schema.names), about.num_rows, own)
         index = (schema.pandas_metadata or {}).get("index_columns", ())
-        unwanted = [*(name for name in index if name in self.names), *drop]
-        if unwanted:
-            self.__dict__.update(self.without(unwanted).__dict__)
+        unwanted = [*(name for name in index if name in schema.names), *drop]
+        super().__init__(path, list(schema.names), about.num_rows, own, unwanted)
 
     def take(self, columns: NDArray[np.int64]) -> Any:
         """Read some columns into a pandas DataFrame.
@@ -265,9 +272,7 @@ class NpyColumns(FileColumns):
         boolean = array.dtype.kind == "b"
         kinds = np.tile([True, boolean], (array.shape[1], 1))
         names = [f"x{column}" for column in range(array.shape[1])]
-        super().__init__(path, names, len(array), kinds)
-        if drop:
-            self.__dict__.update(self.without(drop).__dict__)
+        super().__init__(path, names, len(array), kinds, drop)
 
     def take(self, columns: NDArray[np.int64]) -> Any:
         """Read some columns into a pandas DataFrame.

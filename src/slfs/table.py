@@ -21,7 +21,7 @@ from sklearn.utils import check_array
 
 from slfs.gather import gather
 from slfs.ragged import ragged, starts
-from slfs.values import DATES, are_numbers, missing_values, to_numbers
+from slfs.values import DATES, are_numbers, is_dask, missing_values, to_numbers
 
 Rows = NDArray[np.int64]
 
@@ -302,11 +302,6 @@ class FrameTable:
         block = _label_block(_plain(series)[order].tolist(), series.name)
         null = series.is_null().to_numpy()[order]
         return LabelBlock(block.values, block.missing | null, series.name)
-
-
-def is_dask(X: Any) -> bool:
-    """Tell a collection of Dask's without importing Dask."""
-    return type(X).__module__.startswith("dask.")
 
 
 def keep_types(X: Any) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
-from slfs.values import DATES, missing_values
+from slfs.values import DATES, is_dask, missing_values
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Target:
 
 def read_target(y: Any) -> Target:
     """Recognise class labels and check them: one class for each sample, at least two classes."""
-    if type(y).__module__.startswith("dask."):
+    if is_dask(y):
         y = y.compute()
     if y is None:
         raise ValueError(

@@ -55,3 +55,8 @@ def _is_missing(value: Any) -> bool:
     if isinstance(value, float | np.floating | Decimal):
         return bool(value != value)
     return type(value).__name__ in _NA_TYPES
+
+
+def is_dask(X: Any) -> bool:
+    """Tell a collection of Dask's without importing Dask."""
+    return type(X).__module__.startswith("dask.")

@@ -120,7 +120,31 @@ class NaiveBayes(_AllColumns):
         self.memory_limit = memory_limit
 
 
-class TAN(_AllColumns):
+class _SpanningTree(_AllColumns):
+    """Base of the classifiers that grow a tree over all columns."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_AllColumns._parameter_constraints,
+        "backoff": [POSITIVE, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        backoff: float | None = 5.0,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.backoff = backoff
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+
+
+class TAN(_SpanningTree):
     """Tree-augmented naive Bayes: every column depends on the class and at most one other column.
 
     The tree over the columns is the one with the largest sum of I(f;k|Y) (Chow and Liu, given the
@@ -174,26 +198,6 @@ class TAN(_AllColumns):
         └── x1
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_AllColumns._parameter_constraints,
-        "backoff": [POSITIVE, None],
-    }
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        backoff: float | None = 5.0,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        memory_limit: int | str | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.backoff = backoff
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
-
     def _structure(self, information: Information) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return _spanning_tree(
             np.full(len(information.packed), -1.0),
@@ -201,7 +205,7 @@ class TAN(_AllColumns):
         )
 
 
-class ChowLiu(_AllColumns):
+class ChowLiu(_SpanningTree):
     """The tree over columns and class that explains the data best: each depends on one other alone.
 
     The tree is the one with the largest sum of I(f;k) over its edges, the class being one of the
@@ -253,23 +257,6 @@ class ChowLiu(_AllColumns):
     """
 
     _dependence = "tree"
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = TAN._parameter_constraints
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        backoff: float | None = 5.0,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        memory_limit: int | str | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.backoff = backoff
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
 
     def _structure(self, information: Information) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return _spanning_tree(information.relevance.copy(), information.mutual_information)

@@ -25,8 +25,9 @@ from slfs.parts import Part
 from slfs.progress import counted, listening
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
-from slfs.table import Table, is_dask, read_table, resolve_categorical
+from slfs.table import Table, read_table, resolve_categorical
 from slfs.target import read_target
+from slfs.values import is_dask
 
 Ints = NDArray[np.int64]
 
@@ -171,16 +172,11 @@ class _Learner:
     structure: str
     columns: str
 
+    @hushed()  # of the whole table it has been said
     def learn(
         self, rows: Ints, fitted: BaseSelector | None = None
     ) -> dict[str, tuple[NetworkClassifier, Ints]]:
         """Each network, fitted to some rows, with the columns of the table that it sees."""
-        with hushed():  # of the whole table it has been said
-            return self._learn(rows, fitted)
-
-    def _learn(
-        self, rows: Ints, fitted: BaseSelector | None
-    ) -> dict[str, tuple[NetworkClassifier, Ints]]:
         y = self.codes[rows]
         if fitted is None:
             fitted = clone(self.selector).set_params(n_jobs=1).fit(self._part(rows), y)

@@ -90,7 +90,8 @@ def make_facts(
         )
     check_is_fitted(selector)
     network, totals = selector.network_, selector.network_counts_.class_totals
-    columns, words = _columns(selector)
+    shares = q_values(selector.features_["p_value"])
+    columns, words = _columns(selector, shares)
     roles = Counter(selector.features_["role"].tolist())
     facts: dict[str, Any] = {
         "format": FORMAT,
@@ -116,18 +117,17 @@ def make_facts(
             "scikit-learn": sklearn.__version__,
         },
         "code": _code(selector),
-        "nodes": _nodes(selector),
+        "nodes": _nodes(selector, shares[network.columns]),
         **words,
         "columns": columns,
     }
     return {"summary": summary(facts), **facts}
 
 
-def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
+def _nodes(selector: BaseSelector, q_value: NDArray[np.float64]) -> list[dict[str, Any]]:
     """What is known of each feature in the tree, in the order in which they joined."""
     network, counts = selector.network_, selector.network_counts_
     coding = counts.coding
-    q_value = q_values(selector.features_["p_value"])[network.columns]
     return [
         {
             "name": as_text(network.names[node]),
@@ -159,7 +159,9 @@ def _frequency(selector: BaseSelector, column: int) -> str:
     return selector.frequency_words(selector.frequencies_[column])
 
 
-def _columns(selector: BaseSelector) -> tuple[dict[str, list[Any]], dict[str, list[str]]]:
+def _columns(
+    selector: BaseSelector, q_value: NDArray[np.float64]
+) -> tuple[dict[str, list[Any]], dict[str, list[str]]]:
     """The records of all columns, field by field; and the words that they point to."""
     records = selector.features_
     place = {name: column for column, name in enumerate(records["name"].tolist())}
@@ -185,7 +187,7 @@ def _columns(selector: BaseSelector) -> tuple[dict[str, list[Any]], dict[str, li
         columns["frequency"] = _all_rounded(selector.frequencies_)
     if not np.isnan(records["p_value"]).all():
         columns["p_value"] = _all_rounded(records["p_value"])
-        columns["q_value"] = _all_rounded(q_values(records["p_value"]))
+        columns["q_value"] = _all_rounded(q_value)
     return columns, {"roles": roles, "reasons": reasons, "sentences": sentences}
 
 

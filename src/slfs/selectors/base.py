@@ -29,7 +29,8 @@ from slfs.false_discovery import q_values
 from slfs.information import Information
 from slfs.selectors.records import explain, explain_in_full, make_records
 from slfs.selectors.selection import Selection, count_network, make_network
-from slfs.table import ColumnSource, Table, is_dask, keep_types
+from slfs.table import ColumnSource, Table, keep_types
+from slfs.values import is_dask
 
 if TYPE_CHECKING:
     from slfs.classifiers.bnslfs import BNSLFS

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval
 
 from slfs._threads import Threads
 from slfs.coding.codebook import MAX_LEVELS
-from slfs.coding.cut_kernels import merge_intervals
+from slfs.coding.cut_kernels import merge_intervals, midpoint
 from slfs.coding.pipeline import ColumnFacts, Cuts, code_table
 from slfs.counting.planes import SampleLayout
 from slfs.estimator import TrainingData
@@ -143,10 +143,8 @@ class _Column:
 
     def cut_points(self) -> NDArray[np.float64]:
         last = np.flatnonzero(np.diff(self.interval))
-        low, high = self.values[last], self.values[last + 1]
-        with np.errstate(invalid="ignore"):  # nothing is half-way between two infinities
-            middle = 0.5 * low + 0.5 * high
-        return np.where((low <= middle) & (middle < high), middle, low)
+        pairs = zip(self.values[last].tolist(), self.values[last + 1].tolist(), strict=True)
+        return np.array([midpoint(low, high) for low, high in pairs], np.float64)
 
 
 def _merge_while_consistent(

@@ -28,8 +28,9 @@ from slfs.network import ROOT
 from slfs.progress import counting
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.selection import Selection
-from slfs.table import ColumnSource, Table, is_dask, read_table, resolve_categorical
+from slfs.table import ColumnSource, Table, read_table, resolve_categorical
 from slfs.target import read_target
+from slfs.values import is_dask
 
 
 @dataclass
