@@ -105,11 +105,23 @@ def test_columns_of_ten_million_samples(counts):
     assert abs(mpmath.mpf(float(relevance[0])) - expected["relevance"]) < 1e-12
 
 
-def test_the_bound_where_most_cells_are_small():
-    """Rounding adds up over cells, half of the last bit for each: the bound of docs/robustness.md."""
-    table = np.full((10, 200, 200), 3)
-    bound = table.size / (2 * nlogn_table(int(table.sum())).scale * table.sum())
-    check(table, bound + 1e-14)
+def test_rounding_is_put_back_where_cells_are_many_and_small():
+    """Half of a last bit for each of 650 250 cells would be 3e-12."""
+    table = np.full((10, 255, 255), 15)
+    rest = nlogn_table(int(table.sum())).rest
+    assert abs(rest[15]) > 2**12, "else this shows nothing"
+    check(table)
+    table[:, ::2, 1::2] = 3
+    check(table)
+
+
+def test_a_copy_has_no_news_among_millions():
+    """Rounding is put back in large tables only: the two sums of a column and its copy are equal."""
+    random = np.random.default_rng(0)
+    f, y = random.integers(0, 255, (1, 10**6)), random.integers(0, 40, 10**6)
+    information = information_of(np.concatenate([f, f]), y)
+    assert information.nlogn.rest.any()
+    assert information.pairs(0, np.array([1])).of_one_given_other[0] == 0
 
 
 def test_sums_of_mutual_information_are_exact_beyond_a_word():

@@ -128,12 +128,19 @@ def _log_factorial(n: int, table: Floats) -> float:
     return table[n] if n < table.shape[0] else math.lgamma(n + 1.0)
 
 
+@inlined
+def _rise(both: int, level: int, label: int, rest: int) -> float:
+    """How many times likelier a table of ``both`` + 1 is than one of ``both``, the margins as given."""
+    return (float(level - both) * float(label - both)) / (float(both + 1) * float(rest + both + 1))
+
+
 @helper
 def fisher_exact(both: int, level: int, label: int, size: int, log_factorial: Floats) -> float:
     """Fisher's two-sided exact test: ``both`` of ``size`` samples have the level and the class.
 
     The probability of all tables with the same margins that are not more likely than this one, a table
-    within a ten-millionth of it counted as equally likely.
+    within a ten-millionth of it counted as equally likely. No term below the least normal float is
+    added: the least float of all times 0.9 is itself again, and the sum would not end.
     """
     low, high = max(0, level + label - size), min(level, label)
     if size < 2**31:
@@ -164,14 +171,14 @@ def fisher_exact(both: int, level: int, label: int, size: int, log_factorial: Fl
         - _log_factorial(label - both, log_factorial)
         - _log_factorial(rest + both, log_factorial)
     )
+    if own < _TINY:
+        return own
     limit = own * (1 + 1e-7)
     if top <= limit:
         return 1.0
     middle, term, right = top, top, mode
     while right < high:
-        term *= (float(level - right) * float(label - right)) / (
-            float(right + 1) * float(rest + right + 1)
-        )
+        term *= _rise(right, level, label, rest)
         right += 1
         if term <= limit:
             break
@@ -181,7 +188,7 @@ def fisher_exact(both: int, level: int, label: int, size: int, log_factorial: Fl
     right_term = term
     term, left = top, mode
     while left > low:
-        term *= (float(left) * float(rest + left)) / (float(level - left + 1) * float(label - left + 1))
+        term /= _rise(left - 1, level, label, rest)
         left -= 1
         if term <= limit:
             break
@@ -191,15 +198,13 @@ def fisher_exact(both: int, level: int, label: int, size: int, log_factorial: Fl
     if middle < 0.9:
         return min(1.0, max(1.0 - middle, own))
     tails = right_term + term
-    while left > low and term > 1e-17 * tails:
-        term *= (float(left) * float(rest + left)) / (float(level - left + 1) * float(label - left + 1))
+    while left > low and term > max(1e-17 * tails, _TINY):
+        term /= _rise(left - 1, level, label, rest)
         left -= 1
         tails += term
     term = right_term
-    while right < high and term > 1e-17 * tails:
-        term *= (float(level - right) * float(label - right)) / (
-            float(right + 1) * float(rest + right + 1)
-        )
+    while right < high and term > max(1e-17 * tails, _TINY):
+        term *= _rise(right, level, label, rest)
         right += 1
         tails += term
     return min(1.0, max(tails, own))

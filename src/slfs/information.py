@@ -189,6 +189,7 @@ class Information:
             np.uint64(f),
             np.array([k], np.uint64),
             self.nlogn.table,
+            self.nlogn.rest,
             np.empty((1, 2), np.int64),
             tables,
         )
@@ -206,8 +207,8 @@ class Information:
         indices = others.view(np.uint64)
 
         def count(piece: slice) -> None:
-            table = self.nlogn.table
-            pair_sums(arrays, np.uint64(f), indices[piece], table, sums[piece], _NO_TABLES)
+            table, rest = self.nlogn.table, self.nlogn.rest
+            pair_sums(arrays, np.uint64(f), indices[piece], table, rest, sums[piece], _NO_TABLES)
 
         self._threads.map(count, self._pieces(f, len(others)))
 

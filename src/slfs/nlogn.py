@@ -17,6 +17,12 @@ from numpy.typing import NDArray
 _PIECE = 1 << 20
 """Entries worked out at a time: what is needed on the way stays small."""
 
+REST_BITS = 16
+"""Bits after the last one of the table in which `NLogN.rest` is kept."""
+
+_FINE_ENOUGH = 2.0**38
+"""From this scale on, rounding all cells of a table alike is worth less than 1e-12 nats a sample."""
+
 
 @dataclass(frozen=True)
 class NLogN:
@@ -24,6 +30,8 @@ class NLogN:
 
     table: NDArray[np.int64]
     scale: float
+    rest: NDArray[np.int64]
+    """What rounding took from the first 256 entries; nobody needs it where it is empty."""
 
     @property
     def n_samples(self) -> int:
@@ -39,7 +47,11 @@ def nlogn_table(n_samples: int) -> NLogN:
     for begin in range(0, n_samples + 1, _PIECE):
         counts = np.arange(begin, min(begin + _PIECE, n_samples + 1))
         table[counts] = np.round(_exact(counts) * scale)
-    return NLogN(table, float(scale))
+    rest = np.empty(0, np.int64)
+    if scale < _FINE_ENOUGH:
+        small = np.arange(256)
+        rest = np.round((_exact(small) * scale - table[small]) * 2.0**REST_BITS).astype(np.int64)
+    return NLogN(table, float(scale), rest)
 
 
 def _exact(counts: NDArray[np.int64]) -> NDArray[np.float64]:

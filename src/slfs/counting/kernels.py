@@ -13,6 +13,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from slfs._compile import helper, inlined, kernel, late_kernel, popcount
+from slfs.nlogn import REST_BITS
 
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]
@@ -23,6 +24,9 @@ WORD = np.uint64(64)
 
 MAX_PLANES = np.uint64(63)
 """Columns with more levels than this plus one keep their codes: planes would outgrow the raw column."""
+
+MANY_CELLS = 100_000
+"""Filled cells from which what rounding took from each is put back into their sum."""
 
 # Measured nanoseconds, from which the cheaper way to count a pair is chosen.
 WORD_PAIR, PLANE_PAIR, INCREMENT, CELL = 0.3, 1.2, 2.6, 0.3
@@ -309,12 +313,26 @@ def _sums_of_few_levels(
     return pooled, by_class
 
 
-@kernel(types.void(_packed, types.uint64, _u1, _i1, types.int64[:, ::1], types.int64[:, :, ::1]))
+@helper
+def _put_back(often: Counts, rest: Counts) -> np.int64:
+    """What rounding took from the n log n of ``often[n]`` cells each, if these are many.
+
+    Few cells stay as they are: a column and its copy then have the sums of the column, to the bit.
+    """
+    taken = np.int64(0)
+    if often.sum() > MANY_CELLS:
+        for n in range(often.shape[0]):
+            taken += often[n] * rest[n]
+    return taken >> REST_BITS
+
+
+@kernel(types.void(_packed, types.uint64, _u1, _i1, _i1, types.int64[:, ::1], types.int64[:, :, ::1]))
 def pair_sums(
     packed: PackedArrays,
     f: np.uint64,
     others: Words,
     nlogn: Counts,
+    rest: Counts,
     out: Counts,
     tables: Counts,
 ) -> None:
@@ -335,6 +353,7 @@ def pair_sums(
     limit = most_levels_by_planes(packed, f)
     few = levels_f in (TWO, THREE) and tables.shape[0] == 0
     decoded = False
+    often = np.empty(rest.shape[0], np.int64)
     for i in range(np.uint64(others.shape[0])):
         k = others[i]
         levels_k = packed.levels[k]
@@ -351,6 +370,8 @@ def pair_sums(
         for cell in range(cells):
             total[cell] = 0
         by_class = np.int64(0)
+        often[:] = 0
+        may_be_many = rest.shape[0] > 0 and cells * n_classes > MANY_CELLS
         for c in range(n_classes):
             if planes:
                 by_class += _count_planes(packed, f, k, c, nlogn, table, total)
@@ -359,6 +380,10 @@ def pair_sums(
                 by_class += _count_codes(
                     codes_f, codes_k, low, high, levels_f, levels_k, nlogn, table, total
                 )
+            if may_be_many:
+                for cell in range(cells):
+                    if 0 < table[cell] < often.shape[0]:
+                        often[np.uint64(table[cell])] += 1
             if tables.shape[0] > 0:
                 for cell in range(cells):
                     tables[i, c, cell] = table[cell]
@@ -368,7 +393,7 @@ def pair_sums(
             for cell in range(cells):
                 pooled += nlogn[np.uint64(total[cell])]
         out[i, ZERO] = pooled
-        out[i, ONE] = by_class
+        out[i, ONE] = by_class + _put_back(often, rest)
 
 
 @kernel(types.void(_i1, _u1, _u1, types.uint64, _i1, types.int64[:, ::1]))
