@@ -6,8 +6,10 @@ import zipfile
 
 import numpy as np
 import pandas as pd
+import polars
 import pyarrow as pa
 import pytest
+from pyarrow import feather, parquet
 from scipy import sparse
 
 from slfs import MRMR, OSFS, SLFS, AlphaInvesting, Chi2, NaiveBayes
@@ -146,6 +148,63 @@ def test_what_unpacks_to_too_much_is_refused(tmp_path):
     (tmp_path / "far.svm").write_text("1 99999999:1\n0 3:1\n")
     with pytest.raises(ValueError, match="a table of 100000000 columns takes"):
         read_file(str(tmp_path / "far.svm"))
+
+
+@pytest.mark.usefixtures("small_limit")
+@pytest.mark.parametrize("compression", ["lz4", "zstd"])
+def test_arrow_files_that_unpack_to_too_much_are_refused(compression, tmp_path):
+    zeros = pa.table({"a": np.zeros(10**6), "y": np.arange(10**6) % 2})
+    feather.write_feather(zeros, tmp_path / "bomb.arrow", compression=compression)
+    with pa.ipc.new_stream(
+        tmp_path / "stream.arrow", zeros.schema, options=pa.ipc.IpcWriteOptions(compression=compression)
+    ) as stream:
+        stream.write_table(zeros)
+    again = pa.DictionaryArray.from_arrays(np.zeros(3, np.int32), pa.array(["a" * 3 * 10**6]))
+    feather.write_feather(pa.table({"a": again}), tmp_path / "text.arrow", compression=compression)
+    for name in ("bomb.arrow", "stream.arrow", "text.arrow"):
+        assert (tmp_path / name).stat().st_size < 2 * 10**5
+        with pytest.raises(
+            ValueError, match=r"the table, unpacked, takes .* above the limit of 2000000"
+        ):
+            read_file(str(tmp_path / name))
+
+
+@pytest.mark.usefixtures("small_limit")
+def test_columns_of_nothing_and_repeated_text_are_counted(tmp_path):
+    feather.write_feather(pa.table({"a": pa.nulls(10**7)}), tmp_path / "nothing.arrow")
+    with pytest.raises(ValueError, match="the table takes 10000000 bytes"):
+        read_file(str(tmp_path / "nothing.arrow"))
+    parquet.write_table(pa.table({"a": ["b" * 1000] * 3000, "y": [0, 1] * 1500}), tmp_path / "a.parquet")
+    assert (tmp_path / "a.parquet").stat().st_size < 5000
+    (tmp_path / "a.parquet.gz").write_bytes(gzip.compress((tmp_path / "a.parquet").read_bytes()))
+    source = ParquetColumns(tmp_path / "a.parquet")
+    for read in (lambda: source.read("a"), lambda: read_file(str(tmp_path / "a.parquet.gz"))):
+        with pytest.raises(ValueError, match="the text of 'a' takes 3000000 bytes"):
+            read()
+    assert source.read("y").sum() == 1500
+    parquet.write_table(pa.table({"a": np.zeros(10**6)}), tmp_path / "tall.parquet")
+    with pytest.raises(
+        ValueError, match=r"tall\.parquet cannot be read as parquet: a column takes 8000000"
+    ):
+        read_file(str(tmp_path / "tall.parquet"))
+
+
+@pytest.mark.parametrize("compression", ["uncompressed", "lz4", "zstd"])
+def test_arrow_files_of_polars_and_streams(compression, tmp_path):
+    frame = polars.read_csv(files.CORPUS / "plain.csv")
+    frame.write_ipc(tmp_path / "a.arrow", compression=compression)
+    frame.write_ipc_stream(tmp_path / "b.arrow", compression=compression)
+    for name in ("a.arrow", "b.arrow"):
+        pd.testing.assert_frame_equal(read_file(str(tmp_path / name)).X, frame.to_pandas())
+
+
+def test_columns_of_the_same_name_in_parquet(tmp_path):
+    twins = pa.Table.from_arrays([pa.array([1, 2])] * 2, names=["a", "a"])
+    parquet.write_table(twins, tmp_path / "a.parquet")
+    with pytest.raises(
+        ValueError, match=r"a\.parquet cannot be read .* columns of the same name. Rename"
+    ):
+        ParquetColumns(tmp_path / "a.parquet")
 
 
 def test_a_header_that_claims_more_than_there_is(tmp_path):

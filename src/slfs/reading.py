@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from slfs.arrow_files import open_parquet, read_arrow, read_parquet
 from slfs.sources import FileColumns, NpyColumns, ParquetColumns
 from slfs.unpacking import OPENERS, read_array, read_arrays, refuse_beyond, unpack
 
@@ -161,7 +162,7 @@ def _staying_file(source: str, kind: str, target: str | None, drop: Sequence[str
         fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
     try:
         table = _STAYING[kind](path)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise ValueError(f"{source} cannot be read as {kind}: {error}") from error
     names = table.names
     unwanted = [names[find_column(one, names, source)] for one in drop]
@@ -282,18 +283,14 @@ def _read_tsv(content: IO[bytes], missing: list[str], text: list[str]) -> tuple[
 
 
 def _read_parquet(content: IO[bytes], _missing: list[str], _text: list[str]) -> tuple[Any, Any]:
-    import pyarrow.parquet
-
-    about = pyarrow.parquet.read_metadata(content)
-    refuse_beyond(about.num_rows * about.num_columns, "the table")
-    content.seek(0)
-    return pyarrow.parquet.read_table(content).to_pandas(self_destruct=True, split_blocks=False), None
+    file, schema = open_parquet(content)
+    refuse_beyond(file.metadata.num_rows * file.metadata.num_columns, "the table")
+    table = read_parquet(file, schema, range(file.num_row_groups), schema.names)
+    return table.to_pandas(self_destruct=True, split_blocks=False), None
 
 
-def _read_arrow(content: IO[bytes], _missing: list[str], _text: list[str]) -> tuple[Any, Any]:
-    import pyarrow.feather
-
-    return pyarrow.feather.read_table(content).to_pandas(), None
+def _read_arrow(content: io.BytesIO, _missing: list[str], _text: list[str]) -> tuple[Any, Any]:
+    return read_arrow(content).to_pandas(), None
 
 
 def _read_svmlight(content: IO[bytes], _missing: list[str], _text: list[str]) -> tuple[Any, Any]:

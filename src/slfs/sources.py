@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs.arrow_files import open_parquet, read_parquet
 from slfs.table import ArrayTable, ColumnSource, FrameTable, LabelBlock, NumberBlock, Rows, dense_block
 from slfs.unpacking import check_array
 
@@ -120,15 +121,14 @@ class ParquetColumns(FileColumns):
 
     def __init__(self, path: str | Path, *, drop: Sequence[str] = ()) -> None:
         try:
-            import pyarrow.parquet
+            self._file, self._schema = open_parquet(path)
         except ImportError as error:
             raise ImportError("Parquet files need pyarrow: pip install 'slfs[parquet]'") from error
+        except ValueError as error:
+            raise ValueError(f"{path} cannot be read as parquet: {error}") from error
         path = Path(path)
-        self._file = pyarrow.parquet.ParquetFile(path)
         self._lock = threading.Lock()  # one file position for all threads
-        schema, about = self._file.schema_arrow, self._file.metadata
-        if len(set(schema.names)) < len(schema.names):
-            raise ValueError(f"{path} has columns of the same name. Rename the copies.")
+        schema, about = self._schema, self._file.metadata
         if not schema.names or about.num_rows == 0:
             raise ValueError(f"{path} has no columns or no rows.")
         groups = range(about.num_row_groups)
@@ -203,7 +203,7 @@ class ParquetColumns(FileColumns):
         chosen = range(len(self._ends)) if groups is None else groups
         try:
             with self._lock:
-                part = self._file.read_row_groups(chosen, columns=names)
+                part = read_parquet(self._file, self._schema, chosen, names)
         except (OSError, ValueError) as error:
             raise ValueError(f"{self.path} is damaged: {error}. Write it again.") from error
         expected = self._ends[chosen[-1]] - (self._ends[chosen[0] - 1] if chosen[0] else 0)
