@@ -38,12 +38,35 @@ def test_the_corpus_can_be_read():
         assert read_file(str(path)).X.shape[0] == 30, path.name
 
 
-def test_a_sparse_matrix_whose_places_lie_outside():
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array])
+@pytest.mark.parametrize(
+    ("part", "values"),
+    [
+        ("indices", [0, 1, 2, 3, 4, 10**6]),
+        ("indices", [0, 1, -1, 3, 4, 5]),
+        ("indices", [0, 1, 2]),
+        ("data", [1.0, 1.0]),
+        ("indptr", [0, 1, 2, 3, 4, 5, 7]),
+        ("indptr", [0, 1, 2, 9, 4, 5, 6]),
+        ("indptr", [0, 1, -1, 3, 4, 5, 6]),
+        ("indptr", [1, 1, 2, 3, 4, 5, 6]),
+        ("indptr", [0, 1, 2, 3, 4, 5, 0]),
+        ("indptr", [0, 1, 2, 6]),
+    ],
+)
+def test_a_sparse_matrix_whose_places_lie_outside(make, part, values):
     """SciPy would write outside of its memory when it turns rows into columns."""
-    matrix = sparse.csr_array(np.eye(6))
-    matrix.indices = np.array([0, 1, 2, 3, 4, 10**6], np.int32)
+    matrix = make(np.eye(6))
+    setattr(matrix, part, np.array(values, getattr(matrix, part).dtype))
     with pytest.raises(ValueError, match=r"sparse matrix of shape \(6, 6\) that does not hold together"):
         SLFS().fit(matrix, [0, 1] * 3)
+
+
+def test_a_sparse_matrix_stays_as_it_is():
+    matrix = sparse.csr_array(np.eye(6))
+    matrix.indices, matrix.data = np.append(matrix.indices, 99), np.append(matrix.data, 7.0)
+    SLFS().fit(matrix, [0, 1] * 3)
+    assert len(matrix.indices) == len(matrix.data) == 7, "room for more is not taken away"
 
 
 def test_a_sparse_file_whose_places_lie_outside(tmp_path):

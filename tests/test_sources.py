@@ -133,7 +133,7 @@ def test_a_truncated_npy_file(tmp_path):
     path = tmp_path / "table.npy"
     np.save(path, np.eye(20))
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ValueError, match="is damaged, or no .npy file"):
+    with pytest.raises(ValueError, match=r"is damaged, or no \.npy file"):
         read_file(str(path))
     header = b"\x93NUMPY\x01\x00\x76\x00" + (
         b"{'descr': '<f8', 'fortran_order': False, 'shape': (1180591620717411303424, 3), }".ljust(117)

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from slfs.arrow_files import open_parquet, read_arrow, read_parquet
 from slfs.sources import FileColumns, NpyColumns, ParquetColumns
+from slfs.table import check_places
 from slfs.unpacking import OPENERS, read_array, read_arrays, refuse_beyond, unpack
 
 FORMATS = {
@@ -331,7 +332,7 @@ def _checked_sparse(table: Any) -> sparse.csr_array:
     """A sparse table whose places are inside of it, and whose columns memory can hold."""
     refuse_beyond(table.shape[1] * _COLUMN_BYTES, f"a table of {table.shape[1]} columns")
     checked = sparse.csr_array(table)
-    checked.check_format(full_check=True)
+    check_places(checked)
     return checked
 
 

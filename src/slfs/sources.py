@@ -122,9 +122,12 @@ class ParquetColumns(FileColumns):
     def __init__(self, path: str | Path, *, drop: Sequence[str] = ()) -> None:
         try:
             self._file, self._schema = open_parquet(path)
+            index = (self._schema.pandas_metadata or {}).get("index_columns", ())
         except ImportError as error:
             raise ImportError("Parquet files need pyarrow: pip install 'slfs[parquet]'") from error
-        except ValueError as error:
+        except (FileNotFoundError, PermissionError):
+            raise
+        except Exception as error:  # PyArrow may stumble over anything
             raise ValueError(f"{path} cannot be read as parquet: {error}") from error
         path = Path(path)
         self._lock = threading.Lock()  # one file position for all threads
@@ -135,7 +138,6 @@ class ParquetColumns(FileColumns):
         self._ends = np.cumsum([about.row_group(group).num_rows for group in groups])
         kinds = {kind: _kind_of(kind) for kind in set(schema.types)}
         own = np.array([kinds[kind] for kind in schema.types])
-        index = (schema.pandas_metadata or {}).get("index_columns", ())
         unwanted = [*(name for name in index if name in schema.names), *drop]
         super().__init__(path, list(schema.names), about.num_rows, own, unwanted)
 
