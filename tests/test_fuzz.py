@@ -3,6 +3,7 @@
 import gzip
 import io
 import zipfile
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -239,6 +240,17 @@ def test_a_header_that_claims_more_than_there_is(tmp_path):
         archive.writestr("X.npy", forged)
     with pytest.raises(ValueError, match=r"shape \(2, 9000000000000\) in 32 bytes"):
         read_file(str(tmp_path / "a.npz"))
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("point", [0x110000, 0xFFFFFFFF, 0xD800, 0xDFFF, 0x10FFFF, 0xD7FF, 0xE000])
+def test_text_of_characters_that_do_not_exist(order, point, tmp_path):
+    """NumPy takes them as they are; Python fails when one is looked at."""
+    labels = np.frombuffer(np.array([65, point] * 10, f"{order}u4").tobytes(), f"{order}U1")
+    np.savez(tmp_path / "a.npz", X=np.eye(20), y=labels)
+    exists = point in (0x10FFFF, 0xD7FF, 0xE000)
+    with nullcontext() if exists else pytest.raises(ValueError, match="characters that do not exist"):
+        assert read_file(str(tmp_path / "a.npz")).y[1] == chr(point)
 
 
 def test_the_limit_must_be_a_number(monkeypatch):

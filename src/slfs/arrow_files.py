@@ -64,6 +64,7 @@ def read_parquet(file: pq.ParquetFile, schema: pa.Schema, groups: range, columns
     import pyarrow.compute as pc
 
     table = file.read_row_groups(groups, columns=columns)
+    table.validate(full=True)
     fields = [schema.field(name) for name in table.column_names]
     size = 0
     for field, column in zip(fields, table.columns, strict=True):

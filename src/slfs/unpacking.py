@@ -12,6 +12,7 @@ import io
 import lzma
 import math
 import os
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -85,7 +86,12 @@ def read_arrays(stream: IO[bytes]) -> dict[str, NDArray[Any]]:
 def read_array(data: bytes, name: str) -> NDArray[Any]:
     """The array of a file of NumPy's format, whose header is checked against the bytes that follow."""
     check_array(io.BytesIO(data), len(data), name)
-    return np.load(io.BytesIO(data), allow_pickle=False)  # type: ignore[no-any-return]
+    array: NDArray[Any] = np.load(io.BytesIO(data), allow_pickle=False)
+    if array.dtype.kind == "U":
+        points = np.frombuffer(array.tobytes(), np.dtype("u4").newbyteorder(array.dtype.byteorder))
+        if ((points > sys.maxunicode) | ((points >= 0xD800) & (points < 0xE000))).any():
+            raise ValueError(f"{name!r} has text of characters that do not exist")
+    return array
 
 
 def check_array(stream: IO[bytes], n_bytes: int, name: str) -> None:
