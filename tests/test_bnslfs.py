@@ -12,6 +12,20 @@ from tests import naive
 from tests.helpers import dependent_codes
 
 
+@pytest.mark.parametrize("alpha", [0, 5e-324, 1e-31, 1e31, 1.7e308])
+def test_smoothing_that_floats_cannot_take(alpha):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"'alpha' .* range \[1e-30, 1e\+30\]"):
+        BNSLFS(alpha=alpha).fit(X, y)
+
+
+@pytest.mark.parametrize("alpha", [1e-30, 1e30])
+def test_the_least_and_the_largest_smoothing(alpha):
+    X, y = load_iris(return_X_y=True)
+    found = BNSLFS(alpha=alpha, backoff=alpha).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+
+
 @pytest.mark.parametrize("structure", ["tree", "augmented", "linked"])
 @pytest.mark.parametrize(("alpha", "backoff"), [(1.0, 5.0), (0.3, 2.0)])
 def test_joint_probabilities_equal_the_oracle(structure, alpha, backoff):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_breast_cancer, load_iris
 
 from slfs import BNSLFS, SLFS
 from slfs.saving import ModelFileError, load, save
@@ -251,3 +251,25 @@ def test_p_values_must_be_probabilities(p_value, tmp_path):
     selector.features_["p_value"][2] = p_value
     with pytest.raises(ValueError, match="p-values that are no probabilities"):
         save(selector, tmp_path / "forged.slfs")  # what is loaded goes through the same checks
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 0.5, 800.0])
+def test_tables_must_have_probabilities(value, tmp_path):
+    X, y = load_iris(return_X_y=True)
+    for change in (lambda model: model._log_prior, lambda model: model._tables[0].values[0, 0]):
+        classifier = BNSLFS().fit(X, y)
+        change(classifier)[1] = value
+        with pytest.raises(ValueError, match="a table has no probabilities"):
+            save(classifier, tmp_path / "forged.slfs")
+
+
+@pytest.mark.parametrize("part", ["class_counts", "joint_counts", "class_totals"])
+@pytest.mark.parametrize("change", [-10, 1])
+def test_counts_must_be_those_of_samples(part, change, tmp_path):
+    X, y = load_breast_cancer(return_X_y=True)
+    selector = SLFS().fit(X, y)
+    found = getattr(selector.network_counts_, part)
+    array = found if part == "class_totals" else next(one for one in found if one is not None)
+    array.flat[0] += change * (1 if change > 0 else array.sum())
+    with pytest.raises(ValueError, match=r"counts are none|a class has no samples"):
+        save(selector, tmp_path / "forged.slfs")

@@ -157,6 +157,8 @@ def try_model(model):
     else:
         model.transform(X)
         str(getattr(model, "network_", ""))
+    if hasattr(model, "to_classifier"):
+        model.to_classifier().predict_proba(X)
     if hasattr(model, "explain"):
         model.explain(0)
 

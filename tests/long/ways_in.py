@@ -41,7 +41,7 @@ SELECTORS = [
 ]
 CLASSIFIERS = [
     slfs.BNSLFS(),
-    slfs.BNSLFS(slfs.SLFS(max_depth=None), structure="tree", alpha=0.0, backoff=None),
+    slfs.BNSLFS(slfs.SLFS(max_depth=None), structure="tree", alpha=1e-30, backoff=None),
     slfs.BNSLFS(slfs.MRMR(), structure="augmented"),
     slfs.TAN(),
     slfs.NaiveBayes(),
@@ -206,9 +206,9 @@ def try_other_libraries(classifier, X, y):
 
 
 VALUES = [
-    None, 0, 1, -1, 2, 10**30, 0.0, 0.5, 1.0, 1e-300, float("nan"), float("inf"), -float("inf"), "auto",
-    "", "all", "from_dtype", "test", "MIQ", [], [0], [True, False], ["a"], {}, b"x", np.int64(3),
-    np.float32(0.5), True, object,
+    None, 0, 1, -1, 2, 10**30, 0.0, 0.5, 1.0, 5e-324, 1e-300, 1.7e308, float("nan"), float("inf"),
+    -float("inf"), "auto", "", "all", "from_dtype", "test", "MIQ", [], [0], [True, False], ["a"], {},
+    b"x", np.int64(3), np.float32(0.5), True, object,
 ]  # fmt: skip
 
 

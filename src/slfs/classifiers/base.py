@@ -20,7 +20,8 @@ from slfs.estimator import TableEstimator
 from slfs.network import ROOT, TreeNetwork
 from slfs.selectors.selection import NetworkCounts
 
-POSITIVE = Interval(Real, 0, None, closed="neither")
+SMOOTHING = Interval(Real, 1e-30, 1e30, closed="both")
+"""What may be added to counts: beyond, logarithms of probabilities would be infinite."""
 
 
 class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]

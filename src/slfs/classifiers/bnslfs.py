@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from slfs.classifiers.base import POSITIVE, NetworkClassifier
+from slfs.classifiers.base import SMOOTHING, NetworkClassifier
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
 
@@ -71,8 +71,8 @@ class BNSLFS(NetworkClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "selector": [HasMethods(["fit", "to_classifier"]), None],
         "structure": [StrOptions({"linked", "augmented", "tree"})],
-        "alpha": [POSITIVE],
-        "backoff": [POSITIVE, None],
+        "alpha": [SMOOTHING],
+        "backoff": [SMOOTHING, None],
     }
 
     def __init__(

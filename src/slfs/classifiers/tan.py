@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from slfs._threads import Threads
-from slfs.classifiers.base import POSITIVE, NetworkClassifier
+from slfs.classifiers.base import SMOOTHING, NetworkClassifier
 from slfs.coding.pipeline import code_table
 from slfs.estimator import CODING_CONSTRAINTS
 from slfs.information import Information
@@ -21,7 +21,7 @@ class _AllColumns(NetworkClassifier):
     """Base of the classifiers that use every column with more than one level."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [POSITIVE],
+        "alpha": [SMOOTHING],
         **CODING_CONSTRAINTS,
     }
 
@@ -125,7 +125,7 @@ class _SpanningTree(_AllColumns):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_AllColumns._parameter_constraints,
-        "backoff": [POSITIVE, None],
+        "backoff": [SMOOTHING, None],
     }
 
     def __init__(

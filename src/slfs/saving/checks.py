@@ -75,6 +75,7 @@ def _check_classifier(classifier: NetworkClassifier) -> None:
     _check_network(network, classifier.n_features_in_)
     _check_coding(classifier._coding, n_nodes)
     _demand_array(classifier._log_prior, np.float64, (n_classes,), "the prior")
+    _demand_probabilities(classifier._log_prior)
     _demand(len(classifier._tables) == n_nodes, "there is not one table a node")
     _demand(all(type(table) is LogTable for table in classifier._tables), "a table is none")
     parents = [table.parent for table in classifier._tables]
@@ -86,6 +87,13 @@ def _check_classifier(classifier: NetworkClassifier) -> None:
         given = 1 if table.parent == ROOT else levels[table.parent]
         classes = 1 if np.shape(table.values)[2:] == (1,) else n_classes  # may not see the class
         _demand_array(table.values, np.float64, (levels[node], given, classes), "a table")
+        _demand_probabilities(table.values)
+
+
+def _demand_probabilities(logarithms: NDArray[np.float64]) -> None:
+    """Of all levels, or classes, whatever is given."""
+    finite = np.isfinite(logarithms).all() and (logarithms < 1).all()
+    _demand(finite and np.allclose(np.exp(logarithms).sum(axis=0), 1), "a table has no probabilities")
 
 
 def _check_coding(coding: Coding, n_columns: int) -> None:
@@ -137,16 +145,21 @@ def _check_counts(counts: NetworkCounts, n_nodes: int, n_classes: int) -> None:
     _demand_array(counts.partners, np.int64, (n_nodes,), "partners")
     _demand_forest(counts.partners)
     _demand(len(counts.class_counts) == len(counts.joint_counts) == n_nodes, "counts of a node lack")
-    levels = counts.coding.n_levels
+    levels, totals = counts.coding.n_levels, counts.class_totals
+    _demand((totals > 0).all(), "a class has no samples")
     for node, partner in enumerate(counts.partners):
-        _demand_array(counts.class_counts[node], np.int64, (levels[node], n_classes), "class_counts")
+        own = counts.class_counts[node]
+        _demand_array(own, np.int64, (levels[node], n_classes), "class_counts")
+        _demand((own >= 0).all() and (own.sum(axis=0) == totals).all(), "class_counts are none")
         joint = counts.joint_counts[node]
         if partner == ROOT:
             _demand(joint is None, "a node without a partner has counts with it")
-        else:
-            wide = isinstance(joint, np.ndarray) and joint.dtype == np.int64
-            shape = (n_classes, levels[node], levels[partner])
-            _demand_array(joint, np.int64 if wide else np.int32, shape, "joint_counts")
+            continue
+        wide = isinstance(joint, np.ndarray) and joint.dtype == np.int64
+        shape = (n_classes, levels[node], levels[partner])
+        _demand_array(joint, np.int64 if wide else np.int32, shape, "joint_counts")
+        of_both = np.asarray(joint)
+        _demand((of_both >= 0).all() and (own == of_both.sum(axis=2).T).all(), "joint_counts are none")
 
 
 def _demand_forest(parents: NDArray[np.int64]) -> None:
