@@ -52,15 +52,16 @@ coverage: .venv/test.stamp ## Branch coverage, kernels as plain Python; at least
 	-$(BIN)/coverage combine -q
 	$(BIN)/coverage report --skip-covered --fail-under=95
 
-mutants: .venv/test.stamp ## Change one thing at a time, see whether tests notice; ARGS="network"
-	$(BIN)/python -m tests.long.mutants $(ARGS)
+mutants: .venv-mutants/stamp ## Change one thing at a time, see whether tests notice; ARGS="slfs.network*"
+	-.venv-mutants/bin/mutmut run $(ARGS)
+	.venv-mutants/bin/mutmut results
 
 audit: .venv/test.stamp ## Known faults of what is installed: our list, pip check, pip-audit
 	-$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/python -m tests.long.audit
 
 clean: ## Remove the environments and caches
-	rm -rf .venv .venv-orange .venv-peers docs/_build docs/generated .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-orange .venv-peers .venv-mutants mutants docs/_build docs/generated .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -70,9 +71,11 @@ clean: ## Remove the environments and caches
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	@touch $@
 
-# What we are measured beside. Orange3 pins older libraries: an environment of its own.
+# What we are measured beside. Orange3 pins older libraries: an environment of its own. So does mutmut (3.8), which
+# needs a pytest before 9.2.
 .venv-orange/stamp: PACKAGES = Orange3
 .venv-peers/stamp: PACKAGES = mrmrs polars pyarrow pyagrum pandas scikit-learn Boruta
+.venv-mutants/stamp: PACKAGES = mutmut 'pytest<9.2' --editable '.[test]'
 .venv-%/stamp:
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet $(PACKAGES)

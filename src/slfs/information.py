@@ -135,23 +135,20 @@ class Information:
         self.nlogn = nlogn_table(packed.layout.n_samples)
         self._threads = threads
         self._pooled: PackedArrays | None = None
-        self._everyone = np.arange(len(packed))
         levels, n_classes = packed.arrays.levels.astype(np.int64), packed.layout.n_classes
         sums = column_sums(packed.arrays.class_counts, levels, n_classes, self.nlogn)
         self.pooled_sums, self.class_sums = np.ascontiguousarray(sums.T)
         self.sum_of_classes = int(self.nlogn.table[packed.layout.totals].sum())
         self.entropy, self.relevance = column_information(sums, packed.layout.totals)
 
-    def pairs(self, f: int, others: NDArray[np.int64] | None = None) -> PairInformation:
-        """Confront one column with several others, by default with all: one table of counts each."""
-        others = self._everyone if others is None else others
+    def pairs(self, f: int, others: NDArray[np.int64]) -> PairInformation:
+        """Confront one column with several others: one table of counts each."""
         sums = np.empty((len(others), 2), np.int64)
         self._count_in_pieces(self.packed.arrays, f, others, sums)
         return PairInformation(self, f, others, sums)
 
-    def mutual_information(self, f: int, others: NDArray[np.int64] | None = None) -> Floats:
+    def mutual_information(self, f: int, others: NDArray[np.int64]) -> Floats:
         """I(f;k) alone, for each k of ``others``: cheaper, since classes are not told apart."""
-        others = self._everyone if others is None else others
         return PairInformation(self, f, others, self._pooled_sums(f, others)).mutual_information
 
     def add_mutual_information(self, f: int, others: NDArray[np.int64], sums: NDArray[np.int64]) -> None:
