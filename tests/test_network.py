@@ -1,5 +1,6 @@
 """TreeNetwork: its shape, its criterion and its outward forms."""
 
+import sys
 from dataclasses import replace
 
 import networkx
@@ -36,6 +37,7 @@ def test_objective_is_equation_6(network):
     by_hand = (0.5 - 0.7 + 2 * 0.5) + (0.3 - 0.6 + 2 * 0.05) + (0.4 - 0.6 + 2 * 0.19)
     by_hand += 0.6 - 0.65 + 2 * 0.6
     assert network.objective(2.0) == pytest.approx(by_hand)
+    assert network.objective() == pytest.approx(by_hand - 0.5 - 0.05 - 0.19 - 0.6), "lambda is 1"
 
 
 def test_drawing_puts_the_most_relevant_first(network):
@@ -121,3 +123,9 @@ def test_a_notebook_shows_the_tree_of_a_fitted_selector():
     selector.fit(*load_iris(return_X_y=True, as_frame=True))
     assert "petal width" in selector._repr_html_()
     assert "petal width" in selector._repr_mimebundle_()["text/html"]
+
+
+def test_a_graph_without_networkx(network, monkeypatch):
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(ImportError, match=r"^to_networkx needs networkx: pip install networkx, or slfs"):
+        network.to_networkx()
