@@ -414,3 +414,126 @@ def test_reproduce_quick(here, slfs, paper_data):
     assert slfs("reproduce", "table1", "--quick", "--rows", "rows")[0] == 0
     assert slfs("reproduce", "table2")[0] == 0
     assert (here / "rows" / "quick" / "rows.parquet").read_bytes() == first, "nothing is done again"
+
+
+def predictors(n=60):
+    """Labels, and a column of numbers that tells them."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, n)
+    return y, y * 3 + random.normal(size=n).round(1)
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array, sparse.coo_array])
+@pytest.mark.usefixtures("here")
+def test_sparse_files_of_any_format(make, slfs):
+    y, _ = predictors()
+    X = (np.random.default_rng(1).random((60, 60)) < 0.3) * 1.0
+    X[:, 7] = y
+    sparse.save_npz("plain.npz", make(X))
+    np.testing.assert_array_equal(read_file("plain.npz").X.toarray(), X)
+    code, out, _ = slfs("select", "plain.npz", "--target", "x7", "--json")
+    assert code == 0
+    assert json.loads(out)["classes"] == ["0.0", "1.0"]
+    sparse.save_npz("other.npz", sparse.bsr_array(X))
+    code, _, err = slfs("select", "other.npz", "--target", "x7")
+    assert code == 1
+    assert "format b'bsr'; expected csr, csc or coo" in err
+
+
+@pytest.mark.usefixtures("here")
+def test_lines_that_end_with_a_separator(tmp_path):
+    y, x = predictors()
+    for end in ("", ",", ",,"):
+        (tmp_path / "a.csv").write_text(
+            "t,a,b\n" + "".join(f"{k},7,{v}{end}\n" for k, v in zip(y, x, strict=True))
+        )
+        table = read_file("a.csv", target="t")
+        np.testing.assert_array_equal(table.y, y)
+        np.testing.assert_array_equal(table.X["b"], x)
+    (tmp_path / "r.csv").write_text(
+        "t,b\n" + "".join(f"row{i},{k},{v}\n" for i, (k, v) in enumerate(zip(y, x, strict=True)))
+    )
+    table = read_file("r.csv", target="t")
+    np.testing.assert_array_equal(table.X["b"], x, err_msg="names of rows, as R writes them")
+
+
+def test_decimal_commas_and_whole_numbers(here):
+    y, x = predictors()
+    cells = [f"{value:g}".replace(".", ",") for value in x]
+    assert any("," not in cell for cell in cells)
+    cells[0] = "1,5E-05"
+    (here / "a.csv").write_text(
+        "a;t\n" + "".join(f"{cell};{k}\n" for cell, k in zip(cells, y, strict=True))
+    )
+    found = read_file("a.csv", target="t").X["a"]
+    np.testing.assert_array_equal(found[1:], x[1:])
+    assert found[0] == 1.5e-5
+    (here / "b.csv").write_text("a;t\n1,2;0\n3,4,5;1\n")
+    assert read_file("b.csv", target="t").X["a"].tolist() == ["1,2", "3,4,5"], "no number"
+
+
+def test_one_odd_cell_does_not_change_other_rows(here, slfs):
+    y, x = predictors(200)
+    flag = (y == 1) ^ (np.random.default_rng(2).random(200) < 0.1)
+    pd.DataFrame({"f": flag, "g": x, "t": y}).to_csv("a.csv", index=False)
+    slfs("fit", "a.csv", "-t", "t", "-o", "a.slfs", "-m", "mrmr", "-k", "2")
+    predictions = []
+    for odd in ("", "maybe,1\n", "TRUE,1\n"):
+        (here / "new.csv").write_text("f,g\nTrue,4\nFalse,1\n" + odd)
+        code, out, _ = slfs("predict", "a.slfs", "new.csv", "-p")
+        assert code == 0
+        predictions.append(out.splitlines()[:3])
+    assert predictions[0] == predictions[1] == predictions[2]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fit", "cancer.csv", "-t", "diagnosis", "-o", "cancer.csv"),
+        ("fit", "cancer.csv", "-t", "diagnosis", "-o", "a.slfs", "--bif", "./a.slfs"),
+        ("select", "cancer.csv", "-t", "diagnosis", "--report", "cancer.csv"),
+        ("select", "cancer.csv", "-t", "diagnosis", "--out", "cancer.csv"),
+        ("select", "cancer.csv", "-t", "diagnosis", "--out", "a.csv", "--report", "a.csv"),
+        ("discretize", "cancer.csv", "-t", "diagnosis", "--out", "cancer.csv"),
+        ("compare", "cancer.csv", "-t", "diagnosis", "--out", "../{}/cancer.csv"),
+    ],
+)
+def test_nothing_is_overwritten_by_accident(arguments, here, slfs):
+    before = (here / "cancer.csv").read_bytes()
+    code, _, err = slfs(*(argument.format(here.name) for argument in arguments))
+    assert code == 1
+    assert "is named twice: it would be overwritten. Give each file a name of its own." in err
+    assert [path.name for path in here.iterdir()] == ["cancer.csv"]
+    assert (here / "cancer.csv").read_bytes() == before
+
+
+def test_a_target_called_self(here, slfs):
+    (here / "a.csv").write_text("a,self\n" + "1,x\n2,y\n" * 10)
+    for command in ("select", "discretize"):
+        code, _, err = slfs(command, "a.csv", "-t", "self", "--out", "b.csv")
+        assert code == 0, err
+        assert pd.read_csv("b.csv")["self"].tolist() == ["x", "y"] * 10
+
+
+def test_places_to_explain_are_those_of_the_file(here, slfs):
+    (here / "a.csv").write_text("t,a,b,c\n" + "0,1,2,3\n1,4,5,6\n" * 10)
+    for column, name in (("1", "a"), ("b", "b"), ("3", "c")):
+        assert slfs("explain", column, "a.csv", "-t", "0")[1].startswith(f"'{name}' is")
+    assert slfs("explain", "3", "a.csv", "-t", "t", "--drop", "a")[1].startswith("'c' is")
+    code, _, err = slfs("explain", "0", "a.csv", "-t", "t")
+    assert code == 1
+    assert "'t' of a.csv is the target, or is left out" in err
+
+
+def test_infinite_cut_points_are_json(here, slfs):
+    (here / "a.csv").write_text("a,t\n" + "inf,1\n-inf,0\n1,0\n" * 20)
+    code, out, _ = slfs("discretize", "a.csv", "-t", "t", "--json")
+    assert code == 0
+    json.loads(out, parse_constant=lambda name: pytest.fail(name))
+
+
+def test_a_closed_standard_input(slfs, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    code, _, err = slfs("select", "-", "-t", "t")
+    assert code == 1
+    assert "The standard input is closed" in err

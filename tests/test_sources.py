@@ -1,6 +1,7 @@
 """Tables that stay in their files: the same answers as in memory."""
 
 import gzip
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -83,11 +84,40 @@ def test_wrong_columns_are_named(path, frame, tmp_path):
     with pytest.raises(ValueError, match="no column 'nothing'"):
         source.read("nothing")
     frame.assign(when=pd.Timestamp("2020-01-01")).to_parquet(tmp_path / "dates.parquet")
-    with pytest.raises(ValueError, match="dates"):
-        ParquetColumns(tmp_path / "dates.parquet")
+    dates = ParquetColumns(tmp_path / "dates.parquet")
+    with pytest.raises(ValueError, match="The column 'when' of X has type Datetime"):
+        SLFS().fit(dates, frame["label"])
+    assert SLFS().fit(dates.without(["when", "label"]), frame["label"]).n_features_ > 0
     frame[:0].to_parquet(tmp_path / "empty.parquet")
     with pytest.raises(ValueError, match="no columns or no rows"):
         ParquetColumns(tmp_path / "empty.parquet")
+
+
+def test_an_index_of_dates_is_no_column(frame, tmp_path):
+    dated = frame.set_index(pd.date_range("2020", periods=len(frame), name="day"))
+    dated.to_parquet(tmp_path / "a.parquet")
+    source = ParquetColumns(tmp_path / "a.parquet", drop=["label"])
+    assert "day" not in source.names
+    plain = SLFS().fit(frame.drop(columns="label"), frame["label"])
+    np.testing.assert_array_equal(SLFS().fit(source, frame["label"]).ranking_, plain.ranking_)
+
+
+def test_a_parquet_table_can_be_sent_to_another_process(path, frame):
+    source = ParquetColumns(path, drop=["label"])
+    again = pickle.loads(pickle.dumps(source))
+    assert again.names == source.names
+    np.testing.assert_array_equal(again.read("n3"), frame["n3"])
+    np.testing.assert_array_equal(again.categorical, source.categorical)
+
+
+def test_no_columns_are_left(path, frame, tmp_path):
+    np.save(tmp_path / "a.npy", np.eye(300, 2))
+    for source in (
+        ParquetColumns(path, drop=frame.columns.tolist()),
+        NpyColumns(tmp_path / "a.npy", drop=["x0", "x1"]),
+    ):
+        with pytest.raises(ValueError, match=r"0 feature\(s\) \(shape=\(300, 0\)\)"):
+            SLFS().fit(source, frame["label"])
 
 
 def test_npy_files_stay_where_they_are(tmp_path):

@@ -209,6 +209,47 @@ def test_cells_that_are_no_values():
         SLFS().fit(pl.LazyFrame({"a": [1, 2]}), [0, 1])
 
 
+@pytest.mark.parametrize("kind", [float, int, bool, np.float32, object, str])
+def test_a_mask_means_missing(kind):
+    values = np.array([[0, 1], [1, 0], [0, 0], [1, 1]] * 20).astype(kind)
+    mask = np.zeros((80, 2), bool)
+    mask[::3, 0] = mask[10:20, 1] = True
+    holes = values.astype(object)
+    holes[mask] = None
+    y, plain, masked = np.arange(80) % 2, SLFS(), SLFS()
+    plain.set_params(categorical_features="all").fit(holes, y)
+    masked.set_params(categorical_features="all").fit(np.ma.array(values, mask=mask), y)
+    np.testing.assert_array_equal(masked.features_["relevance"], plain.features_["relevance"])
+    np.testing.assert_array_equal(masked.features_["entropy"], plain.features_["entropy"])
+    unmasked = SLFS().fit(np.ma.array(values), y)
+    np.testing.assert_array_equal(unmasked.ranking_, SLFS().fit(values, y).ranking_)
+
+
+def test_labels_and_names_of_new_types():
+    X, text = np.arange(40.0).reshape(20, 2), np.array(["a", "b"] * 10)
+    expected = SLFS(categorical_features="all").fit(X % 3, text)
+    for y in (text.astype(np.dtypes.StringDType()), pl.Series(text), pa.chunked_array([text])):
+        found = SLFS(categorical_features="all").fit(X % 3, y)
+        assert found.classes_.tolist() == ["a", "b"]
+        np.testing.assert_array_equal(found.ranking_, expected.ranking_)
+    names = np.array(["u"], np.dtypes.StringDType())
+    frame = pd.DataFrame(X % 3, columns=["u", "v"])
+    assert MDLPDiscretizer(categorical_features=names).fit(frame, text).n_levels_[0] > 1
+    wide = pl.DataFrame(
+        {"a": [2**100, 5] * 10, "b": [1, None] * 10}, schema={"a": pl.Int128, "b": pl.Int128}
+    )
+    assert SLFS().fit(wide, wide["b"].fill_null(0)).n_features_in_ == 2
+    one = SLFS().fit(wide.select("a"), (wide["a"] > 5).cast(pl.Int128))
+    assert one.classes_.tolist() == [0, 1]
+    assert one.n_features_ == 1
+
+
+@pytest.mark.parametrize("cell", [np.timedelta64(3, "D"), np.datetime64("2020-01-01")])
+def test_times_of_numpy_among_objects(cell):
+    with pytest.raises(ValueError, match="holds dates or times"):
+        SLFS().fit(np.array([[cell], [cell]] * 5, dtype=object), [0, 1] * 5)
+
+
 @pytest.mark.parametrize(
     ("y", "message"),
     [
@@ -223,6 +264,9 @@ def test_cells_that_are_no_values():
         (None, "requires y to be passed"),
         (np.array([1, "a", 2.5, 1, "a", 1], dtype=object), "types float, int, str. Give labels of one"),
         (DATES, "y has dtype datetime64"),
+        (pd.Series(pd.cut(np.arange(6), 2)), "y has labels of the type Interval. Give .*map.str, y"),
+        (np.ma.array([0, 1] * 3, mask=[0, 0, 1, 0, 0, 0]), "Input y contains NaN: 1 missing.*row 2"),
+        (np.ma.array(["a", "b"] * 3, mask=[0, 1] + [0] * 4), "Input y contains NaN: 1 missing.*row 1"),
     ],
 )
 @pytest.mark.parametrize("estimator", [SLFS(), BNSLFS(), MDLPDiscretizer()])

@@ -79,6 +79,10 @@ def read_dask(X: Any, min_samples: int) -> Table:
     except ImportError as error:
         raise ImportError("Dask arrays and dataframes need dask: pip install 'slfs[dask]'") from error
     if kind == ("array", "Array"):
+        if isinstance(X._meta, np.ma.MaskedArray):
+            raise TypeError(
+                "X is a masked array of Dask's. Give dask.array.ma.filled(X, float('nan')) instead."
+            )
         return DaskArrayTable(X, min_samples)
     if kind == ("dataframe", "DataFrame"):
         named = all(isinstance(name, str) for name in X.columns)

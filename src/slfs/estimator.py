@@ -96,7 +96,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             return
         fitted = self._feature_names().tolist()
         if X.names != fitted:
-            lacking = [name for name in fitted if name not in set(X.names)]
+            known = set(X.names)
+            lacking = [name for name in fitted if name not in known]
             how = f"it lacks {lacking[:5]}" if lacking else "they are more, or stand in another order"
             raise ValueError(f"X has not the columns that {type(self).__name__} was fitted to: {how}.")
 

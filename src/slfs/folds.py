@@ -15,7 +15,7 @@ Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 def stratified_folds(target: Target, folds: int, random_state: int) -> list[Split]:
     """Cut the samples into folds; each class must have a sample in each."""
     sizes = np.bincount(target.codes)
-    smallest, rarest = int(sizes.min()), target.classes[sizes.argmin()]
+    smallest, rarest = int(sizes.min()), target.classes.tolist()[sizes.argmin()]
     if not 2 <= folds <= smallest:
         remedy = f"Give a number from 2 to {smallest}, or leave" if smallest > 1 else "Leave"
         raise ValueError(

@@ -151,7 +151,7 @@ def read_file(
         raise ValueError(f"{name} has labels of its own: leave --target {target!r} out.")
     if target is not None:
         column = find_column(target, names, name)
-        y, target_name = table.iloc[:, column], names[column]
+        y, target_name = _column(table, column), names[column]
         unwanted.append(column)
     return DataFile(_without(table, unwanted), y, name, target_name, fingerprint, names)
 
@@ -200,6 +200,10 @@ def _names(table: Any) -> list[str]:
     return list(map(str, table.columns))
 
 
+def _column(table: Any, column: int) -> Any:
+    return table[:, [column]].toarray()[:, 0] if sparse.issparse(table) else table.iloc[:, column]
+
+
 def _without(table: Any, columns: list[int]) -> Any:
     kept = np.ones(table.shape[1], np.bool_)
     kept[columns] = False
@@ -215,6 +219,8 @@ def _without(table: Any, columns: list[int]) -> Any:
 
 def _content(source: str) -> io.BytesIO:
     if source == STDIN:
+        if sys.stdin is None:
+            raise ValueError("The standard input is closed: there is nothing to read.")
         return io.BytesIO(sys.stdin.buffer.read())
     return unpack(_existing(source))
 
@@ -261,22 +267,28 @@ def _read_csv(
         bare = re.sub(r'"[^"]*"', "", first)
         separator = max(",;\t|", key=bare.count)
     options: dict[str, Any] = {"sep": separator, "na_values": missing, "encoding": "utf-8-sig"}
-    kinds = dict.fromkeys(text, str)
-    table = pd.read_csv(content, low_memory=False, dtype=kinds, **options)
+    options |= {"low_memory": False, "dtype": dict.fromkeys(text, str)}
+    table = pd.read_csv(content, **options)
+    if not isinstance(table.index, pd.RangeIndex) and table.iloc[:, -1].isna().all():
+        # lines that end with a separator: pandas has taken the first column for names of rows
+        options |= {"index_col": False, "usecols": range(table.shape[1])}
+        content.seek(0)
+        table = pd.read_csv(content, **options)
     if separator != "," and any(_decimal_commas(table[name]) for name in table.columns):
         content.seek(0)
-        table = pd.read_csv(content, low_memory=False, dtype=kinds, decimal=",", **options)
+        table = pd.read_csv(content, decimal=",", **options)
     if table.shape[1] == 0 or len(table) == 0:
         raise ValueError("it has no rows")
     return table, None
 
 
 def _decimal_commas(column: Any) -> bool:
-    """Whether a column of text holds numbers such as 3,14."""
+    """Whether a column of text holds numbers such as 3,14, whole ones among them."""
     if column.dtype.kind in "biuf":
         return False
     present = column.dropna().astype(str)
-    return len(present) > 0 and bool(present.str.fullmatch(r"[+-]?\d+,\d+").all())
+    numbers = present.str.fullmatch(r"\s*[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?\s*")
+    return len(present) > 0 and bool(numbers.all()) and bool(present.str.contains(",").any())
 
 
 def _read_tsv(content: IO[bytes], missing: list[str], text: list[str]) -> tuple[Any, Any]:
@@ -319,21 +331,33 @@ def _read_npz(content: IO[bytes], _missing: list[str], _text: list[str]) -> tupl
     y = arrays.get("y")
     if y is not None and "classes" in arrays:
         y = arrays["classes"][y]
-    if "indptr" in arrays:
-        parts = (arrays["data"], arrays["indices"], arrays["indptr"])
-        return _checked_sparse(sparse.csr_array(parts, shape=tuple(arrays["shape"]))), y
+    if "shape" in arrays:
+        return _checked_sparse(_sparse_of(arrays)), y
     if "X" not in arrays or arrays["X"].ndim != 2:
         raise ValueError(f"it has the arrays {sorted(arrays)}; expected X (two-dimensional) and y")
     names = arrays.get("feature_names", np.array([f"x{j}" for j in range(arrays["X"].shape[1])]))
     return pd.DataFrame(arrays["X"], columns=names.astype(str)), y
 
 
+def _sparse_of(arrays: dict[str, NDArray[Any]]) -> Any:
+    """The matrix that scipy.sparse.save_npz has written; without a format it is in rows."""
+    kind = arrays["format"].item() if "format" in arrays else b"csr"
+    shape = tuple(arrays["shape"].tolist())
+    if kind in (b"coo", "coo"):
+        refuse_beyond(8 * shape[0], f"a table of {shape[0]} rows")
+        return sparse.coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape=shape).tocsr()
+    makers = {b"csr": sparse.csr_array, b"csc": sparse.csc_array}
+    maker = makers.get(kind.encode() if isinstance(kind, str) else kind)
+    if maker is None:
+        raise ValueError(f"it holds a sparse matrix of the format {kind!r}; expected csr, csc or coo")
+    return maker((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
+
+
 def _checked_sparse(table: Any) -> sparse.csr_array:
     """A sparse table whose places are inside of it, and whose columns memory can hold."""
     refuse_beyond(table.shape[1] * _COLUMN_BYTES, f"a table of {table.shape[1]} columns")
-    checked = sparse.csr_array(table)
-    check_places(checked)
-    return checked
+    check_places(table)
+    return sparse.csr_array(table)
 
 
 def _read_arff(content: IO[bytes], _missing: list[str], _text: list[str]) -> tuple[Any, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import threading
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -33,15 +34,23 @@ class FileColumns(ColumnSource):
         path: Path,
         names: list[str],
         n_samples: int,
-        kinds: NDArray[np.bool_],
         drop: Sequence[str],
     ) -> None:
         self.path, self.n_samples = path, n_samples
         self._all_names = self.names = names
         self.n_features = len(names)
-        self.numbers, self.categorical = kinds.T
         if drop:
             self.__dict__.update(self.without(drop).__dict__)
+
+    @functools.cached_property
+    def numbers(self) -> NDArray[np.bool_]:  # type: ignore[override]
+        """Which columns hold numbers (booleans among them)."""
+        return np.array([self._kind(name)[0] for name in self.names], np.bool_)
+
+    @functools.cached_property
+    def categorical(self) -> NDArray[np.bool_]:  # type: ignore[override]
+        """Which columns are categorical by their type."""
+        return np.array([self._kind(name)[1] for name in self.names], np.bool_)
 
     def without(self, columns: Sequence[str]) -> Self:
         """Leave columns out.
@@ -55,15 +64,15 @@ class FileColumns(ColumnSource):
         table : FileColumns
             The same file with fewer columns.
         """
-        unknown = [name for name in columns if name not in self.names]
+        unwanted, known = set(columns), set(self.names)
+        unknown = [name for name in columns if name not in known]
         if unknown:
             raise ValueError(f"{self.path} has no column(s) {unknown[:5]} that could be left out.")
-        unwanted = set(columns)
-        kept = np.array([name not in unwanted for name in self.names])
         table = copy.copy(self)
         table.names = [name for name in self.names if name not in unwanted]
         table.n_features = len(table.names)
-        table.numbers, table.categorical = self.numbers[kept], self.categorical[kept]
+        for worked_out in ("numbers", "categorical"):
+            table.__dict__.pop(worked_out, None)
         return table
 
     def read(self, column: str) -> NDArray[Any]:
@@ -84,6 +93,10 @@ class FileColumns(ColumnSource):
     @abstractmethod
     def _values(self, name: str) -> NDArray[Any]:
         """All values of one column."""
+
+    @abstractmethod
+    def _kind(self, name: str) -> tuple[bool, bool]:
+        """Whether a column is one of numbers, and whether it is categorical."""
 
 
 class ParquetColumns(FileColumns):
@@ -136,10 +149,17 @@ class ParquetColumns(FileColumns):
             raise ValueError(f"{path} has no columns or no rows.")
         groups = range(about.num_row_groups)
         self._ends = np.cumsum([about.row_group(group).num_rows for group in groups])
-        kinds = {kind: _kind_of(kind) for kind in set(schema.types)}
-        own = np.array([kinds[kind] for kind in schema.types])
+        self._kinds: dict[Any, tuple[bool, bool]] = {}
         unwanted = [*(name for name in index if name in schema.names), *drop]
-        super().__init__(path, list(schema.names), about.num_rows, own, unwanted)
+        super().__init__(path, list(schema.names), about.num_rows, unwanted)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: part for name, part in vars(self).items() if name not in ("_file", "_lock")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._file, self._schema = open_parquet(self.path)
+        self._lock = threading.Lock()
 
     def take(self, columns: NDArray[np.int64]) -> Any:
         """Read some columns into a pandas DataFrame.
@@ -195,6 +215,12 @@ class ParquetColumns(FileColumns):
         """
         part, order = self._read_rows([self.names[column]], order)
         return FrameTable(nw.from_native(part, eager_only=True)).label_block(0, order)
+
+    def _kind(self, name: str) -> tuple[bool, bool]:
+        kind = self._schema.field(name).type
+        if kind not in self._kinds:
+            self._kinds[kind] = _kind_of(name, kind)
+        return self._kinds[kind]
 
     def _values(self, name: str) -> NDArray[Any]:
         values: NDArray[Any] = self._read([name]).column(0).to_pandas().to_numpy()
@@ -271,10 +297,7 @@ class NpyColumns(FileColumns):
         if 0 in array.shape:
             raise ValueError(f"{path} has no columns or no rows.")
         self._array = array
-        boolean = array.dtype.kind == "b"
-        kinds = np.tile([True, boolean], (array.shape[1], 1))
-        names = [f"x{column}" for column in range(array.shape[1])]
-        super().__init__(path, names, len(array), kinds, drop)
+        super().__init__(path, [f"x{column}" for column in range(array.shape[1])], len(array), drop)
 
     def take(self, columns: NDArray[np.int64]) -> Any:
         """Read some columns into a pandas DataFrame.
@@ -325,6 +348,9 @@ class NpyColumns(FileColumns):
         """
         return ArrayTable(self._array).label_block(int(self._places(np.array([column]))[0]), order)
 
+    def _kind(self, _name: str) -> tuple[bool, bool]:
+        return True, self._array.dtype.kind == "b"
+
     def _values(self, name: str) -> NDArray[Any]:
         return np.array(self._array[:, int(name[1:])])
 
@@ -336,10 +362,10 @@ _PLAIN = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint6
 """Arrow's types that are NumPy's, where nothing is missing."""
 
 
-def _kind_of(kind: Any) -> tuple[bool, bool]:
+def _kind_of(name: str, kind: Any) -> tuple[bool, bool]:
     """Whether a column of a type of Arrow's is one of numbers, and whether it is categorical."""
     import pyarrow as pa
 
-    empty = pa.table({"column": pa.array([], kind)})
+    empty = pa.table({name: pa.array([], kind)})
     table = FrameTable(nw.from_native(empty, eager_only=True))
     return bool(table.numbers[0]), bool(table.categorical[0])

@@ -21,7 +21,15 @@ from sklearn.utils import check_array
 
 from slfs.gather import gather
 from slfs.ragged import ragged, starts
-from slfs.values import DATES, are_numbers, is_dask, missing_values, to_numbers
+from slfs.values import (
+    DATES,
+    are_numbers,
+    is_dask,
+    masked_as_missing,
+    missing_values,
+    plain_values,
+    to_numbers,
+)
 
 Rows = NDArray[np.int64]
 
@@ -139,6 +147,7 @@ def read_table(X: Any, *, min_samples: int = 1) -> Table:
     table : Table
     """
     if isinstance(X, ColumnSource):
+        _check_size((X.n_samples, X.n_features), min_samples)
         return X
     if is_dask(X):
         from slfs.dask_columns import read_dask
@@ -154,7 +163,7 @@ def read_table(X: Any, *, min_samples: int = 1) -> Table:
     if isinstance(X, nw.LazyFrame) or type(X).__name__ == "LazyFrame":
         raise TypeError("X is a lazy frame, which has no values yet. Give X.collect() instead.")
     array = check_array(
-        keep_types(X),
+        keep_types(masked_as_missing(X)),
         accept_sparse=("csc", "csr"),
         accept_large_sparse=True,
         dtype=None,
@@ -180,6 +189,8 @@ def resolve_categorical(
     if isinstance(choice, str):
         return table.categorical if choice == "from_dtype" else np.ones(table.n_features, bool)
     chosen = np.asarray(choice)
+    if chosen.dtype.kind == "T":
+        chosen = chosen.astype(object)
     mask: NDArray[np.bool_] = table.categorical.copy()
     if chosen.dtype == bool:
         if chosen.shape != (table.n_features,):
@@ -307,7 +318,7 @@ class FrameTable:
 
     def label_block(self, column: int, order: Rows) -> LabelBlock:
         series = self._columns[column]
-        block = _label_block(_plain(series)[order].tolist(), series.name)
+        block = _label_block(plain_values(series)[order].tolist(), series.name)
         null = series.is_null().to_numpy()[order]
         return LabelBlock(block.values, block.missing | null, series.name)
 
@@ -330,15 +341,7 @@ def _read_frame(X: Any, min_samples: int) -> Table:
             "selected feature is one column."
         )
     frame = nw.from_native(X, eager_only=True)
-    if frame.shape[1] == 0:
-        raise ValueError(
-            f"Found array with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required."
-        )
-    if frame.shape[0] < min_samples:
-        raise ValueError(
-            f"Found array with {frame.shape[0]} sample(s) (shape={frame.shape}) while a minimum of "
-            f"{min_samples} is required."
-        )
+    _check_size(frame.shape, min_samples)
     if frame.implementation.is_pandas() and len(set(X.dtypes)) == 1:
         dtype = X.dtypes.iloc[0]
         if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
@@ -346,10 +349,23 @@ def _read_frame(X: Any, min_samples: int) -> Table:
     return FrameTable(frame)
 
 
+def _check_size(shape: tuple[int, int], min_samples: int) -> None:
+    """Refuse what scikit-learn refuses of arrays."""
+    if shape[1] == 0:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+        )
+    if shape[0] < min_samples:
+        raise ValueError(
+            f"Found array with {shape[0]} sample(s) (shape={shape}) while a minimum of {min_samples} is "
+            "required."
+        )
+
+
 def _kind(series: nw.Series[Any]) -> str:
     """What a column of a dataframe is: "number", "boolean" or "label"; refuse what can be none."""
     if _holds_objects(series):
-        return "number" if are_numbers(_plain(series).tolist(), series.name) else "label"
+        return "number" if are_numbers(plain_values(series).tolist(), series.name) else "label"
     dtype = series.dtype
     if dtype.is_temporal():
         raise ValueError(f"The column {series.name!r} of X has type {dtype}: {DATES}")
@@ -380,17 +396,10 @@ def _holds_objects(series: nw.Series[Any]) -> bool:
     return (isinstance(native, np.dtype) and native.kind == "O") or series.dtype == nw.Object
 
 
-def _plain(series: nw.Series[Any]) -> NDArray[Any]:
-    if series.implementation.is_pyarrow() and series.dtype == nw.Categorical:
-        series = series.cast(nw.String)  # PyArrow's own conversion of dictionaries drops nulls
-    values: NDArray[Any] = series.to_numpy()
-    return values
-
-
 def _series_numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
     if series.dtype == nw.Boolean and not _holds_objects(series):
         series = series.cast(nw.Int8)
-    values = _plain(series)
+    values = plain_values(series)
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
     return to_numbers(values.tolist())

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
-from slfs.values import DATES, is_dask, missing_values
+from slfs.values import DATES, is_dask, masked_as_missing, missing_values, plain_values
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,10 @@ def read_target(y: Any) -> Target:
         )
     name = getattr(y, "name", None)
     if nw.dependencies.is_into_series(y):
-        y = nw.from_native(y, series_only=True).to_numpy()
-    labels = column_or_1d(np.asarray(y), warn=True)
+        y = plain_values(nw.from_native(y, series_only=True))
+    labels = column_or_1d(np.asarray(masked_as_missing(y)), warn=True)
+    if labels.dtype.kind == "T":
+        labels = labels.astype(object)
     if labels.dtype.kind in "mM":
         raise ValueError(f"y has dtype {labels.dtype}: {DATES}")
     if labels.dtype.kind in "Of":
@@ -52,7 +54,7 @@ def read_target(y: Any) -> Target:
     if kind not in ("binary", "multiclass"):
         raise ValueError(
             f"Unknown label type: {kind}. slfs selects for classification: bin y into classes first, "
-            "for example with pandas.qcut or sklearn.preprocessing.KBinsDiscretizer."
+            "for example with pandas.qcut(y, 3, labels=False)."
         )
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) == 0:
@@ -84,7 +86,8 @@ def _of_one_type(labels: list[Any]) -> NDArray[Any]:
     if all(issubclass(kind, int | float | np.number) and kind is not bool for kind in kinds):
         return np.array(labels)
     names = sorted(kind.__name__ for kind in kinds)
+    what = "mixes labels of the types" if len(names) > 1 else "has labels of the type"
     raise ValueError(
-        f"Unknown label type: y mixes labels of the types {', '.join(names)}. Give labels of one type, "
-        "for example with map(str, y)."
+        f"Unknown label type: y {what} {', '.join(names)}. Give labels of one type, integers, strings "
+        "or booleans, for example list(map(str, y))."
     )

@@ -7,6 +7,7 @@ from decimal import Decimal
 from numbers import Real
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +17,7 @@ DATES = (
 )
 
 _NA_TYPES = ("NAType", "NaTType")
+_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
 def missing_values(values: list[Any]) -> NDArray[np.bool_]:
@@ -29,7 +31,7 @@ def are_numbers(values: list[Any], name: object) -> bool:
     Booleans are no numbers here: they are categories.
     """
     kinds = {kind for kind in set(map(type, values)) if kind.__name__ not in _NA_TYPES}
-    if any(issubclass(kind, datetime.date | datetime.time | datetime.timedelta) for kind in kinds):
+    if any(issubclass(kind, _TIMES) for kind in kinds):
         raise ValueError(f"The column {name!r} of X holds dates or times: {DATES}")
     kinds -= {type(None)}
     return all(issubclass(kind, Real | Decimal) and not issubclass(kind, bool) for kind in kinds)
@@ -55,6 +57,28 @@ def _is_missing(value: Any) -> bool:
     if isinstance(value, float | np.floating | Decimal):
         return bool(value != value)
     return type(value).__name__ in _NA_TYPES
+
+
+def masked_as_missing(values: Any) -> Any:
+    """A masked array of NumPy's as one that has NaN, or None, where the mask is; anything else as is."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    mask, found = np.ma.getmaskarray(values), values.data
+    if mask.any():
+        numbers = found.dtype.kind in "biuf"
+        found = found.astype(np.result_type(found, np.float16) if numbers else object)
+        found[mask] = np.nan if numbers else None
+    return found
+
+
+def plain_values(series: nw.Series[Any]) -> NDArray[Any]:
+    """A column of a dataframe as an array."""
+    if series.dtype in (nw.Int128, nw.UInt128):
+        return np.array(series.to_list(), dtype=object)  # NumPy has no such numbers
+    if series.implementation.is_pyarrow() and series.dtype == nw.Categorical:
+        series = series.cast(nw.String)  # PyArrow's own conversion of dictionaries drops nulls
+    values: NDArray[Any] = series.to_numpy()
+    return values
 
 
 def is_dask(X: Any) -> bool:

@@ -54,10 +54,16 @@ def _escaped(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def check_output(path: Path | None, *, table: bool = False, picture: bool = False) -> None:
-    """Refuse a file that cannot be written before any work is done."""
+def check_output(
+    path: Path | None, *taken: Path | str | None, table: bool = False, picture: bool = False
+) -> None:
+    """Refuse a file that cannot be written, or is ``taken``, before any work is done."""
     if path is None:
         return
+    if any(other is not None and path.resolve() == Path(other).resolve() for other in taken):
+        raise ValueError(
+            f"{str(path)!r} is named twice: it would be overwritten. Give each file a name of its own."
+        )
     endings = list(_WRITERS) if table else PICTURES if picture else None
     if endings is not None and path.suffix.lower() not in endings:
         raise ValueError(

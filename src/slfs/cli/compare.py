@@ -42,7 +42,7 @@ def compare(
     ] = "3-NN,SVM,NB,BNSLFS",
     features: Size = None,
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 5,
-    seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the folds.")] = 0,
     categorical: Categorical = None,
     drop: Drop = None,
     missing: Missing = None,
@@ -61,8 +61,8 @@ def compare(
     """
     from slfs.experiments.compare import compare_methods
 
-    check_output(out, table=True)
-    check_output(plot, picture=True)
+    check_output(out, data, table=True)
+    check_output(plot, data, out, picture=True)
     if networks and plot is not None:
         raise ValueError("--plot does not go with --networks: there is one figure a network. Use --out.")
     file = read_labelled(data, target, file_format, missing, drop)

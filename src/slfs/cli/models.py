@@ -57,8 +57,8 @@ def fit(
     from slfs.interchange import write_bif
     from slfs.saving import save
 
-    for path in (model, bif):
-        check_output(path, table=False)
+    check_output(model, data)
+    check_output(bif, data, model)
     file = read_labelled(data, target, file_format, missing, drop)
     selector = make_selector(method, settings, features, categorical, n_jobs, file, memory_limit)
     with progress("fitting") as tick, listening(tick):
@@ -93,7 +93,7 @@ def predict(
 
     from slfs.saving import load
 
-    check_output(out, table=True)
+    check_output(out, data, model, table=True)
     classifier = load(model)
     if not isinstance(classifier, BNSLFS):
         raise TypeError(f"{model} holds a {type(classifier).__name__}, not what 'slfs fit' saves.")
@@ -109,7 +109,7 @@ def predict(
                 raise ValueError(
                     f"{file.name} lacks {len(lacking)} column(s) that the model needs: {lacking[:5]}."
                 )
-            table = table[list(names)]
+            table = _with_booleans(table[list(names)], classifier)
         if sparse.issparse(table) and table.shape[1] < classifier.n_features_in_:
             table.resize(table.shape[0], classifier.n_features_in_)  # the last columns are all zero here
         found = pd.DataFrame({"prediction": classifier.predict(table)})
@@ -133,3 +133,13 @@ def _text_columns(classifier: Any) -> list[str]:
         for node, levels in coding.categories.items()
         if all(isinstance(value, str) for value in levels)
     ]
+
+
+def _with_booleans(table: Any, classifier: Any) -> Any:
+    """A table whose truth values are such even where another cell of their column is text."""
+    truth = {"true": True, "false": False}
+    coding, table = classifier.selector_.network_counts_.coding, table.copy(deep=False)
+    for node, name in enumerate(classifier.network_.names):
+        if node not in coding.categories and table[name].dtype.kind not in "biuf":
+            table[name] = [truth.get(str(value).lower(), value) for value in table[name]]
+    return table

@@ -25,7 +25,7 @@ def demo(
     """
     from slfs.demo import demonstrate
 
-    check_output(report, table=False)
+    check_output(report)
     typer.echo(demonstrate(report))
     if report is not None:
         typer.echo(f"\nWritten: {report}. Open it in a browser.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections import Counter
@@ -75,8 +76,8 @@ def select(
 
     Example:  slfs select genes.csv --target tumour --report report.html
     """
-    for path in (out, report):
-        check_output(path, table=path is out)
+    check_output(out, data, table=True)
+    check_output(report, data, out)
     file = read_labelled(data, target, file_format, missing, drop)
     selector = make_selector(method, settings, features, categorical, n_jobs, file, memory_limit)
     selector = make_stable(selector, stability, rate, features, n_jobs)
@@ -128,6 +129,7 @@ def explain(
     """
     if (model is None) == (data is None):
         raise typer.BadParameter("give either DATA or --model")
+    file = None
     if model is not None:
         from slfs.saving import load
 
@@ -140,8 +142,11 @@ def explain(
             fitted = selector.fit(file.X, labels(file))
     if not hasattr(fitted, "explain"):
         raise ValueError(f"{model} holds a {type(fitted).__name__}, which drops no column.")
-    known = getattr(fitted, "feature_names_in_", ())
-    place = int(column) if column not in known and re.fullmatch(r"-?[0-9]+", column) else column
+    if file is not None:
+        place: str | int = file.find(column)
+    else:
+        known = getattr(fitted, "feature_names_in_", ())
+        place = int(column) if column not in known and re.fullmatch(r"-?[0-9]+", column) else column
     typer.echo(fitted.explain(place))
 
 
@@ -163,7 +168,7 @@ def discretize(
 
     Example:  slfs discretize cancer.csv --target diagnosis --out codes.csv
     """
-    check_output(out, table=True)
+    check_output(out, data, table=True)
     file = read_labelled(data, target, file_format, missing, drop)
     categories = categorical_columns(categorical, file)
     discretizer = MDLPDiscretizer(categorical_features=categories, n_jobs=n_jobs)
@@ -177,7 +182,8 @@ def discretize(
     names = file.names
     cuts = [points.tolist() for points in discretizer.cut_points_]
     if as_json:
-        typer.echo(json.dumps(dict(zip(names, cuts, strict=True)), ensure_ascii=False))
+        plain = [[point if math.isfinite(point) else str(point) for point in points] for points in cuts]
+        typer.echo(json.dumps(dict(zip(names, plain, strict=True)), ensure_ascii=False))
         return
     lines = [
         [name, str(levels), ", ".join(f"{point:.6g}" for point in points)]
@@ -238,9 +244,12 @@ def _selected(file: DataFile, selector: Any) -> Any:
 def _with_target(part: Any, names: Any, file: DataFile) -> Any:
     import pandas as pd
 
-    if not isinstance(part, pd.DataFrame):
+    if isinstance(part, pd.DataFrame):
+        part = part.copy(deep=False)
+    else:
         part = pd.DataFrame(part.toarray() if sparse.issparse(part) else part, columns=list(names))
     name = file.target
     while name in part.columns:
         name += "'"
-    return part.assign(**{name: np.asarray(file.y)})
+    part[name] = np.asarray(file.y)
+    return part

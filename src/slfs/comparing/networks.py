@@ -39,7 +39,7 @@ Ints = NDArray[np.int64]
         "columns": [StrOptions({"selected", "all"})],
         "folds": [Interval(Integral, 2, None, closed="left")],
         "repeats": [Interval(Integral, 1, None, closed="left")],
-        "random_state": [Interval(Integral, 0, None, closed="left")],
+        "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both")],
         "n_jobs": [Integral, None],
     },
     prefer_skip_nested_validation=True,
@@ -132,7 +132,7 @@ def compare_networks(
     splits = [
         (repeat, fold, split)
         for repeat in range(repeats)
-        for fold, split in enumerate(stratified_folds(target, folds, random_state + repeat))
+        for fold, split in enumerate(stratified_folds(target, folds, (random_state + repeat) % 2**32))
     ]
     with Threads(n_jobs) as threads:
         models = learner.learn(np.arange(table.n_samples), fitted)

@@ -224,6 +224,8 @@ class StabilitySelection(BaseSelector):
             raise TypeError(
                 "selector is a StabilitySelection itself. Give the selector that it runs on subsamples."
             )
+        if isinstance(self.selector, type):
+            raise TypeError(f"selector is a class. Give an object of it: {self.selector.__name__}().")
         return SLFS() if self.selector is None else self.selector
 
     def _fit_table(self, data: TrainingData, threads: Threads) -> None:
