@@ -93,6 +93,12 @@ def test_rows_levels_and_threads_do_not_change_a_bit(seed):
     np.testing.assert_array_equal(first.of_one_given_other, second.of_one_given_other)
 
 
+def test_one_column_meets_all_by_default():
+    information = information_of(*dependent_codes(0, 200, 5))
+    found, expected = information.pairs(2), information.pairs(2, np.arange(5))
+    np.testing.assert_array_equal(found.of_one_given_other, expected.of_one_given_other)
+
+
 @pytest.mark.parametrize("levels", [(2, 3), (60, 60), (200, 3), (256, 100)])
 def test_pooled_counts_are_the_same_bits_however_they_are_counted(levels):
     random = np.random.default_rng(0)

@@ -141,8 +141,9 @@ class Information:
         self.sum_of_classes = int(self.nlogn.table[packed.layout.totals].sum())
         self.entropy, self.relevance = column_information(sums, packed.layout.totals)
 
-    def pairs(self, f: int, others: NDArray[np.int64]) -> PairInformation:
-        """Confront one column with several others: one table of counts each."""
+    def pairs(self, f: int, others: NDArray[np.int64] | None = None) -> PairInformation:
+        """Confront one column with several others, by default with all: one table of counts each."""
+        others = np.arange(len(self.packed)) if others is None else others
         sums = np.empty((len(others), 2), np.int64)
         self._count_in_pieces(self.packed.arrays, f, others, sums)
         return PairInformation(self, f, others, sums)
