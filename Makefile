@@ -54,7 +54,7 @@ coverage: .venv/test.stamp ## Branch coverage, kernels as plain Python; at least
 
 mutants: .venv-mutants/stamp ## Change one thing at a time, see whether tests notice; ARGS="slfs.network*"
 	-.venv-mutants/bin/mutmut run $(ARGS)
-	.venv-mutants/bin/mutmut results | grep -v 'not checked'
+	.venv-mutants/bin/mutmut results | sed '/not checked/d'
 
 audit: .venv/test.stamp ## Known faults of what is installed: our list, pip check, pip-audit
 	-$(BIN)/python -m pip install --quiet pip-audit

@@ -437,44 +437,71 @@ def test_sparse_files_of_any_format(make, slfs):
     sparse.save_npz("other.npz", sparse.bsr_array(X))
     code, _, err = slfs("select", "other.npz", "--target", "x7")
     assert code == 1
-    assert "format b'bsr'; expected csr, csc or coo" in err
+    assert "format 'bsr'; expected csr, csc or coo" in err
 
 
-@pytest.mark.usefixtures("here")
-def test_lines_that_end_with_a_separator(tmp_path):
+def written(path, header, rows, end=""):
+    path.write_text("\n".join([header, *(row + end for row in rows)]) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize("first", ["random", "counting"])
+@pytest.mark.parametrize("end", ["", ",", ",,"])
+def test_lines_that_end_with_a_separator(first, end, tmp_path):
     y, x = predictors()
-    for end in ("", ",", ",,"):
-        (tmp_path / "a.csv").write_text(
-            "t,a,b\n" + "".join(f"{k},7,{v}{end}\n" for k, v in zip(y, x, strict=True))
-        )
-        table = read_file("a.csv", target="t")
-        np.testing.assert_array_equal(table.y, y)
-        np.testing.assert_array_equal(table.X["b"], x)
-    (tmp_path / "r.csv").write_text(
-        "t,b\n" + "".join(f"row{i},{k},{v}\n" for i, (k, v) in enumerate(zip(y, x, strict=True)))
-    )
-    table = read_file("r.csv", target="t")
-    np.testing.assert_array_equal(table.X["b"], x, err_msg="names of rows, as R writes them")
+    own = y if first == "random" else np.arange(60)
+    rows = [f"{i},{k},{v}" for i, k, v in zip(own, y, x, strict=True)]
+    table = read_file(written(tmp_path / "a.csv", "i,t,b", rows, end), target="t")
+    np.testing.assert_array_equal(table.y, y)
+    np.testing.assert_array_equal(table.X["i"], own)
+    np.testing.assert_array_equal(table.X["b"], x)
 
 
-def test_decimal_commas_and_whole_numbers(here):
+@pytest.mark.parametrize("last", ["1.5", "NA", ""])
+def test_names_of_rows_as_r_writes_them(last, tmp_path):
+    y, x = predictors()
+    cells = [last] * 59 + ["2.5"]
+    rows = [f"row{i},{k},{v},{c}" for i, (k, v, c) in enumerate(zip(y, x, cells, strict=True))]
+    table = read_file(written(tmp_path / "r.csv", "t,b,c", rows[::-1]), target="t")
+    np.testing.assert_array_equal(table.y, y[::-1])
+    np.testing.assert_array_equal(table.X["b"], x[::-1])
+
+
+def test_decimal_commas_and_whole_numbers(tmp_path):
     y, x = predictors()
     cells = [f"{value:g}".replace(".", ",") for value in x]
     assert any("," not in cell for cell in cells)
     cells[0] = "1,5E-05"
-    (here / "a.csv").write_text(
-        "a;t\n" + "".join(f"{cell};{k}\n" for cell, k in zip(cells, y, strict=True))
-    )
-    found = read_file("a.csv", target="t").X["a"]
+    rows = [f"{cell};{k}" for cell, k in zip(cells, y, strict=True)]
+    found = read_file(written(tmp_path / "a.csv", "a;t", rows), target="t").X["a"]
     np.testing.assert_array_equal(found[1:], x[1:])
     assert found[0] == 1.5e-5
-    (here / "b.csv").write_text("a;t\n1,2;0\n3,4,5;1\n")
-    assert read_file("b.csv", target="t").X["a"].tolist() == ["1,2", "3,4,5"], "no number"
 
 
-def test_one_odd_cell_does_not_change_other_rows(here, slfs):
+@pytest.mark.parametrize(
+    ("cells", "others", "text"),
+    [
+        (["1,2", "3,4,5"], ["7", "8"], []),
+        (["1", "1,2"], ["1.5", "2.5"], []),
+        (["1,234", "12"], ["7", "8"], []),
+        (["007", "12,5"], ["7", "8"], ["a"]),
+    ],
+    ids=["lists", "points elsewhere", "thousands", "known as text"],
+)
+def test_commas_that_are_no_decimal_ones(cells, others, text, tmp_path):
+    rows = [
+        f"{cell};{other};{place}" for place, (cell, other) in enumerate(zip(cells, others, strict=True))
+    ]
+    X = read_file(written(tmp_path / "a.csv", "a;b;t", rows), target="t", text=text).X
+    assert X["a"].tolist() == cells
+    assert X["b"].tolist() == [float(other) for other in others]
+
+
+@pytest.mark.parametrize("holes", [0, 20])
+def test_one_odd_cell_does_not_change_other_rows(holes, here, slfs):
     y, x = predictors(200)
-    flag = (y == 1) ^ (np.random.default_rng(2).random(200) < 0.1)
+    flag = pd.Series((y == 1) ^ (np.random.default_rng(2).random(200) < 0.1), dtype=object)
+    flag[:holes] = None
     pd.DataFrame({"f": flag, "g": x, "t": y}).to_csv("a.csv", index=False)
     slfs("fit", "a.csv", "-t", "t", "-o", "a.slfs", "-m", "mrmr", "-k", "2")
     predictions = []

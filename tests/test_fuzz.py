@@ -203,8 +203,9 @@ def test_columns_of_nothing_and_repeated_text_are_counted(tmp_path):
     (tmp_path / "a.parquet.gz").write_bytes(gzip.compress((tmp_path / "a.parquet").read_bytes()))
     source = ParquetColumns(tmp_path / "a.parquet")
     for read in (lambda: source.read("a"), lambda: read_file(str(tmp_path / "a.parquet.gz"))):
-        with pytest.raises(ValueError, match="the text of 'a' takes 3000000 bytes"):
+        with pytest.raises(ValueError, match=r"the text of 'a' takes \d{7} bytes") as refusal:
             read()
+        assert "damaged" not in str(refusal.value)
     assert source.read("y").sum() == 1500
     parquet.write_table(pa.table({"a": np.zeros(10**6)}), tmp_path / "tall.parquet")
     with pytest.raises(

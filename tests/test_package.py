@@ -94,7 +94,9 @@ def test_kernels_refuse_other_types():
 
     compile_kernels()
     with pytest.raises(TypeError):
-        marginal_sums(np.zeros(2), *(np.zeros(2, np.uint64),) * 2, 1, np.zeros(2), np.zeros((2, 2)))
+        marginal_sums(
+            np.zeros(2), *(np.zeros(2, np.uint64),) * 2, 1, *(np.zeros(2),) * 2, np.zeros((2, 2))
+        )
 
 
 def test_version_is_the_same_everywhere():

@@ -5,7 +5,9 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from sklearn.base import clone
 
 from slfs import MRMR, SLFS, MDLPDiscretizer
@@ -108,6 +110,37 @@ def test_a_parquet_table_can_be_sent_to_another_process(path, frame):
     assert again.names == source.names
     np.testing.assert_array_equal(again.read("n3"), frame["n3"])
     np.testing.assert_array_equal(again.categorical, source.categorical)
+
+
+def test_nothing_is_selected_of_a_file(path, frame, tmp_path):
+    source = ParquetColumns(path, drop=["label"])
+    assert source.take(np.array([], np.int64)).shape == (300, 0)
+    assert source.without(["n3"])._file is source._file, "it is not opened again"
+    noise = np.random.default_rng(0).integers(0, 2, 300)
+    frame[["n1"]].assign(y=noise).to_parquet(tmp_path / "noise.parquet")
+    file = read_file(str(tmp_path / "noise.parquet"), target="y")
+    selector = SLFS().fit(file.X, file.y)
+    assert selector.n_features_ == 0
+    assert selector.transform(file.X).shape == (300, 0)
+
+
+@pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
+@pytest.mark.parametrize("limit", [None, "1e5"])
+def test_text_in_any_encoding(encoding, limit, tmp_path, monkeypatch):
+    if limit:
+        monkeypatch.setenv("SLFS_MAX_BYTES", limit)  # read in pieces
+    table = pa.table({"a": ["x", "yy", None] * 700, "b": np.arange(2100.0), "c": ["u", "v", "w"] * 700})
+    parquet.write_table(
+        table,
+        tmp_path / "a.parquet",
+        use_dictionary=["c"],
+        column_encoding={"a": encoding},
+        row_group_size=999,
+    )
+    source = ParquetColumns(tmp_path / "a.parquet")
+    assert bool(source._careful) == bool(limit)
+    pd.testing.assert_frame_equal(source.take(np.array([0, 1, 2])), table.to_pandas())
+    pd.testing.assert_frame_equal(source.take(np.array([2, 0])), table.select(["c", "a"]).to_pandas())
 
 
 def test_no_columns_are_left(path, frame, tmp_path):

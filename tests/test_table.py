@@ -209,20 +209,31 @@ def test_cells_that_are_no_values():
         SLFS().fit(pl.LazyFrame({"a": [1, 2]}), [0, 1])
 
 
+@pytest.mark.parametrize("choice", ["all", "from_dtype"])
 @pytest.mark.parametrize("kind", [float, int, bool, np.float32, object, str])
-def test_a_mask_means_missing(kind):
+def test_a_mask_means_missing(kind, choice):
     values = np.array([[0, 1], [1, 0], [0, 0], [1, 1]] * 20).astype(kind)
     mask = np.zeros((80, 2), bool)
     mask[::3, 0] = mask[10:20, 1] = True
     holes = values.astype(object)
     holes[mask] = None
     y, plain, masked = np.arange(80) % 2, SLFS(), SLFS()
-    plain.set_params(categorical_features="all").fit(holes, y)
-    masked.set_params(categorical_features="all").fit(np.ma.array(values, mask=mask), y)
+    plain.set_params(categorical_features=choice).fit(holes, y)
+    masked.set_params(categorical_features=choice).fit(np.ma.array(values, mask=mask), y)
     np.testing.assert_array_equal(masked.features_["relevance"], plain.features_["relevance"])
     np.testing.assert_array_equal(masked.features_["entropy"], plain.features_["entropy"])
     unmasked = SLFS().fit(np.ma.array(values), y)
     np.testing.assert_array_equal(unmasked.ranking_, SLFS().fit(values, y).ranking_)
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [(1j, "Complex data not supported"), (np.datetime64("2020-01-01"), "X has dtype datetime64")],
+)
+def test_a_mask_does_not_hide_what_is_refused(cell, message):
+    X = np.ma.array([[cell], [cell]] * 5, mask=[[True], [False]] * 5)
+    with pytest.raises(ValueError, match=message):
+        SLFS().fit(X, [0, 1] * 5)
 
 
 def test_labels_and_names_of_new_types():

@@ -2,7 +2,7 @@
 
 PyArrow trusts what a file of Arrow's says about itself: lengths to which parts unpack, and places in its
 own bytes. A forged one makes it ask for any amount of memory, or read outside of its own. Parquet has a
-long text once and repeats its number, so that few bytes may be very many.
+long text once and repeats its number, so that few bytes may be very many: such text is read in pieces.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from slfs.unpacking import refuse_beyond
+from slfs.unpacking import max_bytes, refuse_beyond
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,6 +33,8 @@ def read_arrow(content: io.BytesIO) -> pa.Table:
     import pyarrow as pa
 
     data = pa.py_buffer(content.getbuffer())
+    if data[:4].to_pybytes() == b"FEA1":
+        raise ValueError("it is of the first version of Feather, which nobody writes now")
     is_file = data[: len(_MAGIC)].to_pybytes() == _MAGIC
     size = 0
     for message in _batches(data) if is_file else pa.ipc.MessageReader.open_stream(data):
@@ -44,45 +46,45 @@ def read_arrow(content: io.BytesIO) -> pa.Table:
     return table
 
 
-def open_parquet(source: Any) -> tuple[pq.ParquetFile, pa.Schema]:
-    """Open a Parquet file so that text comes as dictionaries; and the types of its columns."""
-    import pyarrow as pa
+def open_parquet(source: Any) -> tuple[pq.ParquetFile, dict[str, int]]:
+    """Open a Parquet file; and the columns whose text could be too large, with rows that can not be."""
     import pyarrow.parquet as pq
 
-    plain = pq.ParquetFile(source)
-    refuse_beyond(8 * plain.metadata.num_rows, "a column")
-    schema = plain.schema_arrow
-    if len(set(schema.names)) < len(schema.names):
+    file = pq.ParquetFile(source)
+    about, leaves, names, limit = file.metadata, file.schema, file.schema_arrow.names, max_bytes()
+    refuse_beyond(8 * about.num_rows, "a column")
+    if len(set(names)) < len(names):
         raise ValueError("it has columns of the same name. Rename the copies.")
-    text = [name for name, kind in zip(schema.names, schema.types, strict=True) if _is_text(pa, kind)]
-    return pq.ParquetFile(source, metadata=plain.metadata, read_dictionary=text), schema
+    careful = {}
+    for place in range(about.num_columns):
+        if leaves.column(place).physical_type != "BYTE_ARRAY":
+            continue
+        parts = [about.row_group(group).column(place) for group in range(about.num_row_groups)]
+        longest = max((part.total_uncompressed_size for part in parts), default=0)  # that a text can be
+        if longest * about.num_rows > limit:
+            careful[leaves.column(place).path] = max(limit // longest, 1)
+    return file, careful
 
 
-def read_parquet(file: pq.ParquetFile, schema: pa.Schema, groups: range, columns: list[str]) -> pa.Table:
+def read_parquet(
+    file: pq.ParquetFile, careful: dict[str, int], groups: range, columns: list[str]
+) -> pa.Table:
     """Read columns of some row groups, if memory can take their text."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    table = file.read_row_groups(groups, columns=columns)
-    table.validate(full=True)
-    fields = [schema.field(name) for name in table.column_names]
+    table = file.read_row_groups(groups, columns=[name for name in columns if name not in careful])
     size = 0
-    for field, column in zip(fields, table.columns, strict=True):
-        for chunk in column.chunks if _is_text(pa, field.type) else ():
-            lengths = pc.binary_length(chunk.dictionary).take(chunk.indices)
-            size += pc.sum(lengths).as_py() or 0
-            refuse_beyond(size, f"the text of {field.name!r}")
-    return table.cast(pa.schema(fields, schema.metadata))
-
-
-def _is_text(pa: Any, kind: Any) -> bool:
-    kinds = pa.types
-    return bool(
-        kinds.is_string(kind)
-        or kinds.is_large_string(kind)
-        or kinds.is_binary(kind)
-        or kinds.is_large_binary(kind)
-    )
+    for name in columns:
+        if name not in careful:
+            continue
+        pieces = []
+        for batch in file.iter_batches(careful[name], row_groups=list(groups), columns=[name]):
+            size += batch.nbytes
+            refuse_beyond(size, f"the text of {name!r}")
+            pieces.append(batch.column(0))
+        table = table.append_column(batch.schema.field(0), pa.chunked_array(pieces))
+    table.validate(full=True)
+    return table.select(columns)
 
 
 def _batches(data: pa.Buffer) -> Iterator[pa.Message]:

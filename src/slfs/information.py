@@ -39,7 +39,7 @@ def column_sums(
     levels = n_levels.astype(np.uint64)
     offset = starts(n_levels * n_classes).astype(np.uint64)
     sums = np.empty((len(levels), 2), np.int64)
-    marginal_sums(class_counts, offset, levels, np.uint64(n_classes), nlogn.table, sums)
+    marginal_sums(class_counts, offset, levels, np.uint64(n_classes), nlogn.table, nlogn.rest, sums)
     return sums
 
 

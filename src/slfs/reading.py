@@ -7,6 +7,7 @@ import hashlib
 import io
 import re
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -268,27 +269,45 @@ def _read_csv(
         separator = max(",;\t|", key=bare.count)
     options: dict[str, Any] = {"sep": separator, "na_values": missing, "encoding": "utf-8-sig"}
     options |= {"low_memory": False, "dtype": dict.fromkeys(text, str)}
-    table = pd.read_csv(content, **options)
-    if not isinstance(table.index, pd.RangeIndex) and table.iloc[:, -1].isna().all():
-        # lines that end with a separator: pandas has taken the first column for names of rows
-        options |= {"index_col": False, "usecols": range(table.shape[1])}
-        content.seek(0)
+    if _ending_with(content, separator):  # pandas would take the first column for names of rows
+        options |= {"index_col": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", pd.errors.ParserWarning
+        )  # what follows the last separator is lost
         table = pd.read_csv(content, **options)
-    if separator != "," and any(_decimal_commas(table[name]) for name in table.columns):
-        content.seek(0)
-        table = pd.read_csv(content, decimal=",", **options)
+        if separator != "," and _decimal_commas(table.drop(columns=text, errors="ignore")):
+            content.seek(0)
+            table = pd.read_csv(content, decimal=",", **options)
     if table.shape[1] == 0 or len(table) == 0:
         raise ValueError("it has no rows")
     return table, None
 
 
-def _decimal_commas(column: Any) -> bool:
-    """Whether a column of text holds numbers such as 3,14, whole ones among them."""
-    if column.dtype.kind in "biuf":
-        return False
-    present = column.dropna().astype(str)
-    numbers = present.str.fullmatch(r"\s*[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?\s*")
-    return len(present) > 0 and bool(numbers.all()) and bool(present.str.contains(",").any())
+def _ending_with(content: IO[bytes], separator: str) -> bool:
+    """Whether lines end with a separator, but not the header."""
+    header, *lines = [content.readline().rstrip(b"\r\n") for _ in range(20)]
+    content.seek(0)
+    ends = [line.endswith(separator.encode()) for line in lines if line]
+    return bool(ends) and all(ends) and not header.endswith(separator.encode())
+
+
+_COMMA_NUMBER = r"\s*[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?\s*"
+_THOUSANDS = r"\s*[+-]?\d{1,3}(,\d{3})*\s*"
+
+
+def _decimal_commas(table: Any) -> bool:
+    """Whether a column of text holds numbers such as 3,14, and no column has such as 3.14."""
+    found = False
+    for name in table.columns:
+        column = table[name]
+        if column.dtype.kind == "f" and (column.dropna() % 1 != 0).any():
+            return False
+        if column.dtype.kind not in "biuf":
+            present = column.dropna().astype(str)
+            numbers = present.str.fullmatch(_COMMA_NUMBER).all()
+            found |= bool(numbers and not present.str.fullmatch(_THOUSANDS).all())
+    return found
 
 
 def _read_tsv(content: IO[bytes], missing: list[str], text: list[str]) -> tuple[Any, Any]:
@@ -296,9 +315,9 @@ def _read_tsv(content: IO[bytes], missing: list[str], text: list[str]) -> tuple[
 
 
 def _read_parquet(content: IO[bytes], _missing: list[str], _text: list[str]) -> tuple[Any, Any]:
-    file, schema = open_parquet(content)
+    file, careful = open_parquet(content)
     refuse_beyond(file.metadata.num_rows * file.metadata.num_columns, "the table")
-    table = read_parquet(file, schema, range(file.num_row_groups), schema.names)
+    table = read_parquet(file, careful, range(file.num_row_groups), file.schema_arrow.names)
     return table.to_pandas(self_destruct=True, split_blocks=False), None
 
 
@@ -331,7 +350,7 @@ def _read_npz(content: IO[bytes], _missing: list[str], _text: list[str]) -> tupl
     y = arrays.get("y")
     if y is not None and "classes" in arrays:
         y = arrays["classes"][y]
-    if "shape" in arrays:
+    if "X" not in arrays and "shape" in arrays:
         return _checked_sparse(_sparse_of(arrays)), y
     if "X" not in arrays or arrays["X"].ndim != 2:
         raise ValueError(f"it has the arrays {sorted(arrays)}; expected X (two-dimensional) and y")
@@ -341,15 +360,14 @@ def _read_npz(content: IO[bytes], _missing: list[str], _text: list[str]) -> tupl
 
 def _sparse_of(arrays: dict[str, NDArray[Any]]) -> Any:
     """The matrix that scipy.sparse.save_npz has written; without a format it is in rows."""
-    kind = arrays["format"].item() if "format" in arrays else b"csr"
+    kind = str(arrays["format"].astype(str)) if "format" in arrays else "csr"
     shape = tuple(arrays["shape"].tolist())
-    if kind in (b"coo", "coo"):
+    if kind == "coo":
         refuse_beyond(8 * shape[0], f"a table of {shape[0]} rows")
         return sparse.coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape=shape).tocsr()
-    makers = {b"csr": sparse.csr_array, b"csc": sparse.csc_array}
-    maker = makers.get(kind.encode() if isinstance(kind, str) else kind)
-    if maker is None:
+    if kind not in ("csr", "csc"):
         raise ValueError(f"it holds a sparse matrix of the format {kind!r}; expected csr, csc or coo")
+    maker = sparse.csr_array if kind == "csr" else sparse.csc_array
     return maker((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import threading
 from abc import abstractmethod
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from slfs.arrow_files import open_parquet, read_parquet
 from slfs.table import ArrayTable, ColumnSource, FrameTable, LabelBlock, NumberBlock, Rows, dense_block
-from slfs.unpacking import check_array
+from slfs.unpacking import TooLargeError, check_array
 
 
 class FileColumns(ColumnSource):
@@ -40,7 +39,7 @@ class FileColumns(ColumnSource):
         self._all_names = self.names = names
         self.n_features = len(names)
         if drop:
-            self.__dict__.update(self.without(drop).__dict__)
+            vars(self).update(vars(self.without(drop)))
 
     @functools.cached_property
     def numbers(self) -> NDArray[np.bool_]:  # type: ignore[override]
@@ -68,11 +67,12 @@ class FileColumns(ColumnSource):
         unknown = [name for name in columns if name not in known]
         if unknown:
             raise ValueError(f"{self.path} has no column(s) {unknown[:5]} that could be left out.")
-        table = copy.copy(self)
+        table = object.__new__(type(self))
+        vars(table).update(vars(self))  # the same open file
         table.names = [name for name in self.names if name not in unwanted]
         table.n_features = len(table.names)
         for worked_out in ("numbers", "categorical"):
-            table.__dict__.pop(worked_out, None)
+            vars(table).pop(worked_out, None)
         return table
 
     def read(self, column: str) -> NDArray[Any]:
@@ -134,8 +134,9 @@ class ParquetColumns(FileColumns):
 
     def __init__(self, path: str | Path, *, drop: Sequence[str] = ()) -> None:
         try:
-            self._file, self._schema = open_parquet(path)
-            index = (self._schema.pandas_metadata or {}).get("index_columns", ())
+            self._file, self._careful = open_parquet(path)
+            schema = self._schema = self._file.schema_arrow
+            index = (schema.pandas_metadata or {}).get("index_columns", ())
         except ImportError as error:
             raise ImportError("Parquet files need pyarrow: pip install 'slfs[parquet]'") from error
         except (FileNotFoundError, PermissionError):
@@ -144,7 +145,7 @@ class ParquetColumns(FileColumns):
             raise ValueError(f"{path} cannot be read as parquet: {error}") from error
         path = Path(path)
         self._lock = threading.Lock()  # one file position for all threads
-        schema, about = self._schema, self._file.metadata
+        about = self._file.metadata
         if not schema.names or about.num_rows == 0:
             raise ValueError(f"{path} has no columns or no rows.")
         groups = range(about.num_row_groups)
@@ -158,7 +159,7 @@ class ParquetColumns(FileColumns):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._file, self._schema = open_parquet(self.path)
+        self._file, self._careful = open_parquet(self.path)
         self._lock = threading.Lock()
 
     def take(self, columns: NDArray[np.int64]) -> Any:
@@ -231,7 +232,9 @@ class ParquetColumns(FileColumns):
         chosen = range(len(self._ends)) if groups is None else groups
         try:
             with self._lock:
-                part = read_parquet(self._file, self._schema, chosen, names)
+                part = read_parquet(self._file, self._careful, chosen, names)
+        except TooLargeError:
+            raise
         except (OSError, ValueError) as error:
             raise ValueError(f"{self.path} is damaged: {error}. Write it again.") from error
         expected = self._ends[chosen[-1]] - (self._ends[chosen[0] - 1] if chosen[0] else 0)

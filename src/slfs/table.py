@@ -233,8 +233,9 @@ def check_places(matrix: Any) -> None:
         sound = sound and (len(places) == 0 or 0 <= places.min() <= places.max() < n_places)
     if not sound:
         raise ValueError(
-            f"X is a sparse matrix of shape {matrix.shape} that does not hold together: it has entries "
-            "outside. Make it anew from its entries, for example with scipy.sparse.coo_array."
+            f"X is a sparse matrix of shape {matrix.shape} that does not hold together: its indptr, "
+            "indices and data do not fit. Make it anew from its entries, for example with "
+            "scipy.sparse.coo_array."
         )
 
 

@@ -46,11 +46,15 @@ def max_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
+class TooLargeError(ValueError):
+    """A file would take more memory than it may."""
+
+
 def refuse_beyond(size: int, what: str) -> None:
     """Raise an error if something would take more bytes than a file may unpack to."""
     limit = max_bytes()
     if size > limit:
-        raise ValueError(
+        raise TooLargeError(
             f"{what} takes {size} bytes or more, which is above the limit of {limit}. If you trust the "
             f"file, set the environment variable {LIMIT_VARIABLE} to a larger number."
         )

@@ -64,8 +64,8 @@ def masked_as_missing(values: Any) -> Any:
     if not isinstance(values, np.ma.MaskedArray):
         return values
     mask, found = np.ma.getmaskarray(values), values.data
-    if mask.any():
-        numbers = found.dtype.kind in "biuf"
+    if found.dtype.kind in "biufOSUT" and mask.any():
+        numbers = found.dtype.kind in "iuf"
         found = found.astype(np.result_type(found, np.float16) if numbers else object)
         found[mask] = np.nan if numbers else None
     return found

@@ -140,6 +140,7 @@ def _with_booleans(table: Any, classifier: Any) -> Any:
     truth = {"true": True, "false": False}
     coding, table = classifier.selector_.network_counts_.coding, table.copy(deep=False)
     for node, name in enumerate(classifier.network_.names):
-        if node not in coding.categories and table[name].dtype.kind not in "biuf":
+        known = all(isinstance(value, bool) for value in coding.categories.get(node, ()))
+        if known and not coding.mdlp[node] and table[name].dtype.kind not in "biuf":
             table[name] = [truth.get(str(value).lower(), value) for value in table[name]]
     return table

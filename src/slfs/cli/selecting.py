@@ -106,7 +106,12 @@ def select(
 
 
 def explain(
-    column: Annotated[str, typer.Argument(help="The column to explain: its name, or its place.")],
+    column: Annotated[
+        str,
+        typer.Argument(
+            help="The column to explain: its name, or its place in DATA (in a model: among its columns)."
+        ),
+    ],
     data: Annotated[
         str | None, typer.Argument(metavar="DATA", help="The file; or give --model.")
     ] = None,

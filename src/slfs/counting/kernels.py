@@ -26,7 +26,7 @@ MAX_PLANES = np.uint64(63)
 """Columns with more levels than this plus one keep their codes: planes would outgrow the raw column."""
 
 MANY_CELLS = 100_000
-"""Filled cells from which what rounding took from each is put back into their sum."""
+"""Small cells from which what rounding took from each is put back into their sum."""
 
 # Measured nanoseconds, from which the cheaper way to count a pair is chosen.
 WORD_PAIR, PLANE_PAIR, INCREMENT, CELL = 0.3, 1.2, 2.6, 0.3
@@ -317,7 +317,7 @@ def _sums_of_few_levels(
 def _put_back(often: Counts, rest: Counts) -> np.int64:
     """What rounding took from the n log n of ``often[n]`` cells each, if these are many.
 
-    Few cells stay as they are: a column and its copy then have the sums of the column, to the bit.
+    Few cells stay as they are, in the hot loops of all but the largest tables.
     """
     taken = np.int64(0)
     if often.sum() > MANY_CELLS:
@@ -396,13 +396,14 @@ def pair_sums(
         out[i, ONE] = by_class + _put_back(often, rest)
 
 
-@kernel(types.void(_i1, _u1, _u1, types.uint64, _i1, types.int64[:, ::1]))
+@kernel(types.void(_i1, _u1, _u1, types.uint64, _i1, _i1, types.int64[:, ::1]))
 def marginal_sums(
     class_counts: Counts,
     counts_offset: Words,
     levels: Words,
     n_classes: np.uint64,
     nlogn: Counts,
+    rest: Counts,
     out: Counts,
 ) -> None:
     """For each column: the sums of n log n over its levels and over its table with the class.
@@ -411,6 +412,7 @@ def marginal_sums(
     exactly 0: rounded logarithms would leave some 1e-16.
     """
     of_class = np.empty(n_classes, np.int64)
+    often = np.empty(rest.shape[0], np.int64)
     for j in range(np.uint64(levels.shape[0])):
         start = counts_offset[j]
         of_class[:] = 0
@@ -429,6 +431,12 @@ def marginal_sums(
                 count = class_counts[start + a * n_classes + c]
                 independent &= count * whole == total * of_class[c]
             pooled += nlogn[np.uint64(total)]
+        if rest.shape[0] > 0 and levels[j] * n_classes > MANY_CELLS:
+            often[:] = 0
+            for cell in range(start, start + levels[j] * n_classes):
+                if 0 < class_counts[cell] < often.shape[0]:
+                    often[np.uint64(class_counts[cell])] += 1
+            by_class += _put_back(often, rest)
         if independent:
             by_class = pooled - nlogn[np.uint64(whole)]
             for c in range(n_classes):
