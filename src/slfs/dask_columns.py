@@ -25,7 +25,16 @@ from sklearn.base import BaseEstimator
 from slfs._compile import compile_kernels
 from slfs.counting.planes import SampleLayout
 from slfs.progress import steps
-from slfs.table import ColumnSource, FrameTable, LabelBlock, NumberBlock, Rows, Table, read_table
+from slfs.table import (
+    ColumnSource,
+    FrameTable,
+    LabelBlock,
+    NumberBlock,
+    Rows,
+    Table,
+    check_size,
+    read_table,
+)
 
 _TASKS = 256
 """Most tasks to cut a table into, as long as none becomes too large."""
@@ -222,11 +231,7 @@ class DaskFrameTable(DaskTable):
         alike = read_table(meta_nonempty(frame._meta))
         self._frame = frame
         self.n_samples, self.n_features = len(frame), alike.n_features
-        if self.n_samples < min_samples:
-            raise ValueError(
-                f"Found array with {self.n_samples} sample(s) (shape=({self.n_samples}, "
-                f"{self.n_features})) while a minimum of {min_samples} is required."
-            )
+        check_size((self.n_samples, self.n_features), min_samples)
         self.numbers, self.categorical = alike.numbers, alike.categorical
         objects = [isinstance(dtype, np.dtype) and dtype.kind == "O" for dtype in frame.dtypes]
         self._look_at_objects(np.flatnonzero(objects))

@@ -147,7 +147,7 @@ def read_table(X: Any, *, min_samples: int = 1) -> Table:
     table : Table
     """
     if isinstance(X, ColumnSource):
-        _check_size((X.n_samples, X.n_features), min_samples)
+        check_size((X.n_samples, X.n_features), min_samples)
         return X
     if is_dask(X):
         from slfs.dask_columns import read_dask
@@ -342,7 +342,7 @@ def _read_frame(X: Any, min_samples: int) -> Table:
             "selected feature is one column."
         )
     frame = nw.from_native(X, eager_only=True)
-    _check_size(frame.shape, min_samples)
+    check_size(frame.shape, min_samples)
     if frame.implementation.is_pandas() and len(set(X.dtypes)) == 1:
         dtype = X.dtypes.iloc[0]
         if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
@@ -350,7 +350,7 @@ def _read_frame(X: Any, min_samples: int) -> Table:
     return FrameTable(frame)
 
 
-def _check_size(shape: tuple[int, int], min_samples: int) -> None:
+def check_size(shape: tuple[int, int], min_samples: int) -> None:
     """Refuse what scikit-learn refuses of arrays."""
     if shape[1] == 0:
         raise ValueError(

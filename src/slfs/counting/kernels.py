@@ -314,6 +314,14 @@ def _sums_of_few_levels(
 
 
 @helper
+def _count_small(counts: Counts, often: Counts) -> None:
+    """Add to ``often[n]`` how many of the counts are n, if n is one of its places and not 0."""
+    for cell in range(np.uint64(counts.shape[0])):
+        if 0 < counts[cell] < often.shape[0]:
+            often[np.uint64(counts[cell])] += 1
+
+
+@helper
 def _put_back(often: Counts, rest: Counts) -> np.int64:
     """What rounding took from the n log n of ``often[n]`` cells each, if these are many.
 
@@ -381,9 +389,7 @@ def pair_sums(
                     codes_f, codes_k, low, high, levels_f, levels_k, nlogn, table, total
                 )
             if may_be_many:
-                for cell in range(cells):
-                    if 0 < table[cell] < often.shape[0]:
-                        often[np.uint64(table[cell])] += 1
+                _count_small(table[:cells], often)
             if tables.shape[0] > 0:
                 for cell in range(cells):
                     tables[i, c, cell] = table[cell]
@@ -433,9 +439,7 @@ def marginal_sums(
             pooled += nlogn[np.uint64(total)]
         if rest.shape[0] > 0 and levels[j] * n_classes > MANY_CELLS:
             often[:] = 0
-            for cell in range(start, start + levels[j] * n_classes):
-                if 0 < class_counts[cell] < often.shape[0]:
-                    often[np.uint64(class_counts[cell])] += 1
+            _count_small(class_counts[start : start + levels[j] * n_classes], often)
             by_class += _put_back(often, rest)
         if independent:
             by_class = pooled - nlogn[np.uint64(whole)]
