@@ -23,11 +23,11 @@ lint: .venv/lint.stamp ## Check format, style, types and the direction of import
 docs: .venv/docs.stamp ## Build the documentation in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 
-reproduce: .venv/all.stamp ## Redo the paper: docs/results.md from experiments/; ARGS="table3" picks a part
-	$(BIN)/slfs reproduce $(or $(ARGS),all)
+reproduce: .venv/all.stamp ## Redo the paper: docs/results.md from experiments/results/; ARGS="table3" picks a part
+	$(BIN)/python -m experiments $(or $(ARGS),all)
 
 bench: .venv/test.stamp .venv-orange/stamp .venv-peers/stamp ## Measure speed and memory beside peers; ARGS="mdlp pack" picks cases
-	$(BIN)/slfs bench $(ARGS)
+	$(BIN)/python -m benchmarks $(ARGS)
 
 fuzz: .venv/test.stamp ## Throw tables and files at every way in; ARGS="--minutes 60 --seed 1"
 	$(BIN)/python -m tests.long.fuzz $(ARGS)

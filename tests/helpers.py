@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from slfs._compile import compile_kernels
-from slfs._threads import Threads
+from slfs._core.compile import compile_kernels
+from slfs._core.threads import Threads
 from slfs.counting.planes import SampleLayout, pack_block
 from slfs.counting.store import PlaneStore
-from slfs.information import Information
+from slfs.measures.information import Information
 
 
 def pack_codes(codes, y):

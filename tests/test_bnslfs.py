@@ -110,9 +110,9 @@ def test_to_classifier_makes_no_pass_over_the_data(monkeypatch):
     expected = selector.to_classifier().predict_proba(X)
     copy = X.copy()
     X[:] = np.nan
-    import slfs.estimator
+    import slfs.base
 
-    monkeypatch.setattr(slfs.estimator, "read_target", None)
+    monkeypatch.setattr(slfs.base, "read_target", None)
     np.testing.assert_array_equal(selector.to_classifier().predict_proba(copy), expected)
 
 

@@ -15,7 +15,7 @@ from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 
 from slfs import SLFS, MDLPDiscretizer, StabilitySelection, __version__
 from slfs.cli import app, main
-from slfs.reading import find_column, read_file
+from slfs.files.reading import find_column, read_file
 
 
 @pytest.fixture(scope="module")

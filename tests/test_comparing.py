@@ -10,11 +10,11 @@ from scipy import sparse, stats
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from slfs import MRMR, SLFS, TAN, ChowLiu, StabilitySelection, compare_networks
-from slfs.folds import stratified_folds
-from slfs.network import ROOT
-from slfs.paired_tests import mcnemar
-from slfs.progress import listening
-from slfs.target import read_target
+from slfs._core.progress import progress_callback
+from slfs.evaluation.folds import stratified_folds
+from slfs.evaluation.paired_tests import mcnemar
+from slfs.network.tree import ROOT
+from slfs.tables.target import read_target
 from tests import naive
 from tests.helpers import dependent_codes
 
@@ -131,7 +131,7 @@ def test_kinds_of_tables_and_threads(cancer):
         assert again.scores == first.scores
         assert again.pairs == first.pairs
     heard = []
-    with listening(lambda done, total: heard.append((done, total))):
+    with progress_callback(lambda done, total: heard.append((done, total))):
         compare_networks(X, y, folds=2, repeats=1)
     assert heard[-2:] == [(1, 2), (2, 2)]
 

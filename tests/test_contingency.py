@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, chi2_contingency, fisher_exact, multivariate_hypergeom
 
-from slfs._compile import compile_kernels
-from slfs.contingency import independence_p_values, stratified_p_value
+from slfs._core.compile import compile_kernels
+from slfs.measures.contingency import independence_p_values, stratified_p_value
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -37,8 +37,8 @@ da = pytest.importorskip("dask.array", reason=reason)
 dd = pytest.importorskip("dask.dataframe", reason=reason)
 distributed = pytest.importorskip("distributed", reason=reason)
 
-from slfs import dask_columns  # noqa: E402
-from slfs.progress import listening  # noqa: E402
+from slfs._core.progress import progress_callback  # noqa: E402
+from slfs.tables import dask as dask_columns  # noqa: E402
 
 FROM_COUNTS = [
     SLFS(),
@@ -299,7 +299,7 @@ def test_blocks_are_put_together_into_tasks(monkeypatch):
 def test_a_listener_hears_of_every_task(scheduler):
     X, y = _array()
     heard = []
-    with dask.config.set(scheduler=scheduler), listening(lambda *counts: heard.append(counts)):
+    with dask.config.set(scheduler=scheduler), progress_callback(lambda *counts: heard.append(counts)):
         SLFS().fit(da.from_array(X, chunks=(200, 5)), y)
     total = heard[-1][1]
     assert total > 1
@@ -313,7 +313,7 @@ def test_what_a_listener_raises_stops_the_workers():
     def stop(_done, _total):
         raise KeyboardInterrupt
 
-    with listening(stop), pytest.raises(KeyboardInterrupt):
+    with progress_callback(stop), pytest.raises(KeyboardInterrupt):
         SLFS().fit(da.from_array(X, chunks=(200, 5)), y)
     _assert_same(SLFS().fit(da.from_array(X, chunks=(200, 5)), y), SLFS().fit(X, y))
 

@@ -6,8 +6,8 @@ import pytest
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from slfs import datasets
-from slfs.datasets import DATASETS, find, load
+from slfs.datasets import paper as datasets
+from slfs.datasets.paper import DATASETS, find, load
 
 
 @pytest.fixture

@@ -14,13 +14,13 @@ import pytest
 from scipy import stats
 from sklearn.model_selection import StratifiedKFold
 
+from experiments import growth, pages, run, stability, statistics
+from experiments.config import Config, Method, read_config
+from experiments.figures import _groups
 from slfs import SLFS
-from slfs.datasets import load
-from slfs.experiments import growth, pages, run, stability, statistics
-from slfs.experiments.classify import Fold
-from slfs.experiments.config import Config, Method, read_config
-from slfs.experiments.figures import _groups
-from slfs.experiments.numbers import to_numbers
+from slfs.datasets.paper import load
+from slfs.evaluation.classify import Fold
+from slfs.evaluation.numbers import to_numbers
 
 STORED = Path(__file__).parent.parent / "experiments"
 
@@ -115,8 +115,8 @@ sizes = ["own"]
 """
     (tmp_path / "small.toml").write_text(text)
     script = (
-        "import sys; from pathlib import Path; from slfs.experiments.config import read_config\n"
-        "from slfs.experiments.run import run\n"
+        "import sys; from pathlib import Path; from experiments.config import read_config\n"
+        "from experiments.run import run\n"
         f"run(read_config(Path({str(tmp_path / 'small.toml')!r})), Path({str(tmp_path)!r}), n_jobs=1,"
         " progress=lambda *_: None)"
     )

@@ -15,12 +15,12 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
+from experiments import run
 from slfs import BNSLFS
-from slfs.experiments import run
-from slfs.files import replace_file
-from slfs.interchange import write_bif
+from slfs.files.atomic import replace_file
+from slfs.files.writing import write_table
 from slfs.saving import load, save
-from slfs.writing import write_table
+from slfs.saving.interchange import write_bif
 from tests.long import kills
 
 ROOT = Path(__file__).parents[1]
@@ -169,7 +169,7 @@ def test_ctrl_c_in_select_leaves_the_old_file(tmp_path):
 
 SLOW_REPRODUCE = """
 import sys, time
-import slfs.experiments.reproduce as reproduce
+import experiments.reproduce as reproduce
 def slow(*_, **__):
     print("running", flush=True)
     time.sleep(300)
@@ -217,7 +217,7 @@ def test_a_damaged_line_of_a_journal_is_none(tmp_path):
 
 
 SMALL = """
-from slfs._compile import late_kernel
+from slfs._core.compile import late_kernel
 
 @late_kernel
 def twice(number):

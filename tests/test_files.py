@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from slfs.files import replace_file
+from slfs.files.atomic import replace_file
 
 
 def test_the_old_file_stays_when_writing_fails(tmp_path):

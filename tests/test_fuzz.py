@@ -14,9 +14,9 @@ from pyarrow import feather, parquet
 from scipy import sparse
 
 from slfs import MRMR, OSFS, SLFS, AlphaInvesting, Chi2, NaiveBayes
-from slfs.reading import read_file
-from slfs.sources import ParquetColumns
-from slfs.unpacking import max_bytes
+from slfs.files.columns import ParquetColumns
+from slfs.files.limits import max_bytes
+from slfs.files.reading import read_file
 from tests.long import files
 from tests.long.fuzz import WAYS, run_way
 

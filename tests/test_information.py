@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
-from slfs.nlogn import nlogn_table
+from slfs.counting.nlogn import nlogn_table
 from tests import naive
 from tests.helpers import dependent_codes, information_of
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slfs import BNSLFS, MRMR, SLFS, TAN, ChowLiu, FastOSFS, NaiveBayes, TreeNetwork
-from slfs.interchange import to_bif, to_states, write_bif
+from slfs.saving.interchange import to_bif, to_states, write_bif
 
 HOSTILE = [
     "plain",

@@ -14,15 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from slfs import CMIM, FCBF, SLFS, TAN, MDLPDiscretizer, memory
-from slfs._threads import Threads
+from slfs import CMIM, FCBF, SLFS, TAN, MDLPDiscretizer
+from slfs._core import memory
+from slfs._core.memory import parse_size
+from slfs._core.threads import Threads
 from slfs.coding import by_rows, pipeline
-from slfs.coding.pipeline import code_table
 from slfs.counting.planes import SampleLayout
 from slfs.counting.store import PlaneStore
-from slfs.memory import parse_size
-from slfs.sources import ParquetColumns
-from slfs.table import read_table
+from slfs.files.columns import ParquetColumns
+from slfs.screening.pipeline import code_table
+from slfs.tables.table import read_table
 
 
 def mixed_table(seed, n_samples, n_classes=3):
@@ -317,7 +318,7 @@ _LIMITED = """
 import sys, threading, time
 import numpy as np
 from slfs import SLFS
-from slfs.memory import memory_taken
+from slfs._core.memory import memory_taken
 
 path, limit = sys.argv[1], sys.argv[2]
 SLFS().fit(np.eye(6), [0, 1] * 3)

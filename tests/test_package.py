@@ -89,7 +89,7 @@ def test_kernels_refuse_other_types():
     """One signature each: a call with other types must fail instead of compiling once more."""
     import numpy as np
 
-    from slfs._compile import compile_kernels
+    from slfs._core.compile import compile_kernels
     from slfs.counting.kernels import marginal_sums
 
     compile_kernels()

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from slfs import MRMR, SLFS
-from slfs.coding.words import level_names
+from slfs.coding.level_names import level_names
 from slfs.plotting import (
     AccuracyCurveDisplay,
     ComparisonDisplay,

@@ -13,13 +13,13 @@ from joblib import Parallel, cpu_count, delayed, parallel_config
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from slfs import BNSLFS, MRMR, OSFS, SLFS, Chi2
-from slfs._threads import Threads
+from slfs._core.threads import Threads
 
 FINGERPRINTS = """
 import hashlib, json, os, sys
 import numpy as np, pandas as pd
 import slfs
-from slfs.interchange import to_bif
+from slfs.saving.interchange import to_bif
 from sklearn.datasets import load_breast_cancer
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)

@@ -10,7 +10,7 @@ import pytest
 import slfs
 from slfs import SLFS
 from slfs.cli import main
-from slfs.writing import without_formulas
+from slfs.files.writing import without_formulas
 from tests.long.audit import unsafe
 
 SOURCES = sorted(Path(slfs.__file__).parent.rglob("*.py"))

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 from sklearn.datasets import load_breast_cancer
 
-from slfs import MRMR, SLFS, make_network_classification, significance
-from slfs.false_discovery import LordPlusPlus, q_values
+from slfs import MRMR, SLFS, make_network_classification
+from slfs.evaluation import significance
+from slfs.evaluation.significance import assess, p_values
+from slfs.measures.false_discovery import LordPlusPlus, q_values
 from slfs.selectors.confidence import confidence, grade
-from slfs.significance import assess, p_values
 from tests.test_contingency import naive_p_value
 
 seeds = st.integers(0, 2**32 - 1)

@@ -11,8 +11,8 @@ from pyarrow import parquet
 from sklearn.base import clone
 
 from slfs import MRMR, SLFS, MDLPDiscretizer
-from slfs.reading import read_file
-from slfs.sources import NpyColumns, ParquetColumns
+from slfs.files.columns import NpyColumns, ParquetColumns
+from slfs.files.reading import read_file
 
 
 @pytest.fixture

@@ -23,16 +23,16 @@ from slfs import (
     StabilitySelection,
     make_network_classification,
 )
+from slfs._core.progress import progress_callback
 from slfs.coding import pipeline
 from slfs.counting.planes import SampleLayout
-from slfs.network import ROOT
-from slfs.parts import Part, WithNoise
-from slfs.progress import listening
+from slfs.files.columns import ParquetColumns
+from slfs.measures.stability import nogueira
+from slfs.network.tree import ROOT
 from slfs.selectors.consensus import consensus_tree, count_edges
 from slfs.selectors.stability_selection import _only, draw
-from slfs.sources import ParquetColumns
-from slfs.stability import nogueira
-from slfs.table import read_table
+from slfs.tables.parts import Part, WithNoise
+from slfs.tables.table import read_table
 from tests import naive
 
 
@@ -281,7 +281,7 @@ def test_records_and_sentences_speak_of_subsamples(cancer):
 def test_listeners_hear_of_subsamples(cancer):
     for n_jobs in (1, 2):
         heard = []
-        with listening(lambda done, total, heard=heard: heard.append((done, total))):
+        with progress_callback(lambda done, total, heard=heard: heard.append((done, total))):
             StabilitySelection(n_subsamples=6, n_jobs=n_jobs).fit(*cancer)
         assert heard[:6] == [(done, 6) for done in range(1, 7)]
 

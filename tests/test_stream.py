@@ -14,8 +14,8 @@ from scipy.stats import norm
 from sklearn.datasets import load_breast_cancer
 
 from slfs import OSFS, SAOLA, SLFS, AlphaInvesting, FastOSFS
-from slfs.independence import FisherTest, TableTest
-from slfs.progress import listening
+from slfs._core.progress import progress_callback
+from slfs.measures.independence import FisherTest, TableTest
 from tests.helpers import dependent_codes, information_of
 
 ONLINE = [
@@ -195,7 +195,7 @@ def test_alpha_investing_is_its_definition():
 def test_a_listener_hears_of_every_block(n_jobs):
     random = np.random.default_rng(0)
     heard = []
-    with listening(lambda *counts: heard.append(counts)):
+    with progress_callback(lambda *counts: heard.append(counts)):
         SLFS(n_jobs=n_jobs).fit(random.normal(size=(30, 40)), random.integers(0, 2, 30))
     total = heard[-1][1]
     assert heard == [(done, total) for done in range(1, total + 1)]
@@ -208,7 +208,7 @@ def test_a_listener_hears_of_every_block_of_a_stream(wrap, total):
     random = np.random.default_rng(0)
     X, y = random.normal(size=(30, 40)), random.integers(0, 2, 30)
     heard = []
-    with listening(lambda *counts: heard.append(counts)):
+    with progress_callback(lambda *counts: heard.append(counts)):
         SLFS(order="given").fit_stream(wrap([X[:, j : j + 10] for j in range(0, 40, 10)]), y)
     assert heard == [(done, total) for done in range(1, 5)]
 
@@ -233,7 +233,7 @@ def test_what_a_listener_raises_stops_the_work(n_jobs):
         lambda: selector.extend(X[:, ::-1]),
     ):
         heard.clear()
-        with listening(stop), pytest.raises(KeyboardInterrupt):
+        with progress_callback(stop), pytest.raises(KeyboardInterrupt):
             work()
         assert max(heard) < 10
     np.testing.assert_array_equal(selector.features_["role"], before)

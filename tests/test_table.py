@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
 from slfs import BNSLFS, SLFS, MDLPDiscretizer
-from slfs.gather import gather
+from slfs.tables.gather import gather
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_memory_map(tmp_path, cancer):
 )
 @pytest.mark.parametrize("columns", [[0, 2, 1, 3], [3, 0], [2], [1, 2, 3]])
 def test_blocks_have_their_columns_in_the_order_asked_for(convert, columns):
-    from slfs.table import read_table
+    from slfs.tables.table import read_table
 
     X = np.random.default_rng(0).normal(size=(7, 5))
     order = np.array([3, 1, 0, 2, 6, 5, 4])

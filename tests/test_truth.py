@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
 from slfs import MRMR, SLFS, Chi2Ranking
-from slfs._threads import Threads
+from slfs._core.threads import Threads
 from slfs.coding.cut_kernels import merge_intervals
-from slfs.contingency import independence_p_values
+from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import SampleLayout
 from slfs.counting.store import PlaneStore
-from slfs.independence import _corrected_chi2
-from slfs.information import Information, chi2_statistics, column_information, column_sums
-from slfs.nlogn import nlogn_table
+from slfs.measures.contingency import independence_p_values
+from slfs.measures.independence import _corrected_chi2
+from slfs.measures.information import Information, chi2_statistics, column_information, column_sums
 from slfs.selectors.selection import _compact
 from tests.helpers import information_of, pack_codes
 

@@ -1,28 +1,64 @@
 """Feature selection for classification by learning a tree Bayesian network over the features.
 
-`SLFS` selects, `BNSLFS` classifies with the network that the selection leaves behind, and
-`MDLPDiscretizer` is the discretisation on its own. The other selectors and classifiers are what SLFS is
-compared with, behind the same face.
+`SLFS` selects features, `BNSLFS` classifies with the network that the selection learned, and
+`MDLPDiscretizer` is the supervised discretisation on its own. The other selectors and classifiers are
+the methods that SLFS is compared with; they share its interface.
 """
 
-from slfs.classifiers.bnslfs import BNSLFS
-from slfs.classifiers.tan import TAN, ChowLiu, NaiveBayes
-from slfs.coding.discretizer import MDLPDiscretizer
-from slfs.comparing import compare_networks
-from slfs.generate import make_network_classification
-from slfs.network import TreeNetwork
-from slfs.selectors.alpha_investing import AlphaInvesting
-from slfs.selectors.chi2 import Chi2
-from slfs.selectors.chi2_ranking import Chi2Ranking
-from slfs.selectors.cmim import CMIM
-from slfs.selectors.fast_osfs import FastOSFS
-from slfs.selectors.fcbf import FCBF
-from slfs.selectors.jmi import JMI
-from slfs.selectors.mrmr import MRMR
-from slfs.selectors.osfs import OSFS
-from slfs.selectors.saola import SAOLA
-from slfs.selectors.slfs import SLFS
-from slfs.selectors.stability_selection import StabilitySelection
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from slfs._core.version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from slfs._core.progress import progress_callback
+    from slfs.classifiers.bnslfs import BNSLFS
+    from slfs.classifiers.tan import TAN, ChowLiu, NaiveBayes
+    from slfs.datasets.generate import make_network_classification
+    from slfs.evaluation.networks import compare_networks
+    from slfs.network.tree import TreeNetwork
+    from slfs.preprocessing import MDLPDiscretizer
+    from slfs.selectors.alpha_investing import AlphaInvesting
+    from slfs.selectors.chi2 import Chi2
+    from slfs.selectors.chi2_ranking import Chi2Ranking
+    from slfs.selectors.cmim import CMIM
+    from slfs.selectors.fast_osfs import FastOSFS
+    from slfs.selectors.fcbf import FCBF
+    from slfs.selectors.jmi import JMI
+    from slfs.selectors.mrmr import MRMR
+    from slfs.selectors.osfs import OSFS
+    from slfs.selectors.saola import SAOLA
+    from slfs.selectors.slfs import SLFS
+    from slfs.selectors.stability_selection import StabilitySelection
+
+_HOME = {
+    "AlphaInvesting": "slfs.selectors.alpha_investing",
+    "BNSLFS": "slfs.classifiers.bnslfs",
+    "CMIM": "slfs.selectors.cmim",
+    "Chi2": "slfs.selectors.chi2",
+    "Chi2Ranking": "slfs.selectors.chi2_ranking",
+    "ChowLiu": "slfs.classifiers.tan",
+    "FCBF": "slfs.selectors.fcbf",
+    "FastOSFS": "slfs.selectors.fast_osfs",
+    "JMI": "slfs.selectors.jmi",
+    "MDLPDiscretizer": "slfs.preprocessing",
+    "MRMR": "slfs.selectors.mrmr",
+    "NaiveBayes": "slfs.classifiers.tan",
+    "OSFS": "slfs.selectors.osfs",
+    "SAOLA": "slfs.selectors.saola",
+    "SLFS": "slfs.selectors.slfs",
+    "StabilitySelection": "slfs.selectors.stability_selection",
+    "TAN": "slfs.classifiers.tan",
+    "TreeNetwork": "slfs.network.tree",
+    "compare_networks": "slfs.evaluation.networks",
+    "make_network_classification": "slfs.datasets.generate",
+    "progress_callback": "slfs._core.progress",
+}
+"""The module of each public name. Modules are imported on first use, so that ``import slfs`` is fast."""
+
+_MODULES = ("datasets", "evaluation", "files", "measures", "plotting", "report", "saving")
 
 __all__ = [
     "BNSLFS",
@@ -45,5 +81,19 @@ __all__ = [
     "TreeNetwork",
     "compare_networks",
     "make_network_classification",
+    "progress_callback",
 ]
-__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+    if name in _MODULES:
+        return importlib.import_module(f"slfs.{name}")
+    raise AttributeError(f"module 'slfs' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__, *_MODULES])

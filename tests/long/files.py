@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.datasets import load_iris
 
 from slfs import SLFS
-from slfs.reading import read_file
+from slfs.files.reading import read_file
 from slfs.saving import load
 from tests.long.ways_in import clear_errors
 

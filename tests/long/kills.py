@@ -19,11 +19,11 @@ import pandas as pd
 from sklearn.datasets import load_iris, make_classification
 from sklearn.utils import Bunch
 
+from experiments import run
+from experiments.config import Config, Method
 from slfs import BNSLFS, SLFS
-from slfs.experiments import run
-from slfs.experiments.config import Config, Method
+from slfs.files.writing import write_table
 from slfs.saving import load, save
-from slfs.writing import write_table
 
 
 def killed(work, seconds):

@@ -14,8 +14,8 @@ import sklearn
 from scipy import sparse
 
 import slfs
-from slfs.interchange import to_bif, to_states
 from slfs.saving import load, save
+from slfs.saving.interchange import to_bif, to_states
 
 OURS = (str(Path(slfs.__file__).parent), str(Path(sklearn.__file__).parent / "utils"))
 

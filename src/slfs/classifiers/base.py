@@ -13,11 +13,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from slfs._threads import Threads
+from slfs._core.threads import Threads
+from slfs.base import TableEstimator
 from slfs.classifiers.tables import LogTable, decode_levels, make_tables
-from slfs.coding.pipeline import encode_table
-from slfs.estimator import TableEstimator
-from slfs.network import ROOT, TreeNetwork
+from slfs.network.tree import ROOT, TreeNetwork
+from slfs.screening.pipeline import encode_table
 from slfs.selectors.selection import NetworkCounts
 
 SMOOTHING = Interval(Real, 1e-30, 1e30, closed="both")

@@ -10,7 +10,7 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from slfs.coding.codebook import NONE, Coding
-from slfs.network import ROOT
+from slfs.network.tree import ROOT
 from slfs.selectors.selection import NetworkCounts
 
 

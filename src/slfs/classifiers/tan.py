@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from slfs._threads import Threads
+from slfs._core.threads import Threads
+from slfs.base import CODING_CONSTRAINTS
 from slfs.classifiers.base import SMOOTHING, NetworkClassifier
-from slfs.coding.pipeline import code_table
-from slfs.estimator import CODING_CONSTRAINTS
-from slfs.information import Information
-from slfs.network import ROOT
+from slfs.measures.information import Information
+from slfs.network.tree import ROOT
+from slfs.screening.pipeline import code_table
 from slfs.selectors.selection import Selection, count_edges, make_network
 
 

@@ -18,10 +18,10 @@ from rich.table import Table
 from rich.text import Text
 
 import slfs
-from slfs.reading import DataFile, read_file
+from slfs.files.reading import DataFile, read_file
 
 if TYPE_CHECKING:
-    from slfs.progress import Listener
+    from slfs._core.progress import Listener
 
 ERRORS = Console(stderr=True)
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from slfs._core.progress import progress_callback
 from slfs.cli.common import (
     Categorical,
     Data,
@@ -26,9 +27,8 @@ from slfs.cli.common import (
     show_table,
     takes_size,
 )
-from slfs.progress import listening
-from slfs.reading import DataFile
-from slfs.writing import check_output, write_table
+from slfs.files.reading import DataFile
+from slfs.files.writing import check_output, write_table
 
 
 def compare(
@@ -59,7 +59,7 @@ def compare(
 
     Example:  slfs compare cancer.csv --target diagnosis --plot compare.png
     """
-    from slfs.experiments.compare import compare_methods
+    from slfs.evaluation.methods import compare_methods
 
     check_output(out, data, table=True)
     check_output(plot, data, out, picture=True)
@@ -120,10 +120,10 @@ def _compare_networks(
 ) -> None:
     import pandas as pd
 
-    from slfs.comparing import compare_networks
+    from slfs.evaluation import compare_networks
 
     selector = make_selector("slfs", None, features, categorical, n_jobs, file)
-    with progress("comparing") as tick, listening(tick):
+    with progress("comparing") as tick, progress_callback(tick):
         found = compare_networks(
             file.X, labels(file), selector=selector, folds=folds, random_state=seed, n_jobs=n_jobs
         )

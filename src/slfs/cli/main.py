@@ -35,8 +35,6 @@ for command in (
     selecting.discretize,
     paper.demo,
     paper.datasets,
-    paper.reproduce,
-    paper.bench,
 ):
     app.command()(command)
 

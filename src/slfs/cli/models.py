@@ -11,6 +11,7 @@ import typer
 from scipy import sparse
 
 from slfs import BNSLFS
+from slfs._core.progress import progress_callback
 from slfs.cli.common import (
     ERRORS,
     Categorical,
@@ -29,9 +30,8 @@ from slfs.cli.common import (
     progress,
     read_labelled,
 )
-from slfs.progress import listening
-from slfs.reading import read_file
-from slfs.writing import check_output, without_formulas, write_table
+from slfs.files.reading import read_file
+from slfs.files.writing import check_output, without_formulas, write_table
 
 
 def fit(
@@ -54,14 +54,14 @@ def fit(
 
     Example:  slfs fit cancer.csv --target diagnosis --model cancer.slfs
     """
-    from slfs.interchange import write_bif
     from slfs.saving import save
+    from slfs.saving.interchange import write_bif
 
     check_output(model, data)
     check_output(bif, data, model)
     file = read_labelled(data, target, file_format, missing, drop)
     selector = make_selector(method, settings, features, categorical, n_jobs, file, memory_limit)
-    with progress("fitting") as tick, listening(tick):
+    with progress("fitting") as tick, progress_callback(tick):
         classifier = BNSLFS(selector, structure=structure).fit(file.X, np.asarray(file.y))
     save(classifier, model)
     if bif is not None:

@@ -15,7 +15,8 @@ import typer
 from scipy import sparse
 
 from slfs import MDLPDiscretizer, StabilitySelection
-from slfs._compile import compile_kernels
+from slfs._core.compile import compile_kernels
+from slfs._core.progress import progress_callback
 from slfs.cli.common import (
     ERRORS,
     Categorical,
@@ -42,11 +43,10 @@ from slfs.cli.common import (
     stability_facts,
     stability_sentence,
 )
-from slfs.false_discovery import q_values
-from slfs.progress import listening
-from slfs.reading import DataFile
+from slfs.files.reading import DataFile
+from slfs.files.writing import check_output, write_table
+from slfs.measures.false_discovery import q_values
 from slfs.selectors.confidence import flukes, grade
-from slfs.writing import check_output, write_table
 
 
 def select(
@@ -81,7 +81,7 @@ def select(
     file = read_labelled(data, target, file_format, missing, drop)
     selector = make_selector(method, settings, features, categorical, n_jobs, file, memory_limit)
     selector = make_stable(selector, stability, rate, features, n_jobs)
-    with progress("selecting") as tick, listening(tick):
+    with progress("selecting") as tick, progress_callback(tick):
         compile_kernels()  # on a new machine this takes some seconds, once
         begin = time.perf_counter()
         selector.fit(file.X, labels(file))

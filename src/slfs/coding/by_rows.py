@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.ragged import starts
 from slfs.coding.codebook import Coding
 from slfs.coding.cut_kernels import midpoint
 from slfs.coding.numbers import encode_numbers, make_runs
 from slfs.coding.run_kernels import Runs
 from slfs.counting.planes import SampleLayout
-from slfs.ragged import starts
-from slfs.table import Table
+from slfs.tables.table import Table
 
 MAX_BINS = 4096
 """Values of a column that are told apart where it is cut by MDLP."""

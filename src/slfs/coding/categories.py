@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from slfs.coding.codebook import MAX_LEVELS, NONE, Coding, Learned, Level, missing_codes
 from slfs.counting.planes import SampleLayout
-from slfs.table import LabelBlock
+from slfs.tables.table import LabelBlock
 
 
 def learn_labels(pieces: Iterable[tuple[LabelBlock, SampleLayout]], n_classes: int) -> Learned:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.ragged import ragged, starts
+from slfs._core.ragged import ragged, starts
 
 MAX_LEVELS = 255
 """A categorical column with more levels keeps the most frequent ones and pools the rest."""

@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from slfs._compile import inlined, kernel, late_kernel
+from slfs._core.compile import inlined, kernel, late_kernel
 from slfs.coding.run_kernels import RUNS, Runs
 
 Floats = NDArray[np.float64]

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.ragged import ragged, starts
 from slfs.coding.categories import encode_labels, learn_categories
 from slfs.coding.codebook import (
     MAX_LEVELS,
@@ -19,10 +20,9 @@ from slfs.coding.codebook import (
 )
 from slfs.coding.cut_kernels import MAX_CUTS, assign, assign_bytes, cut_points, interval_counts
 from slfs.coding.run_kernels import Runs, byte_runs, counted_runs, merge_classes, sorted_runs
+from slfs.counting.nlogn import NLogN
 from slfs.counting.planes import SampleLayout
-from slfs.nlogn import NLogN
-from slfs.ragged import ragged, starts
-from slfs.table import LabelBlock, NumberBlock
+from slfs.tables.table import LabelBlock, NumberBlock
 
 
 def make_runs(block: NumberBlock, layout: SampleLayout) -> tuple[Runs, NDArray[np.int64]]:

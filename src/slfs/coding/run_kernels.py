@@ -12,7 +12,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from slfs._compile import inlined, kernel
+from slfs._core.compile import inlined, kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

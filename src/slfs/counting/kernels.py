@@ -12,8 +12,8 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from slfs._compile import helper, inlined, kernel, late_kernel, popcount
-from slfs.nlogn import REST_BITS
+from slfs._core.compile import helper, inlined, kernel, late_kernel, popcount
+from slfs.counting.nlogn import REST_BITS
 
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.ragged import starts
 from slfs.counting.kernels import MAX_PLANES, PackedArrays, pack
-from slfs.ragged import starts
 
 
 @dataclass(frozen=True)

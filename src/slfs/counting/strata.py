@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slfs._compile import inlined, late_kernel, popcount
+from slfs._core.compile import inlined, late_kernel, popcount
 from slfs.counting.kernels import ONE, ZERO, Codes, Counts, PackedArrays, Words
 
 

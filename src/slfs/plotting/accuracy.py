@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from slfs.classifiers.tan import NaiveBayes
-from slfs.picking import pick_columns, pick_rows
 from slfs.plotting.base import STRONG, Display
+from slfs.tables.picking import pick_columns, pick_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.files import replace_file
+from slfs.files.atomic import replace_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

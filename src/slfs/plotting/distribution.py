@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.coding.words import level_names
+from slfs.coding.level_names import level_names
 from slfs.plotting.base import PALETTE, Display, grouped_bars, plain
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.network import ROOT, TreeNetwork
+from slfs.network.tree import ROOT, TreeNetwork
 from slfs.plotting.base import CLASS, DROPPED, STRONG, WEAK, Display, plain
 
 if TYPE_CHECKING:

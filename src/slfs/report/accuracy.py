@@ -12,10 +12,10 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from slfs.classifiers.tan import NaiveBayes
-from slfs.picking import pick_columns, pick_rows
 from slfs.selectors.base import BaseSelector
-from slfs.table import read_table, resolve_categorical
-from slfs.target import read_target
+from slfs.tables.picking import pick_columns, pick_rows
+from slfs.tables.table import read_table, resolve_categorical
+from slfs.tables.target import read_target
 
 MOST_COLUMNS = 5000
 """Naive Bayes on all columns is left out for more columns than this."""

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-import slfs
-from slfs.coding.words import as_text, level_names
-from slfs.false_discovery import q_values
+from slfs._core.version import __version__
+from slfs.coding.level_names import as_text, level_names
+from slfs.measures.false_discovery import q_values
 from slfs.report.words import sentence_templates, summary
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.confidence import grade
@@ -112,7 +112,7 @@ def make_facts(
         "fingerprint": as_text(fingerprint),
         "versions": {
             "python": platform.python_version(),
-            "slfs": slfs.__version__,
+            "slfs": __version__,
             "numpy": np.__version__,
             "scikit-learn": sklearn.__version__,
         },

@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from slfs.files import replace_file
+from slfs.files.atomic import replace_file
 
 STYLES = ("page.css", "parts.css")
 SCRIPTS = ("base.js", "charts.js", "layout.js", "tree.js", "panel.js", "table.js", "report.js")

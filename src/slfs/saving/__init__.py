@@ -64,7 +64,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from slfs.files import replace_file
+from slfs._core.version import __version__
+from slfs.files.atomic import replace_file
 from slfs.saving.archive import read_archive, write_archive
 from slfs.saving.checks import check_model
 from slfs.saving.codec import Decoder, Encoder
@@ -88,8 +89,6 @@ def save(estimator: Any, path: str | Path) -> None:
         Where to. A file that is there is replaced at once when the new one is whole; if writing fails,
         it stays as it was.
     """
-    from slfs import __version__
-
     name = type(estimator).__name__
     if ESTIMATORS.get(name) is not type(estimator):
         raise TypeError(
@@ -153,8 +152,6 @@ def load(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Any:
 
 def _check_header(content: Any) -> None:
     """Refuse what is no model, or one of a format that is not known yet."""
-    from slfs import __version__
-
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ModelFileError(
             f"its model.json does not say format={FORMAT!r}. Give a file that slfs.saving.save wrote."

@@ -12,9 +12,9 @@ from typing import IO, Any
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from slfs.files.limits import read_array
 from slfs.saving.codec import PLAIN
 from slfs.saving.errors import ModelFileError
-from slfs.unpacking import read_array
 
 CONTENT = "model.json"
 

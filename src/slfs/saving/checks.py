@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from slfs.classifiers.base import NetworkClassifier
 from slfs.classifiers.tables import LogTable
 from slfs.coding.codebook import NONE, Coding, Level
-from slfs.coding.discretizer import MDLPDiscretizer
-from slfs.network import ROOT, TreeNetwork
+from slfs.network.tree import ROOT, TreeNetwork
+from slfs.preprocessing import MDLPDiscretizer
 from slfs.saving.errors import ModelFileError
 from slfs.saving.registry import FITTED, OPTIONAL
 from slfs.selectors.base import BaseSelector

@@ -8,8 +8,8 @@ from slfs.classifiers.bnslfs import BNSLFS
 from slfs.classifiers.tables import LogTable
 from slfs.classifiers.tan import TAN, ChowLiu, NaiveBayes
 from slfs.coding.codebook import Coding
-from slfs.coding.discretizer import MDLPDiscretizer
-from slfs.network import TreeNetwork
+from slfs.network.tree import TreeNetwork
+from slfs.preprocessing import MDLPDiscretizer
 from slfs.selectors.alpha_investing import AlphaInvesting
 from slfs.selectors.chi2 import Chi2
 from slfs.selectors.chi2_ranking import Chi2Ranking

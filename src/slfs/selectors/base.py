@@ -20,17 +20,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from slfs._threads import Threads
-from slfs.coding.pipeline import ColumnFacts, Cuts, code_table
+from slfs._core.threads import Threads
+from slfs.base import CODING_CONSTRAINTS, TableEstimator, TrainingData
 from slfs.counting.planes import SampleLayout
 from slfs.counting.store import PlaneStore
-from slfs.estimator import CODING_CONSTRAINTS, TableEstimator, TrainingData
-from slfs.false_discovery import q_values
-from slfs.information import Information
+from slfs.measures.false_discovery import q_values
+from slfs.measures.information import Information
+from slfs.screening.pipeline import ColumnFacts, Cuts, code_table
 from slfs.selectors.records import explain, explain_in_full, make_records
 from slfs.selectors.selection import Selection, count_network, make_network
-from slfs.table import ColumnSource, Table, keep_types
-from slfs.values import is_dask
+from slfs.tables.table import ColumnSource, Table, keep_types
+from slfs.tables.values import is_dask
 
 if TYPE_CHECKING:
     from slfs.classifiers.bnslfs import BNSLFS
@@ -211,7 +211,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         -------
         text : str
             A sentence; for a selected column one more, on the evidence that it has to do with the class
-            at all. See `slfs.significance` for what the figures in it mean.
+            at all. See `slfs.evaluation.significance` for what the figures in it mean.
         """
         check_is_fitted(self)
         place = self.place(column)

@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from scipy.special import chdtri
 from sklearn.utils._param_validation import Interval
 
-from slfs._threads import Threads
+from slfs._core.threads import Threads
+from slfs.base import TrainingData
 from slfs.coding.codebook import MAX_LEVELS
 from slfs.coding.cut_kernels import merge_intervals, midpoint
-from slfs.coding.pipeline import ColumnFacts, Cuts, code_table
 from slfs.counting.planes import SampleLayout
-from slfs.estimator import TrainingData
-from slfs.information import Information, chi2_statistics
-from slfs.network import ROOT
+from slfs.measures.information import Information, chi2_statistics
+from slfs.network.tree import ROOT
+from slfs.screening.pipeline import ColumnFacts, Cuts, code_table
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.selection import Selection
-from slfs.table import Table
+from slfs.tables.table import Table
 
 _LEVELS = [0.5, 0.4, 0.3, 0.2] + [m * 10.0**-e for e in range(1, 12) for m in (1.0, 0.5, 0.2)]
 """Falling levels of significance; after the last one all intervals are merged."""

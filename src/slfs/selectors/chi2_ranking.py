@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from slfs.coding.pipeline import ColumnFacts
-from slfs.information import Information, chi2_statistics
-from slfs.network import ROOT
+from slfs.measures.information import Information, chi2_statistics
+from slfs.network.tree import ROOT
+from slfs.screening.pipeline import ColumnFacts
 from slfs.selectors.base import K_CONSTRAINTS, BaseSelector, limit, outranked
 from slfs.selectors.selection import Selection
 

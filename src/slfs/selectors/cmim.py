@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.information import Information
+from slfs.measures.information import Information
 from slfs.selectors.greedy import GreedySelector
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.network import ROOT, TreeNetwork
+from slfs.network.tree import ROOT, TreeNetwork
 
 Ints = NDArray[np.int64]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slfs.independence import IndependenceTest
+from slfs.measures.independence import IndependenceTest
 from slfs.selectors.markov_blanket import MarkovBlanketSelector
 from slfs.selectors.stream import OnlineSet
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from slfs.coding.pipeline import ColumnFacts
-from slfs.information import Information
-from slfs.network import ROOT
+from slfs.measures.information import Information
+from slfs.network.tree import ROOT
+from slfs.screening.pipeline import ColumnFacts
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.selection import Selection
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.coding.pipeline import ColumnFacts
-from slfs.information import Information
-from slfs.network import ROOT
+from slfs.measures.information import Information
+from slfs.network.tree import ROOT
+from slfs.screening.pipeline import ColumnFacts
 from slfs.selectors.base import K_CONSTRAINTS, BaseSelector, limit, outranked, pays
 from slfs.selectors.selection import Selection
 

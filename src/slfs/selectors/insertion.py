@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.false_discovery import LordPlusPlus
-from slfs.information import Information
-from slfs.network import ROOT
+from slfs.measures.false_discovery import LordPlusPlus
+from slfs.measures.information import Information
+from slfs.network.tree import ROOT
 
 NOTHING = -2
 """Stands for "no such node"."""

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from slfs.coding.pipeline import ColumnFacts
-from slfs.independence import FisherTest, IndependenceTest, TableTest, filled
-from slfs.information import Information
+from slfs.measures.independence import FisherTest, IndependenceTest, TableTest, filled
+from slfs.measures.information import Information
+from slfs.screening.pipeline import ColumnFacts
 from slfs.selectors.selection import Selection
 from slfs.selectors.stream import Numbers, OnlineSet, StreamSelector, conclude_set
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from slfs.information import Information
+from slfs.measures.information import Information
 from slfs.selectors.greedy import GreedySelector
 
 Floats = NDArray[np.float64]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.coding.pipeline import ColumnFacts
-from slfs.information import Information
-from slfs.network import ROOT, TreeNetwork
+from slfs.measures.information import Information
+from slfs.network.tree import ROOT, TreeNetwork
+from slfs.screening.pipeline import ColumnFacts
 from slfs.selectors.confidence import confidence
 from slfs.selectors.selection import Selection
 

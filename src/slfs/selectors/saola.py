@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from slfs.information import Information
+from slfs.measures.information import Information
 from slfs.selectors.fcbf import class_uncertainty, symmetrical_uncertainty
 from slfs.selectors.selection import Selection
 from slfs.selectors.stream import Numbers, OnlineSet, StreamSelector, conclude_set

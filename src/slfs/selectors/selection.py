@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.coding.codebook import Coding
-from slfs.information import Information
-from slfs.network import ROOT, TreeNetwork
+from slfs.measures.information import Information
+from slfs.network.tree import ROOT, TreeNetwork
 
 
 @dataclass(frozen=True)

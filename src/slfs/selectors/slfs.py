@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from slfs._threads import Threads
-from slfs.coding.pipeline import ColumnFacts
-from slfs.estimator import TrainingData
-from slfs.false_discovery import LordPlusPlus, q_values
-from slfs.information import Information
-from slfs.network import ROOT
+from slfs._core.threads import Threads
+from slfs.base import TrainingData
+from slfs.measures.false_discovery import LordPlusPlus, q_values
+from slfs.measures.information import Information
+from slfs.network.tree import ROOT
+from slfs.screening.pipeline import ColumnFacts
 from slfs.selectors.base import BaseSelector, pays
 from slfs.selectors.insertion import Growth, Rules, TreeBuilder
 from slfs.selectors.selection import Selection
@@ -50,7 +50,7 @@ class SLFS(StreamSelector):
         independence on levels, or quartiles, that have not seen the class, exact where counts are small,
         with the false discovery rate held at ``alpha``: of all columns at once (Benjamini and Hochberg),
         or column by column with ``order="given"`` (LORD++); columns that MDLP does not cut are out all
-        the same, having one level. See `slfs.significance`.
+        the same, having one level. See `slfs.evaluation.significance`.
     swap : {"printed", "objective", "never"}, default="printed"
         Whether a newcomer may take the place of a node: if it is more relevant (eq. 12), only if J of
         the whole tree rises, or never. Used with ``order="given"`` only.

@@ -17,23 +17,23 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
-from slfs._threads import Threads
-from slfs.coding.pipeline import ColumnFacts, SpreadTable, code_table
+from slfs._core.progress import counted, progress_callback
+from slfs._core.threads import Threads
+from slfs.base import TrainingData, hushed
 from slfs.counting.planes import SampleLayout
-from slfs.estimator import TrainingData, hushed
-from slfs.false_discovery import q_values
-from slfs.information import Information
-from slfs.network import ROOT, TreeNetwork
-from slfs.parts import Part, WithNoise
-from slfs.progress import counted, listening
+from slfs.measures.false_discovery import q_values
+from slfs.measures.information import Information
+from slfs.measures.stability import Stability, nogueira
+from slfs.network.tree import ROOT, TreeNetwork
+from slfs.screening.pipeline import ColumnFacts, SpreadTable, code_table
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.confidence import confidence
 from slfs.selectors.consensus import ConsensusNetwork, consensus_tree, count_edges
 from slfs.selectors.records import OUTRANKED
 from slfs.selectors.selection import Selection
 from slfs.selectors.slfs import SLFS
-from slfs.stability import Stability, nogueira
-from slfs.table import Table
+from slfs.tables.parts import Part, WithNoise
+from slfs.tables.table import Table
 
 Ints = NDArray[np.int64]
 Run = tuple[Ints, Ints]
@@ -100,7 +100,7 @@ class StabilitySelection(BaseSelector):
 
     See Also
     --------
-    slfs.stability.nogueira : The measure by itself, for selections of any kind.
+    slfs.measures.stability.nogueira : The measure by itself, for selections of any kind.
 
     Notes
     -----
@@ -264,7 +264,7 @@ class StabilitySelection(BaseSelector):
 
         def one(half: tuple[int, bool]) -> Run:
             # whoever listens is told of subsamples, not of blocks; identifiers are told of at the end
-            with listening(None), hushed():
+            with progress_callback(None), hushed():
                 return work(draw(data.layout, self.fraction, *half))
 
         told = counted(one, self.n_subsamples)

@@ -17,20 +17,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from slfs._compile import compile_kernels
-from slfs._threads import Threads
-from slfs.coding.pipeline import ColumnFacts, join_facts
+from slfs._core.compile import compile_kernels
+from slfs._core.progress import counting
+from slfs._core.threads import Threads
+from slfs.base import TrainingData
 from slfs.counting.planes import SampleLayout
 from slfs.counting.store import PlaneStore
-from slfs.estimator import TrainingData
-from slfs.information import Information
-from slfs.network import ROOT
-from slfs.progress import counting
+from slfs.measures.information import Information
+from slfs.network.tree import ROOT
+from slfs.screening.pipeline import ColumnFacts, join_facts
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.selection import Selection
-from slfs.table import ColumnSource, Table, read_table, resolve_categorical
-from slfs.target import read_target
-from slfs.values import is_dask
+from slfs.tables.table import ColumnSource, Table, read_table, resolve_categorical
+from slfs.tables.target import read_target
+from slfs.tables.values import is_dask
 
 
 @dataclass

@@ -1,0 +1,112 @@
+"""One command, one part of the paper: work out what is missing, then draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from experiments import figures, growth, pages, stability, statistics
+from experiments.config import Config
+from experiments.run import run
+from experiments.sensitivity import sensitivity_config
+from experiments.trees import learn_trees
+from slfs._core.progress import Listener
+from slfs.files.atomic import replace_file
+from slfs.plotting import NetworkDisplay
+
+Progress = Callable[[str], AbstractContextManager[Listener]]
+"""A title -> a context that yields a function to be told (done, of how many)."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Where rows and pages are, and what makes them.
+
+    Attributes
+    ----------
+    config : Config
+    rows : Path
+        The folder of stored rows. What is there is not worked out again.
+    docs : Path
+        The folder of ``results.md`` and of the folder ``results`` with its pictures.
+    n_jobs : int
+        Processes.
+    progress : Progress
+    """
+
+    config: Config
+    rows: Path
+    docs: Path
+    n_jobs: int
+    progress: Progress
+
+    @property
+    def pictures(self) -> Path:
+        return self.docs / "results"
+
+    def table1(self) -> str:
+        """Growth of time."""
+        return pages.table1(self._growth())
+
+    def table2(self) -> str:
+        """The datasets."""
+        return pages.table2()
+
+    def table3(self) -> str:
+        """Sensitivity to the parameters."""
+        return pages.table3_text(self._sensitivity())
+
+    def figures(self) -> str:
+        """Accuracy bars and the diagram of critical differences."""
+        rows = self._comparison()
+        table, filters = statistics.accuracies(statistics.comparison(rows)), statistics.filters(rows)
+        self.pictures.mkdir(parents=True, exist_ok=True)
+        bars, diagram = self.pictures / "accuracy.png", self.pictures / "critical-difference.png"
+        shown = [name for name in ("SLFS", *statistics.PAPER_RIVALS, "CMIM") if name in filters]
+        figures.accuracy_bars(table, shown, bars)
+        figures.critical_difference(statistics.friedman(table[filters]), diagram)
+        return f"Drawn: {bars}, {diagram}"
+
+    def networks(self) -> str:
+        """The trees of BreastCancer and Voting."""
+        self.pictures.mkdir(parents=True, exist_ok=True)
+        found = learn_trees(self.rows / "trees.json")
+        for name, network in found.items():
+            NetworkDisplay(network).save(self.pictures / f"network-{name}.png")
+        texts = [f"{name}:\n\n```text\n{network}\n```" for name, network in found.items()]
+        return "\n\n".join([*texts, f"Drawn in {self.pictures}"])
+
+    def stability(self) -> str:
+        """How stable the selections are."""
+        return pages.stability_text(self._subsamples())
+
+    def all(self) -> str:
+        """Everything, and the page that tells of it."""
+        rows = self._comparison()
+        self.figures()
+        self.networks()
+        page = self.docs / "results.md"
+        text = pages.results_page(rows, self._growth(), self._sensitivity(), self._subsamples())
+        replace_file(page, lambda draft: draft.write_text(text, "utf-8"))
+        return f"Written: {page}"
+
+    def _comparison(self) -> pd.DataFrame:
+        with self.progress("comparison") as tick:
+            return run(self.config, self.rows, n_jobs=self.n_jobs, progress=tick)
+
+    def _sensitivity(self) -> pd.DataFrame:
+        config = sensitivity_config(self.config)
+        with self.progress("sensitivity") as tick:
+            return run(config, self.rows / "sensitivity", n_jobs=self.n_jobs, progress=tick)
+
+    def _growth(self) -> pd.DataFrame:
+        with self.progress("growth") as tick:
+            return growth.measure(self.rows / "growth.parquet", self.config.growth_scale, tick)
+
+    def _subsamples(self) -> pd.DataFrame:
+        with self.progress("stability") as tick:
+            return stability.measure(self.rows / "stability.parquet", self.config, self.n_jobs, tick)

@@ -1,0 +1,91 @@
+"""Independent pieces of work -> their results in order, on one or several threads."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import TypeVar
+
+from joblib import cpu_count, effective_n_jobs
+from joblib.parallel import get_active_backend
+
+from slfs._core.memory import Budget
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_MOST = 32
+"""So many threads can be had on any machine; more would only wait for each other."""
+
+
+class Threads:
+    """A pool of ``n_jobs`` threads (as scikit-learn counts them), and the memory that they may take.
+
+    With one thread there is no pool at all.
+    """
+
+    def __init__(self, n_jobs: int | None, memory_limit: int | str | None = None) -> None:
+        self.count = _count(n_jobs)
+        self.budget = Budget(memory_limit)
+        self._pool = ThreadPoolExecutor(self.count) if self.count > 1 else None
+
+    def __enter__(self) -> Threads:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """The result of each item."""
+        if self._pool is None or len(items) == 1:
+            return [function(item) for item in items]
+        return list(self._pool.map(function, items))
+
+    def each(
+        self, function: Callable[[Item], Result], items: Iterable[Item], at_once: int
+    ) -> Iterator[Result]:
+        """The result of one item after another, at most ``at_once`` being worked on or waiting."""
+        if self._pool is None or at_once == 1:
+            yield from map(function, items)
+            return
+        running: deque[Future[Result]] = deque()
+        for item in items:
+            if len(running) == at_once:
+                yield running.popleft().result()
+            running.append(self._pool.submit(function, item))
+        while running:
+            yield running.popleft().result()
+
+
+def _count(n_jobs: int | None) -> int:
+    """How many threads to use: a negative number means the cores, unless others work on them already."""
+    if n_jobs is None:
+        return int(effective_n_jobs(None))  # what a surrounding joblib.parallel_config says, or 1
+    if n_jobs == 0:
+        raise ValueError("n_jobs is 0; expected None, a number of threads, or -1 for one a core.")
+    cores = int(cpu_count())
+    if n_jobs > 0:
+        return min(int(n_jobs), max(_MOST, 4 * cores))
+    if get_active_backend()[0].nesting_level or _in_dask_worker():
+        return 1
+    return max(1, cores + 1 + n_jobs)
+
+
+def _in_dask_worker() -> bool:
+    workers = sys.modules.get("distributed.worker")
+    if workers is None:
+        return False
+    try:
+        workers.get_worker()
+    except ValueError:
+        return False
+    return True

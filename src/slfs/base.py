@@ -1,0 +1,131 @@
+"""What all estimators share: a user's table and labels -> checked, named, ready to be coded."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from slfs._core.compile import compile_kernels
+from slfs.coding.codebook import Coding
+from slfs.counting.planes import SampleLayout
+from slfs.tables.table import ColumnSource, Table, read_table, resolve_categorical
+from slfs.tables.target import Target, read_target
+
+CODING_CONSTRAINTS: dict[str, list[Any]] = {
+    "categorical_features": ["array-like", StrOptions({"from_dtype", "all"})],
+    "n_jobs": [None, Integral],
+    "memory_limit": [None, Integral, str],
+}
+
+
+_hushed: ContextVar[bool] = ContextVar("slfs_hushed", default=False)
+
+
+@contextmanager
+def hushed() -> Iterator[None]:
+    """Say nothing of likely identifiers: on parts of a table, of which it has been said already."""
+    token = _hushed.set(True)
+    try:
+        yield
+    finally:
+        _hushed.reset(token)
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """A checked table with its classes, samples sorted by class."""
+
+    table: Table
+    target: Target
+    layout: SampleLayout
+    categorical: NDArray[np.bool_]
+
+
+class TableEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base of all estimators: takes any table, with holes, of mixed types, sparse or not."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+    def _read_training_data(self, X: Any, y: ArrayLike) -> TrainingData:
+        """Check parameters, table and labels, and remember number and names of the columns."""
+        self._validate_params()
+        compile_kernels()
+        table = read_table(X, min_samples=2)
+        target = read_target(y)
+        validate_data(self, X, skip_check_array=True)
+        if isinstance(table, ColumnSource):
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        if table.n_samples != len(target.codes):
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: X has "
+                f"{table.n_samples} rows, y has {len(target.codes)} labels."
+            )
+        return TrainingData(
+            table,
+            target,
+            SampleLayout.from_class_codes(target.codes, len(target.classes)),
+            resolve_categorical(
+                self.categorical_features, table, getattr(self, "feature_names_in_", None)
+            ),
+        )
+
+    def _read_new_data(self, X: Any) -> Table:
+        """Check a table against the one that was fitted."""
+        check_is_fitted(self)
+        compile_kernels()
+        table = read_table(X)
+        self._check_columns(table if isinstance(table, ColumnSource) else X)
+        return table
+
+    def _check_columns(self, X: Any) -> None:
+        """Raise an error unless a table has the columns of the one that was fitted."""
+        if not isinstance(X, ColumnSource):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return
+        fitted = self._feature_names().tolist()
+        if X.names != fitted:
+            known = set(X.names)
+            lacking = [name for name in fitted if name not in known]
+            how = f"it lacks {lacking[:5]}" if lacking else "they are more, or stand in another order"
+            raise ValueError(f"X has not the columns that {type(self).__name__} was fitted to: {how}.")
+
+    def _feature_names(self) -> NDArray[np.object_]:
+        """The names of the fitted columns, or x0, x1, ... where they have none."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{j}" for j in range(self.n_features_in_)]
+        return np.asarray(names, dtype=object)
+
+    def _warn_of_identifiers(self, coding: Coding, n_samples: int) -> None:
+        columns = np.flatnonzero(coding.n_distinct > n_samples / 2)
+        if len(columns) and not _hushed.get():
+            named = ", ".join(repr(name) for name in self._feature_names()[columns[:5]])
+            warnings.warn(
+                f"{len(columns)} categorical column(s) have more levels than half the samples and are "
+                f"likely identifiers, or numbers declared categorical: column(s) {named}"
+                f"{', ...' if len(columns) > 5 else ''}. They seem relevant by accident: drop them, or "
+                "let numbers be numbers.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags

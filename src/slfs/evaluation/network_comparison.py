@@ -1,0 +1,201 @@
+"""What a comparison of networks found -> tables, plain values, text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from slfs.network.tree import ROOT, TreeNetwork
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class FoldScore:
+    """How one network does on the test part of one fold; logarithms are means over its samples.
+
+    ``log_joint`` is that of P(features, class), features by their levels, ``log_class`` that of
+    P(class | features).
+    """
+
+    network: str
+    repeat: int
+    fold: int
+    n_features: int
+    accuracy: float
+    log_joint: float
+    log_class: float
+
+
+@dataclass(frozen=True)
+class NetworkPair:
+    """Two networks: the edges that they share, and whether their accuracies differ by more than chance.
+
+    Edges are those between features. ``shared`` counts them whatever their direction,
+    ``same_direction`` those that also point the same way; ``shared_children`` counts the features that
+    stand next to the class in both trees. ``first_only`` and ``second_only`` are the samples that one of
+    the two alone has right, in the first repeat, and ``mcnemar`` is the exact p-value of these;
+    ``t_test`` that of the accuracies over all folds, corrected for overlapping training parts.
+    """
+
+    first: str
+    second: str
+    shared: int
+    same_direction: int
+    shared_children: int
+    difference: float
+    first_only: int
+    second_only: int
+    mcnemar: float
+    t_test: float
+
+
+@dataclass(frozen=True)
+class NetworkComparison:
+    """What `compare_networks` found.
+
+    Attributes
+    ----------
+    networks : dict of str to TreeNetwork
+        Learned from all samples; their columns are those of the table.
+    lambda_ : float
+        Weight of relevance in J.
+    scores : list of FoldScore
+        One for each network and fold.
+    pairs : list of NetworkPair
+        One for each two networks.
+    folds, repeats : int
+        Of the cross-validation.
+    same_columns : bool
+        Whether all networks are over the same features, so that ``log_joint`` and J can be compared.
+    """
+
+    networks: dict[str, TreeNetwork]
+    lambda_: float
+    scores: list[FoldScore]
+    pairs: list[NetworkPair]
+    folds: int
+    repeats: int
+    same_columns: bool
+
+    def summary(self) -> list[dict[str, Any]]:
+        """Tell of each network its size, J on all samples, and the means over the folds.
+
+        Returns
+        -------
+        rows : list of dict
+        """
+        rows = []
+        for name, network in self.networks.items():
+            own = [score for score in self.scores if score.network == name]
+            rows.append(
+                {
+                    "network": name,
+                    "n_features": len(network),
+                    "children": int((network.parents == ROOT).sum()),
+                    "edges": int((network.parents != ROOT).sum()),
+                    "objective": network.objective(self.lambda_),
+                    "log_joint": float(np.mean([score.log_joint for score in own])),
+                    "log_class": float(np.mean([score.log_class for score in own])),
+                    "accuracy": float(np.mean([score.accuracy for score in own])),
+                }
+            )
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Make plain values of all but the networks' own figures, as JSON can hold them.
+
+        Returns
+        -------
+        found : dict
+        """
+        return {
+            "folds": self.folds,
+            "repeats": self.repeats,
+            "lambda": self.lambda_,
+            "same_columns": self.same_columns,
+            "networks": [
+                {**row, "tree": [list(edge) for edge in self.networks[row["network"]].edges]}
+                for row in self.summary()
+            ],
+            "pairs": [asdict(pair) for pair in self.pairs],
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Make a pandas table of the summary, one row a network.
+
+        Returns
+        -------
+        frame : DataFrame
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install 'slfs[cli]'") from error
+        return pd.DataFrame(self.summary()).set_index("network")
+
+    def tables(self) -> list[tuple[list[str], list[list[str]]]]:
+        """Put the figures into words: three tables, each a head and lines.
+
+        Returns
+        -------
+        tables : list of (head, lines)
+            Of the networks, of their edges two by two, and of their accuracies two by two.
+        """
+        networks = [
+            [
+                row["network"],
+                str(row["n_features"]),
+                str(row["children"]),
+                str(row["edges"]),
+                f"{row['objective']:.3f}",
+                f"{row['log_joint']:.3f}",
+                f"{row['log_class']:.4f}",
+                f"{100 * row['accuracy']:.2f}",
+            ]
+            for row in self.summary()
+        ]
+        head = ["network", "features", "below the class", "other edges", f"J (lambda {self.lambda_:g})"]
+        edges = [
+            [
+                f"{pair.first}, {pair.second}",
+                *map(str, (pair.shared, pair.same_direction, pair.shared_children)),
+            ]
+            for pair in self.pairs
+        ]
+        tests = [
+            [
+                f"{pair.first} less {pair.second}",
+                f"{100 * pair.difference:+.2f}",
+                f"{pair.t_test:.2g}",
+                f"{pair.first_only} : {pair.second_only}",
+                f"{pair.mcnemar:.2g}",
+            ]
+            for pair in self.pairs
+        ]
+        return [
+            ([*head, "log P(x,y)", "log P(y|x)", "accuracy, %"], networks),
+            (["edges between features", "shared", "same direction", "both below the class"], edges),
+            (["accuracy", "points", "p (t-test)", "right alone", "p (McNemar)"], tests),
+        ]
+
+    def __str__(self) -> str:
+        """The three tables in text."""
+        return "\n\n".join(_aligned([head, *lines]) for head, lines in self.tables())
+
+
+def _aligned(lines: Sequence[Sequence[str]]) -> str:
+    """Columns of text, the first to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    rows = (
+        [
+            line[0].ljust(widths[0]),
+            *(cell.rjust(w) for cell, w in zip(line[1:], widths[1:], strict=True)),
+        ]
+        for line in lines
+    )
+    return "\n".join("  ".join(row).rstrip() for row in rows)

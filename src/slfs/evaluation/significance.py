@@ -1,0 +1,343 @@
+"""A table and its classes, or a fitted selector -> p-values and q-values that can be believed.
+
+All p-values here are worked out on levels that have not seen the class: quartiles of numbers (and a
+level for what is missing), categories as they are. MDLP's intervals have seen the class and would look
+significant on noise.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, validate_params
+from sklearn.utils.validation import check_is_fitted
+
+from slfs._core.threads import Threads
+from slfs.base import TrainingData
+from slfs.counting.kernels import MAX_PLANES, decode
+from slfs.counting.nlogn import nlogn_table
+from slfs.counting.permutations import count_exceedances, sums_with_labels
+from slfs.counting.planes import PackedColumns, SampleLayout, pack_block
+from slfs.counting.store import PlaneStore
+from slfs.measures.contingency import independence_p_values, stratified_p_value
+from slfs.measures.false_discovery import q_values
+from slfs.network.tree import ROOT
+from slfs.screening.blind import pool_levels
+from slfs.screening.pipeline import pack_table_blind, table_p_values
+from slfs.selectors.base import BaseSelector
+from slfs.selectors.slfs import SLFS
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.uint8]
+
+ENOUGH = 20
+"""Hits after which no more permutations of a column are drawn (Besag and Clifford)."""
+
+_MOST_LEVELS = int(MAX_PLANES) + 1
+_MOST_OF_A_PAIR = 8
+"""Levels of a column and of its parent, where both are looked at together: 64 pairs at most."""
+
+_DRAW_ENTRIES = 1 << 22
+_MOST_DRAWN = 256
+
+_FIELDS = np.dtype(
+    [
+        ("name", object),
+        *((name, float) for name in ("p_value", "q_value", "q_value_by", "p_given_parent", "p_edge")),
+    ]
+)
+
+_COMMON = {
+    "n_permutations": [Interval(Integral, 0, None, closed="left")],
+    "random_state": ["random_state"],
+    "n_jobs": [None, Integral],
+}
+
+
+@validate_params(_COMMON, prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+def p_values(
+    X: Any,
+    y: ArrayLike,
+    *,
+    n_permutations: int = 0,
+    categorical_features: Any = "from_dtype",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Floats:
+    """Test every column of a table for independence from the class.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Class labels.
+    n_permutations : int, default=0
+        0: exact and chi-square tests (see Notes). Otherwise the G statistic is compared with that of so
+        many permutations of the class, fewer for columns that are clearly nothing.
+    categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
+        As in `SLFS`.
+    random_state : int, RandomState or None, default=0
+        Of the permutations.
+    n_jobs : int or None, default=None
+        Threads. The result is the same for any number.
+
+    Returns
+    -------
+    p_values : ndarray of shape (n_features,)
+        In (0, 1].
+
+    Notes
+    -----
+    Without permutations: Fisher's exact test for two levels and two classes; the smaller of G and
+    Pearson's statistic, with (levels - 1)(classes - 1) degrees of freedom, where every cell expects five
+    samples; otherwise exact tests of single cells, and of the table with rare levels and classes pooled,
+    corrected for their number.
+
+    With m permutations, b of which reach the observed G: (b + 1) / (m + 1). A column that has been
+    reached 20 times after l draws is given up: 20 / l. Both are valid p-values. None is below
+    1 / (m + 1), so that after a correction for p columns nothing is left unless m is well above p / q.
+
+    References
+    ----------
+    B. Phipson and G. K. Smyth, "Permutation p-values should never be zero", Statistical Applications in
+    Genetics and Molecular Biology 9, 2010. J. Besag and P. Clifford, "Sequential Monte Carlo p-values",
+    Biometrika 78, 1991.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from slfs.evaluation.significance import p_values
+    >>> X, y = load_iris(return_X_y=True)
+    >>> bool((p_values(X, y) < 1e-9).all())
+    True
+    >>> p_values(X, y, n_permutations=999)
+    array([0.001, 0.001, 0.001, 0.001])
+    """
+    data = SLFS(categorical_features=categorical_features)._read_training_data(X, y)
+    with Threads(n_jobs) as threads:
+        return _relevance(data, n_permutations, _seed(random_state), threads)
+
+
+@validate_params(_COMMON, prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+def assess(
+    selector: BaseSelector,
+    X: Any,
+    y: ArrayLike,
+    *,
+    n_permutations: int = 0,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> np.recarray[Any, Any]:
+    """Work out how far each column, and each edge of the tree of a selector, can be believed.
+
+    Parameters
+    ----------
+    selector : selector
+        A fitted selector of this library.
+    X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+        With the columns that the selector was fitted to. On the samples of the fit the last two p-values
+        are too small, since the same samples have chosen columns and parents; on others they hold.
+    y : array-like of shape (n_samples,)
+        Class labels.
+    n_permutations : int, default=0
+        As in `p_values`; the class is permuted within the levels of the parent where that is given.
+    random_state : int, RandomState or None, default=0
+        Of the permutations.
+    n_jobs : int or None, default=None
+        Threads. The result is the same for any number.
+
+    Returns
+    -------
+    records : recarray of shape (n_features,)
+        ``name``; ``p_value``: of independence from the class; ``q_value`` and ``q_value_by``: the same
+        corrected for the number of columns by Benjamini and Hochberg, and by Benjamini and Yekutieli;
+        ``p_given_parent``: of independence from the class given the level, or quartile, of the parent;
+        ``p_edge``: of independence from the parent. The last two are NaN for columns that are not in the
+        tree; of the children of the class the edge is the relevance, and there is nothing to be given.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from slfs import SLFS
+    >>> from slfs.evaluation.significance import assess
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> selector = SLFS().fit(X[::2], y[::2])
+    >>> found = assess(selector, X[1::2], y[1::2])
+    >>> float(found[selector.place("worst radius")].p_given_parent.round(2))
+    0.7
+    """
+    if not isinstance(selector, BaseSelector):
+        raise TypeError(
+            f"selector must be a fitted selector of slfs, such as SLFS().fit(X, y). "
+            f"Got {type(selector).__name__} instead."
+        )
+    check_is_fitted(selector)
+    data = clone(selector)._read_training_data(X, y)
+    selector._check_columns(X)
+    seed = _seed(random_state)
+    records = np.empty(data.table.n_features, _FIELDS)
+    records["name"] = selector.features_["name"]
+    records["p_given_parent"] = records["p_edge"] = np.nan
+    with Threads(n_jobs) as threads:
+        records["p_value"] = _relevance(data, n_permutations, seed, threads)
+        _assess_tree(records, selector, data, n_permutations, seed, threads)
+    records["q_value"] = q_values(records["p_value"])
+    records["q_value_by"] = q_values(records["p_value"], method="by")
+    return records.view(np.recarray)
+
+
+def _seed(random_state: Any) -> int:
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _relevance(data: TrainingData, n_permutations: int, seed: int, threads: Threads) -> Floats:
+    """The p-value of each column's dependence on the class."""
+    if n_permutations == 0:
+        return table_p_values(data.table, data.layout, data.categorical, threads)
+    every = np.ones(data.table.n_features, np.bool_)
+    packed = pack_table_blind(data.table, data.categorical, every, _MOST_LEVELS, threads)
+    labels = _few(data.target.codes, _MOST_LEVELS)
+    return _by_permutation(packed, labels, None, n_permutations, [seed], threads)
+
+
+def _assess_tree(
+    records: NDArray[Any],
+    selector: BaseSelector,
+    data: TrainingData,
+    n_permutations: int,
+    seed: int,
+    threads: Threads,
+) -> None:
+    """Fill in the p-values of the edges, and of each column given its parent."""
+    network = selector.network_
+    top = network.columns[network.parents == ROOT]
+    records["p_edge"][top] = records["p_value"][top]
+    codes = _codes_of(data, network.columns, threads)
+    y = data.target.codes
+    for parent in np.unique(network.parents[network.parents != ROOT]).tolist():
+        children = np.array(network.children(parent))
+        columns = network.columns[children]
+        if n_permutations == 0:
+            tables = [_count(codes[parent], codes[child], y) for child in children]
+            records["p_given_parent"][columns] = [stratified_p_value(table) for table in tables]
+            records["p_edge"][columns] = [_test_pair(table.sum(axis=2)) for table in tables]
+            continue
+        strata = codes[parent]
+        both = codes[children] * np.uint8(_MOST_OF_A_PAIR) + strata
+        own = [seed, int(network.columns[parent])]
+        labels = _few(y, _MOST_LEVELS)
+        records["p_given_parent"][columns] = _by_permutation(
+            _pack(both, np.argsort(strata, kind="stable")),
+            labels,
+            strata,
+            n_permutations,
+            [*own, 1],
+            threads,
+        )
+        packed = _pack(codes[children], np.arange(len(y)))
+        records["p_edge"][columns] = _by_permutation(
+            packed, strata, None, n_permutations, [*own, 2], threads
+        )
+
+
+def _codes_of(data: TrainingData, columns: NDArray[np.int64], threads: Threads) -> Codes:
+    """Levels that have not seen the class of some columns: one row each."""
+    keep = np.zeros(data.table.n_features, np.bool_)
+    keep[columns] = True
+    packed = pack_table_blind(data.table, data.categorical, keep, _MOST_OF_A_PAIR, threads)
+    codes = np.empty((len(columns), data.table.n_samples), np.uint8)
+    for row, place in zip(codes, np.searchsorted(packed.columns, columns), strict=True):
+        decode(packed.arrays, np.uint64(place), row)
+    return codes
+
+
+def _count(strata: Codes, codes: Codes, y: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Counts (strata, levels, classes)."""
+    shape = (int(strata.max()) + 1, int(codes.max()) + 1, int(y.max()) + 1)
+    cells = np.ravel_multi_index((strata, codes, y), shape)
+    return np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
+
+
+def _test_pair(table: NDArray[np.int64]) -> float:
+    p_value = independence_p_values(table, np.array([len(table)]), table.shape[1], int(table.sum()))
+    return float(p_value[0])
+
+
+def _few(labels: NDArray[np.int64], most: int) -> Codes:
+    """Labels as bytes; beyond so many the rarest are one."""
+    return labels.astype(np.uint8) if labels.max() < most else pool_levels(labels, most)
+
+
+def _pack(codes: Codes, order: NDArray[np.int64]) -> PackedColumns:
+    """Pack columns of codes, samples in the given order."""
+    layout = SampleLayout.from_class_codes(np.zeros(len(order), np.int64), 1)
+    n_levels = codes.max(axis=1).astype(np.int64) + 1
+    counts = [np.bincount(row, minlength=d) for row, d in zip(codes, n_levels, strict=True)]
+    ordered = np.ascontiguousarray(codes[:, order])
+    store = PlaneStore(layout)
+    store.append(pack_block(layout, np.arange(len(codes)), ordered, n_levels, np.concatenate(counts)))
+    return store.packed()
+
+
+def _by_permutation(
+    packed: PackedColumns,
+    labels: Codes,
+    strata: Codes | None,
+    n_permutations: int,
+    seed: list[int],
+    threads: Threads,
+) -> Floats:
+    """Compare the G statistic of each packed column and the labels with that of permuted labels.
+
+    With ``strata`` the labels are permuted within each; the samples of ``packed`` are sorted by them.
+    """
+    n_columns, nlogn = len(packed), nlogn_table(len(labels)).table
+    if n_columns == 0:
+        return np.empty(0)
+    sizes = [len(labels)]
+    if strata is not None:
+        labels, sizes = labels[np.argsort(strata, kind="stable")], np.bincount(strata).tolist()
+    label_counts = np.bincount(labels)
+    observed = np.empty(n_columns, np.int64)
+    sums_with_labels(packed.arrays, _planes(labels[np.newaxis])[0], label_counts, nlogn, observed)
+    hits, draws = np.zeros(n_columns, np.int64), np.zeros(n_columns, np.int64)
+    for permuted in _permutations(labels, sizes, n_permutations, np.random.default_rng(seed)):
+        alive = np.flatnonzero(hits < ENOUGH).astype(np.uint64)
+        planes = _planes(permuted)
+
+        def draw(columns: NDArray[np.uint64], planes: NDArray[np.uint64] = planes) -> None:
+            count_exceedances(
+                packed.arrays, columns, planes, label_counts, nlogn, observed, ENOUGH, hits, draws
+            )
+
+        threads.map(draw, np.array_split(alive, threads.count))
+    return np.where(hits < ENOUGH, (hits + 1) / (draws + 1), hits / draws)
+
+
+def _permutations(
+    labels: Codes, sizes: list[int], number: int, random: np.random.Generator
+) -> Iterator[Codes]:
+    """So many permutations of the labels within consecutive parts, some at a time."""
+    some = max(1, min(_MOST_DRAWN, _DRAW_ENTRIES // len(labels)))
+    bounds = np.cumsum([0, *sizes])
+    for begin in range(0, number, some):
+        drawn = np.repeat(labels[np.newaxis], min(some, number - begin), axis=0)
+        for low, high in itertools.pairwise(bounds.tolist()):
+            random.permuted(drawn[:, low:high], axis=1, out=drawn[:, low:high])
+        yield drawn
+
+
+def _planes(labels: Codes) -> NDArray[np.uint64]:
+    """The planes of each row of labels, one row each."""
+    layout = SampleLayout.from_class_codes(np.zeros(labels.shape[1], np.int64), 1)
+    n_labels = np.full(len(labels), int(labels.max()) + 1)
+    none = np.empty(0, np.int64)
+    return pack_block(layout, none, labels, n_labels, none).words.reshape(len(labels), -1)

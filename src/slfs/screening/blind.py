@@ -1,0 +1,83 @@
+"""Columns -> levels that have not seen the class: what a p-value may be worked out on.
+
+MDLP cuts where the classes differ, so its intervals look relevant by construction. Quartiles depend on
+the column alone, and the levels of a category are as the user gave them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.coding.categories import encode_labels, learn_labels
+from slfs.coding.codebook import Learned
+from slfs.coding.cut_kernels import quantile_counts, quantile_cuts
+from slfs.coding.numbers import encode_numbers, learn_levels, learn_numbers, make_runs
+from slfs.coding.run_kernels import Runs
+from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
+from slfs.measures.contingency import independence_p_values
+from slfs.tables.table import Table
+
+INTERVALS = 4
+"""Equal-frequency intervals in which numbers are tested: quartiles."""
+
+
+def level_p_values(learned: Learned, layout: SampleLayout) -> NDArray[np.float64]:
+    """p-values of independence from the class, of columns whose levels are as the user gave them."""
+    return independence_p_values(
+        learned.class_counts, learned.coding.n_levels, layout.n_classes, layout.n_samples
+    )
+
+
+def quartile_p_values(
+    runs: Runs, missing: NDArray[np.int64], layout: SampleLayout
+) -> NDArray[np.float64]:
+    """p-values of independence from the class, of the quartiles of numbers and of what is missing."""
+    counts = np.zeros((len(missing), INTERVALS + 1, layout.n_classes), np.int64)
+    quantile_counts(runs, counts[:, :-1])
+    counts[:, -1] = missing
+    n_levels = np.full(len(missing), INTERVALS + 1)
+    return independence_p_values(counts, n_levels, layout.n_classes, layout.n_samples)
+
+
+def pack_blind(
+    table: Table, columns: NDArray[np.int64], kind: str, layout: SampleLayout, most_levels: int
+) -> PackedBlock:
+    """Pack the levels of columns of one kind, of which the rarest share one where they are too many.
+
+    ``layout`` has one class: that of all samples.
+    """
+    if kind == "labels":
+        labels = table.label_block(int(columns[0]), layout.order)
+        learned = learn_labels([(labels, layout)], layout.n_classes)
+        codes = encode_labels(learned.coding, 0, labels)
+    else:
+        numbers = table.number_block(columns, layout.order)
+        runs, missing = make_runs(numbers, layout)
+        if kind == "levels":
+            learned = learn_levels(runs, missing, layout)
+        else:
+            cuts = np.empty((len(columns), INTERVALS - 1))
+            n_cuts = np.empty(len(columns), np.int64)
+            quantile_cuts(runs, cuts, n_cuts)
+            thresholds = cuts[np.arange(INTERVALS - 1) < n_cuts[:, np.newaxis]]
+            learned = learn_numbers(runs, missing, layout, thresholds, n_cuts)
+        codes = encode_numbers(learned.coding, numbers, seen=True)
+    n_levels, counts = learned.coding.n_levels.copy(), learned.class_counts
+    if n_levels.max(initial=0) > most_levels:
+        for column in np.flatnonzero(n_levels > most_levels):
+            codes[column] = pool_levels(codes[column], most_levels)
+        n_levels = codes.max(axis=1).astype(np.int64) + 1
+        parts = [np.bincount(row, minlength=d) for row, d in zip(codes, n_levels, strict=True)]
+        counts = np.concatenate(parts)
+    return pack_block(layout, columns, codes, n_levels, counts)
+
+
+def pool_levels(codes: NDArray[np.integer], most_levels: int) -> NDArray[np.uint8]:
+    """Keep the most frequent levels, ties: the smaller; the others share the last one."""
+    counts = np.bincount(codes)
+    place = np.full(len(counts), most_levels - 1)
+    kept = np.sort(np.argsort(-counts, kind="stable")[: most_levels - 1])
+    place[kept] = np.arange(len(kept))
+    pooled: NDArray[np.uint8] = place[codes].astype(np.uint8)
+    return pooled
