@@ -22,7 +22,7 @@ forest = RandomForestClassifier(max_depth=5, class_weight="balanced", n_jobs=2, 
 found = BorutaPy(forest, n_estimators="auto", random_state=0).fit(data["X"], data["y"])
 importance = np.nanmean(found.importance_history_, axis=0)
 print(*found.support_.astype(int))
-print(*np.lexsort((-importance, found.ranking_)))
+print(*np.lexsort((-importance, found.indices_)))
 """
 
 
@@ -159,16 +159,18 @@ def _compare(seed, numbers):
     plain = SLFS(categorical_features=categorical).fit(X, y)
     size = max(tested.n_features_, 1)
     found = {
-        "SLFS, test": tested.ranking_,
+        "SLFS, test": tested.indices_,
         "SLFS, test, given": SLFS(
             irrelevance="test", order="given", alpha=RATE, categorical_features=categorical
         )
         .fit(X, y)
-        .ranking_,
+        .indices_,
         "the test alone (BH)": np.flatnonzero(q_values(tested.features_["p_value"]) <= RATE),
-        "SLFS, default": plain.ranking_,
-        "SLFS, equal size": SLFS(max_features=size, categorical_features=categorical).fit(X, y).ranking_,
-        "chi2, equal size": Chi2Ranking(size, categorical_features=categorical).fit(X, y).ranking_,
+        "SLFS, default": plain.indices_,
+        "SLFS, equal size": SLFS(n_features_to_select=size, categorical_features=categorical)
+        .fit(X, y)
+        .indices_,
+        "chi2, equal size": Chi2Ranking(size, categorical_features=categorical).fit(X, y).indices_,
     }
     if PEERS.exists():
         support, order = _boruta(X, y)

@@ -62,8 +62,10 @@ print(f"{words.shape[0]} documents, {words.shape[1]} words, {filled:.1%} of the 
 # ------------
 # The matrix goes in as it is. ``irrelevance="test"``, since there are more words than documents.
 
-selector = SLFS(irrelevance="test", max_children=8, max_depth=2, max_features=30).fit(words, part)
-chosen = vocabulary[selector.ranking_]
+selector = SLFS(irrelevance="test", max_children=8, max_depth=2, n_features_to_select=30).fit(
+    words, part
+)
+chosen = vocabulary[selector.indices_]
 print(", ".join(chosen))
 
 # %%
@@ -98,7 +100,11 @@ figure.colorbar(image, label="share of documents with the word")
 sizes = (5, 10, 20, 40)
 curves = {"SLFS": [], "CMIM": [], "Chi2Ranking": []}
 for size in sizes:
-    for model in (SLFS(irrelevance="test", max_features=size), CMIM(k=size), Chi2Ranking(k=size)):
+    for model in (
+        SLFS(irrelevance="test", n_features_to_select=size),
+        CMIM(n_features_to_select=size),
+        Chi2Ranking(n_features_to_select=size),
+    ):
         accuracy = cross_val_score(BNSLFS(model), words, part, cv=5).mean()
         curves[type(model).__name__].append(accuracy)
 
@@ -114,7 +120,9 @@ pd.DataFrame(curves, index=sizes).round(3)
 # %%
 # Where does it err?
 
-predicted = cross_val_predict(BNSLFS(SLFS(irrelevance="test", max_features=40)), words, part, cv=5)
+predicted = cross_val_predict(
+    BNSLFS(SLFS(irrelevance="test", n_features_to_select=40)), words, part, cv=5
+)
 display = ConfusionMatrixDisplay.from_predictions(part, predicted, cmap="Blues", colorbar=False)
 display.figure_.set_size_inches(4.5, 4.2)
 

@@ -1,6 +1,6 @@
 """What selects features in the experiments: our selectors, and three of scikit-learn's kind.
 
-Each is an estimator with ``fit(X, y)`` and then ``ranking_``, the selected columns from the best on.
+Each is an estimator with ``fit(X, y)`` and then ``indices_``, the selected columns from the best on.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class L1Logistic(BaseEstimator):  # type: ignore[misc]
     "auto" takes those with a coefficient that is not zero, with scikit-learn's default price.
     """
 
-    def __init__(self, k: int | str = "auto") -> None:
-        self.k = k
+    def __init__(self, n_features_to_select: int | str = "auto") -> None:
+        self.n_features_to_select = n_features_to_select
 
     def fit(self, X: Any, y: NDArray[Any]) -> L1Logistic:
         """Rank the columns of X."""
@@ -35,15 +35,20 @@ class L1Logistic(BaseEstimator):  # type: ignore[misc]
         model = LogisticRegression(solver="liblinear", l1_ratio=1.0, tol=0.01, random_state=0)
         models = OneVsRestClassifier(model).fit(numbers.fit(X), y).estimators_
         size = numbers.by_column(np.abs(np.vstack([one.coef_ for one in models])).max(axis=0))
-        self.ranking_ = _best(size, int((size > 0).sum()) if self.k == "auto" else int(self.k))
+        self.indices_ = _best(
+            size,
+            int((size > 0).sum())
+            if self.n_features_to_select == "auto"
+            else int(self.n_features_to_select),
+        )
         return self
 
 
 class ForestImportance(BaseEstimator):  # type: ignore[misc]
     """Columns by their importance in a random forest of 200 trees; "auto": those above the mean."""
 
-    def __init__(self, k: int | str = "auto") -> None:
-        self.k = k
+    def __init__(self, n_features_to_select: int | str = "auto") -> None:
+        self.n_features_to_select = n_features_to_select
 
     def fit(self, X: Any, y: NDArray[Any]) -> ForestImportance:
         """Rank the columns of X."""
@@ -51,7 +56,9 @@ class ForestImportance(BaseEstimator):  # type: ignore[misc]
         forest = RandomForestClassifier(200, random_state=0).fit(numbers.fit(X), y)
         importance = numbers.by_column(forest.feature_importances_)
         above = int((importance > importance.mean()).sum())
-        self.ranking_ = _best(importance, above if self.k == "auto" else int(self.k))
+        self.indices_ = _best(
+            importance, above if self.n_features_to_select == "auto" else int(self.n_features_to_select)
+        )
         return self
 
 
@@ -60,7 +67,7 @@ class AllFeatures(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: NDArray[Any]) -> AllFeatures:  # noqa: ARG002
         """Keep every column of X."""
-        self.ranking_ = np.arange(X.shape[1])
+        self.indices_ = np.arange(X.shape[1])
         return self
 
 
@@ -90,10 +97,11 @@ def make(estimator: str, parameters: dict[str, Any], size: int | None) -> Any:
     """Make a selector that keeps at most ``size`` columns, or as many as it likes (None)."""
     kind = ESTIMATORS[estimator]
     if size is not None:
-        known = inspect.signature(kind).parameters
-        limit = next((name for name in ("k", "max_features") if name in known), None)
-        if limit is not None:
-            parameters = {**parameters, limit: max(size, 1)}  # none: the caller takes no column of it
+        if "n_features_to_select" in inspect.signature(kind).parameters:
+            parameters = {
+                **parameters,
+                "n_features_to_select": max(size, 1),
+            }  # none: the caller takes no column of it
     return kind(**parameters)
 
 

@@ -188,7 +188,7 @@ def _run_cell(
     cell: Row, selected: tuple[Any, float], size: int | None, fold: Fold, job: Job
 ) -> list[Row]:
     selector, seconds = selected
-    columns: NDArray[np.int64] = selector.ranking_ if size is None else selector.ranking_[:size]
+    columns: NDArray[np.int64] = selector.indices_ if size is None else selector.indices_[:size]
     own = isinstance(selector, slfs.SLFS) and len(columns) > 0
     rows = []
     for classifier in job.config.classifiers:

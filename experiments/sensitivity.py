@@ -34,7 +34,7 @@ def sensitivity_config(config: Config) -> Config:
             "SLFS",
             {
                 "max_children": setting[0],
-                "lambda_": setting[1],
+                "relevance_weight": setting[1],
                 "max_depth": setting[2],
                 **parameters,
             },

@@ -92,7 +92,7 @@ def _select(name: str, config: Config, n_jobs: int) -> list[dict[str, Any]]:
             selector = make(METHODS[method], {}, size)
             columns: NDArray[np.int64] = selector.fit(
                 pick_rows(data.data, rows), target.codes[rows]
-            ).ranking_
+            ).indices_
             return columns[:size]
 
         return threads.map(on, halves)

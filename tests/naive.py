@@ -66,9 +66,15 @@ class SLFS:
 
     ROOT = -1
 
-    def __init__(self, columns, y, lambda_, max_depth, max_children, rule, irrelevance, swap, order):
+    def __init__(
+        self, columns, y, relevance_weight, max_depth, max_children, rule, irrelevance, swap, order
+    ):
         self.columns, self.y = columns, y
-        self.lambda_, self.max_depth, self.max_children = lambda_, max_depth, max_children
+        self.relevance_weight, self.max_depth, self.max_children = (
+            relevance_weight,
+            max_depth,
+            max_children,
+        )
         self.rule, self.irrelevance, self.swap, self.order = rule, irrelevance, swap, order
         self.parent, self.redundant, self.irrelevant = {}, {}, set()
         self.relevance = {f: mutual_information(column, y) for f, column in columns.items()}
@@ -97,7 +103,7 @@ class SLFS:
         return mutual_information(self.columns[f], self.columns[k]) - weight * self.conditional(f, k)
 
     def affinity(self, f, k):
-        return self.s(self.lambda_ if self.rule == "objective" else 1, f, k)
+        return self.s(self.relevance_weight if self.rule == "objective" else 1, f, k)
 
     def children(self, node):
         return [f for f, parent in self.parent.items() if parent == node]
@@ -150,9 +156,9 @@ class SLFS:
 
     def prefers_class(self, f, node):
         if self.rule == "objective":
-            return self.relevance[f] > self.s(self.lambda_, f, node)
-        return self.lambda_ * self.relevance[f] - entropy(self.columns[f]) > self.s(
-            self.lambda_, f, node
+            return self.relevance[f] > self.s(self.relevance_weight, f, node)
+        return self.relevance_weight * self.relevance[f] - entropy(self.columns[f]) > self.s(
+            self.relevance_weight, f, node
         )
 
     def should_swap(self, f, node):
@@ -177,11 +183,13 @@ class SLFS:
         total = 0.0
         for f, k in (self.parent if parent is None else parent).items():
             if k == self.ROOT:
-                total += self.relevance[f] * (1 + self.lambda_) - entropy(self.columns[f])
+                total += self.relevance[f] * (1 + self.relevance_weight) - entropy(self.columns[f])
             else:
                 shared = mutual_information(self.columns[f], self.columns[k])
                 new = self.conditional(f, k)
-                total += shared - entropy(self.columns[f]) + self.lambda_ * (self.relevance[f] - new)
+                total += (
+                    shared - entropy(self.columns[f]) + self.relevance_weight * (self.relevance[f] - new)
+                )
         return total
 
 

@@ -190,7 +190,7 @@ def test_compare(here, slfs):
         (["cancer.csv"], "Which column of cancer.csv has the classes"),
         (["cancr.csv", "-t", "diagnosis"], "no file 'cancr.csv'. Did you mean cancer.csv"),
         (["cancer.csv", "-t", "diagnosis", "-m", "mrmrr"], "no method 'mrmrr'. Did you mean mrmr"),
-        (["cancer.csv", "-t", "diagnosis", "--set", "lamda=1"], "Did you mean lambda_"),
+        (["cancer.csv", "-t", "diagnosis", "--set", "lamda=1"], "Did you mean relevance_weight"),
         (["cancer.csv", "-t", "diagnosis", "--set", "max_depth=0"], "'max_depth' parameter of SLFS"),
         (["cancer.csv", "-t", "diagnosis", "-m", "osfs", "-k", "3"], "chooses how many by itself"),
         (["cancer.csv", "-t", "diagnosis", "--out", "x.xlsx"], "ending that is not known"),
@@ -230,12 +230,18 @@ def test_what_goes_wrong_is_said_in_one_line(arguments, message, here, slfs):
 
 def test_settings_reach_the_method(here, slfs, table):
     X, y = table.drop(columns=["diagnosis", "ward"]), table["diagnosis"]
-    expected = SLFS(lambda_=1.0, order="relevance", max_features=4).fit(X, y).n_features_
+    expected = (
+        SLFS(relevance_weight=1.0, order="relevance", n_features_to_select=4).fit(X, y).n_features_
+    )
     settings = ["--set", "lambda=1.0", "--set", "order=relevance", "-k", "4", "--drop", "ward"]
     code, out, _ = slfs("select", "cancer.csv", "-t", "diagnosis", *settings)
     assert code == 0
     assert f"{expected} selected" in out
-    dropped = SLFS(lambda_=1.0, order="relevance", max_features=4).fit(X, y).explain("mean area")
+    dropped = (
+        SLFS(relevance_weight=1.0, order="relevance", n_features_to_select=4)
+        .fit(X, y)
+        .explain("mean area")
+    )
     code, out, _ = slfs("explain", "mean area", "cancer.csv", "-t", "diagnosis", *settings)
     assert (code, out) == (0, dropped + "\n"), here
 
@@ -354,13 +360,15 @@ def test_select_what_is_chosen_in_most_subsamples(here, slfs, table):
     code, out, _ = slfs("select", *common, "--fdr", "0.3", "--json", "--report", "stable.html")
     facts = json.loads(out)["stability"]
     assert code == 0
-    calibrated = StabilitySelection(n_subsamples=10, false_discovery_rate=0.3).fit(X, y)
+    calibrated = StabilitySelection(n_subsamples=10, fdr=0.3).fit(X, y)
     assert facts["threshold"] == calibrated.threshold_
     assert list(facts["frequencies"].values()) == calibrated.frequencies_.tolist()
     assert (here / "stable.html").exists()
     code, out, _ = slfs("explain", "ward", *common)
     assert (code, out) == (0, expected.explain("ward") + "\n")
-    few = StabilitySelection(SLFS(max_features=3), n_subsamples=10, max_features=3).fit(X, y)
+    few = StabilitySelection(SLFS(n_features_to_select=3), n_subsamples=10, n_features_to_select=3).fit(
+        X, y
+    )
     assert f" {few.n_features_} selected" in slfs("select", *common, "-k", "3")[1]
     code, _, error = slfs("select", "cancer.csv", "-t", "diagnosis", "--fdr", "0.1")
     assert code == 1

@@ -116,7 +116,9 @@ def test_shared_edges_and_the_criterion(cancer):
 def test_a_network_against_itself():
     """A star is the tree of mRMR and, given one column, of everybody: nothing can differ."""
     X, y = load_iris(return_X_y=True)
-    found = compare_networks(X, y, selector=MRMR(k=1), structure="tree", folds=3, repeats=1)
+    found = compare_networks(
+        X, y, selector=MRMR(n_features_to_select=1), structure="tree", folds=3, repeats=1
+    )
     for pair in found.pairs:
         assert (pair.difference, pair.first_only, pair.second_only) == (0, 0, 0)
         assert pair.mcnemar == pair.t_test == 1

@@ -44,11 +44,11 @@ FROM_COUNTS = [
     SLFS(),
     SLFS(order="given"),
     SLFS(irrelevance="test"),
-    MRMR(k=5),
-    JMI(k=5),
-    CMIM(k=5),
+    MRMR(n_features_to_select=5),
+    JMI(n_features_to_select=5),
+    CMIM(n_features_to_select=5),
     FCBF(),
-    Chi2Ranking(k=5),
+    Chi2Ranking(n_features_to_select=5),
     OSFS(),
     FastOSFS(),
     SAOLA(),
@@ -98,8 +98,8 @@ def _assert_same(remote, local):
     assert remote.network_.names == local.network_.names
     assert remote.network_.class_name == local.network_.class_name
     np.testing.assert_array_equal(remote.network_.parents, local.network_.parents)
-    np.testing.assert_array_equal(remote.ranking_, local.ranking_)
-    np.testing.assert_array_equal(remote.scores_, local.scores_)
+    np.testing.assert_array_equal(remote.indices_, local.indices_)
+    np.testing.assert_array_equal(remote.selection_scores_, local.selection_scores_)
     for field in local.features_.dtype.names:
         np.testing.assert_array_equal(remote.features_[field], local.features_[field], field)
     assert hasattr(remote, "feature_names_in_") == hasattr(local, "feature_names_in_")
@@ -146,7 +146,7 @@ def test_dataframes_of_mixed_types(n_partitions, convert):
         split = dd.from_pandas(frame, npartitions=n_partitions)
         labels = dd.from_pandas(y, npartitions=n_partitions)
         whole = split.compute()
-        for selector in (SLFS(), SLFS(categorical_features=["whole"]), MRMR(k=4)):
+        for selector in (SLFS(), SLFS(categorical_features=["whole"]), MRMR(n_features_to_select=4)):
             _assert_same(clone(selector).fit(split, labels), clone(selector).fit(whole, y))
         remote, local = TAN().fit(split, y), TAN().fit(whole, y)
         np.testing.assert_array_equal(remote.predict_proba(split), local.predict_proba(whole))
@@ -197,7 +197,9 @@ def test_new_dataframes_keep_their_names():
         selector.to_classifier().predict(split.drop(columns="n3"))
 
 
-@pytest.mark.parametrize("selector", [SLFS(), SLFS(order="given"), MRMR(k=5), OSFS()], ids=str)
+@pytest.mark.parametrize(
+    "selector", [SLFS(), SLFS(order="given"), MRMR(n_features_to_select=5), OSFS()], ids=str
+)
 @pytest.mark.usefixtures("client")
 def test_processes_agree(selector):
     X, y = _array(n_samples=400, n_features=300)

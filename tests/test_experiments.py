@@ -52,7 +52,7 @@ def test_rows_are_what_a_plain_loop_gives(config, tmp_path):
         own = rows[rows["fold"] == fold]
         row = own.query("method == 'SLFS' and classifier == 'BNSLFS'").iloc[0]
         assert row["accuracy"] == (predicted == data.target[test]).mean()
-        assert json.loads(row["columns"]) == selector.ranking_.tolist()
+        assert json.loads(row["columns"]) == selector.indices_.tolist()
         assert (own[own["size"] == "equal"]["n_features"] <= selector.n_features_).all()
 
 

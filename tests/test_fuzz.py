@@ -97,7 +97,7 @@ def test_fisher_z_does_not_depend_on_the_unit():
     X = (y + 0.3 * random.normal(size=100))[:, np.newaxis]
     first = OSFS(statistic="fisher_z").fit(X, y)
     second = OSFS(statistic="fisher_z").fit(X * 2.0**-60, y)
-    np.testing.assert_array_equal(first.scores_, second.scores_)
+    np.testing.assert_array_equal(first.selection_scores_, second.selection_scores_)
     assert first.n_features_ == 1
 
 
@@ -266,5 +266,5 @@ def test_mrmr_of_many_alike_columns_does_not_wrap_around():
     random = np.random.default_rng(0)
     y = np.arange(1000) % 2
     X = np.column_stack([np.where(random.random(1000) < 0.001, 1 - y, y) for _ in range(90)])
-    scores = MRMR(80, categorical_features="all").fit(X, y).scores_
+    scores = MRMR(80, categorical_features="all").fit(X, y).selection_scores_
     assert (np.abs(scores[1:]) < 0.1).all()

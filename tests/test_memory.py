@@ -75,7 +75,7 @@ def assert_same_fit(one, other):
 @pytest.mark.parametrize("n_rows", [1, 7, 64, 199, 200, 500])
 def test_pieces_of_rows_change_nothing(monkeypatch, n_rows):
     frame, y = mixed_table(0, 200)
-    selector = SLFS(irrelevance="test", alpha=0.5)
+    selector = SLFS(irrelevance="test", fdr=0.5)
     whole = clone_fit(selector, frame, y)
     cut_everything(monkeypatch, n_rows)
     assert_same_fit(clone_fit(selector, frame, y), whole)

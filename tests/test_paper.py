@@ -26,7 +26,9 @@ def test_table_3_of_the_paper(reading, expected, paper_data):
     """Number of selected features on Isolet; the expected ones come from another implementation."""
     X, y = paper_data("isolet")
     found = [
-        SLFS(max_children=n, lambda_=weight, max_depth=depth, n_jobs=2, **reading).fit(X, y).n_features_
+        SLFS(max_children=n, relevance_weight=weight, max_depth=depth, n_jobs=2, **reading)
+        .fit(X, y)
+        .n_features_
         for n, weight, depth in TABLE_3
     ]
     np.testing.assert_allclose(found, expected, rtol=0.06)
@@ -38,7 +40,7 @@ def test_linked_network_beats_naive_bayes_on_the_same_columns(name, gain, paper_
     X, y = paper_data(name)
     linked, plain = [], []
     for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
-        selector = SLFS(lambda_=1, order="relevance", n_jobs=2).fit(X[train], y[train])
+        selector = SLFS(relevance_weight=1, order="relevance", n_jobs=2).fit(X[train], y[train])
         kept = selector.support_
         naive_bayes = make_pipeline(MDLPDiscretizer(n_jobs=2), CategoricalNB())
         naive_bayes.fit(X[train][:, kept], y[train])

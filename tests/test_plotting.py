@@ -102,7 +102,7 @@ def test_levels_have_names():
             "code": y * 3 + 4,
         }
     )
-    fitted = MRMR(k=4, categorical_features=["code"]).fit(frame, y)
+    fitted = MRMR(n_features_to_select=4, categorical_features=["code"]).fit(frame, y)
     coding = fitted.network_counts_.coding
     named = {name: level_names(coding, node) for node, name in enumerate(fitted.network_.names)}
     assert named["text"] == ["b", "missing"]
@@ -116,7 +116,7 @@ def test_levels_have_names():
 @pytest.mark.parametrize("convert", [np.asarray, np.ndarray.tolist, pd.DataFrame, sparse.csr_array])
 def test_accuracy_curve(convert):
     X, y = load_wine(return_X_y=True)
-    display = AccuracyCurveDisplay.from_estimator(MRMR(k=6), convert(X), y, cv=3)
+    display = AccuracyCurveDisplay.from_estimator(MRMR(n_features_to_select=6), convert(X), y, cv=3)
     assert display.sizes.tolist() == [1, 2, 3, 4, 5, 6]
     assert display.accuracy.shape == (6, 3)
     assert display.accuracy[-1].mean() > display.accuracy[0].mean()

@@ -36,7 +36,7 @@ for kind in (
     fitted = kind(n_jobs=n_jobs).fit(X, y)
     classifier = fitted.to_classifier()
     parts = [
-        fitted.ranking_.tobytes(), fitted.scores_.tobytes(), repr(fitted.features_.tolist()).encode(),
+        fitted.indices_.tobytes(), fitted.selection_scores_.tobytes(), repr(fitted.features_.tolist()).encode(),
         classifier.predict_proba(X).tobytes(), to_bif(classifier).encode(),
     ]
     found[kind.__name__] = hashlib.sha256(b"".join(parts)).hexdigest()
@@ -76,7 +76,7 @@ def test_fits_in_parallel_threads_are_those_of_one():
 
     def answer(selector):
         fitted = type(selector)(**selector.get_params(deep=False)).fit(X, y)
-        return fitted.predict(X) if isinstance(fitted, BNSLFS) else fitted.ranking_
+        return fitted.predict(X) if isinstance(fitted, BNSLFS) else fitted.indices_
 
     alone = [answer(selector) for selector in selectors]
     with ThreadPoolExecutor(4) as pool:
@@ -95,14 +95,14 @@ X, y = load_iris(return_X_y=True)
 kinds = [SLFS, Chi2, OSFS, SLFS, Chi2, OSFS]
 with ThreadPoolExecutor(6) as pool:
     fitted = pool.map(lambda kind: kind().fit(X, y), kinds)
-    print(len({(kind.__name__, tuple(one.ranking_)) for kind, one in zip(kinds, fitted)}))
+    print(len({(kind.__name__, tuple(one.indices_)) for kind, one in zip(kinds, fitted)}))
 """
     assert run(code).strip() == "3"
 
 
 def _ranking(n_jobs):
     X, y = load_iris(return_X_y=True)
-    return SLFS(n_jobs=n_jobs).fit(X, y).ranking_.tolist()
+    return SLFS(n_jobs=n_jobs).fit(X, y).indices_.tolist()
 
 
 def test_forks_of_a_process_that_has_fitted():

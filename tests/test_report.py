@@ -103,7 +103,15 @@ def test_facts_agree_with_the_selector(selector, cancer):
 
 
 @pytest.mark.parametrize(
-    "method", [SLFS(), SLFS(max_features=4), SLFS(irrelevance="test"), MRMR(k=4), FCBF(), OSFS()]
+    "method",
+    [
+        SLFS(),
+        SLFS(n_features_to_select=4),
+        SLFS(irrelevance="test"),
+        MRMR(n_features_to_select=4),
+        FCBF(),
+        OSFS(),
+    ],
 )
 def test_templates_say_what_explain_says(method, cancer):
     method.fit(*cancer)
@@ -144,7 +152,7 @@ def test_levels_in_words():
 
 def test_pooled_categories_are_counted_in_words():
     X = pd.DataFrame({"many": [f"v{place % 300}" for place in range(1200)]})
-    (node,) = make_facts(MRMR(k=1).fit(X, np.arange(1200) % 2))["nodes"]
+    (node,) = make_facts(MRMR(n_features_to_select=1).fit(X, np.arange(1200) % 2))["nodes"]
     assert node["levels"][-1] == "rare (46 others)"
     assert sum(node["counts"][-1]) == 4 * 46
 
@@ -160,8 +168,8 @@ def test_cut_points_that_differ_late_are_told_apart():
 @pytest.mark.parametrize(
     ("method", "kept"),
     [
-        (SLFS(max_features=1), "1 of 13"),
-        (MRMR(k=5), "5 of 13"),
+        (SLFS(n_features_to_select=1), "1 of 13"),
+        (MRMR(n_features_to_select=5), "5 of 13"),
         (FastOSFS(), "of 13"),
         (FCBF(), "of 13"),
     ],

@@ -269,7 +269,7 @@ def test_many_nodes_and_classes(show):
     y = random.integers(0, 26, 3000)
     X = np.where(random.random((3000, 220)) < 0.4, (y[:, np.newaxis] * np.arange(1, 221)) % 26 // 5, 0)
     X = np.where(random.random(X.shape) < 0.2, random.integers(0, 6, X.shape), X)
-    selector = MRMR(k=180, categorical_features="all").fit(
+    selector = MRMR(n_features_to_select=180, categorical_features="all").fit(
         X, np.array([f"class {c:02}" for c in range(26)])[y]
     )
     page = show(make_facts(selector))

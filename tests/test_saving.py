@@ -38,8 +38,8 @@ from slfs.saving.registry import ESTIMATORS
 
 MODELS = {
     "slfs": SLFS(),
-    "slfs given": SLFS(order="given", max_features=np.int64(4)),
-    "slfs test": SLFS(irrelevance="test", lambda_=np.float64(0.7)),
+    "slfs given": SLFS(order="given", n_features_to_select=np.int64(4)),
+    "slfs test": SLFS(irrelevance="test", relevance_weight=np.float64(0.7)),
     "mrmr": MRMR(),
     "jmi": JMI(3),
     "cmim": CMIM(0.5),
@@ -55,8 +55,8 @@ MODELS = {
     "online": BNSLFS(SAOLA(), structure="augmented"),
     "tan": TAN(),
     "chow-liu": ChowLiu(),
-    "stability": StabilitySelection(SLFS(max_features=3), n_subsamples=6),
-    "noise": StabilitySelection(FCBF(), n_subsamples=4, false_discovery_rate=0.5),
+    "stability": StabilitySelection(SLFS(n_features_to_select=3), n_subsamples=6),
+    "noise": StabilitySelection(FCBF(), n_subsamples=4, fdr=0.5),
     "stable": BNSLFS(StabilitySelection(n_subsamples=4)),
     "naive": NaiveBayes(alpha=0.3),
     "mdlp": MDLPDiscretizer(),
@@ -140,7 +140,7 @@ def answers(model, X):
         found["figures"] = [
             getattr(model.network_, name) for name in ("relevance", "entropy", "conditional_relevance")
         ]
-    for name in ("features_", "ranking_", "scores_", "support_", "cut_points_", "n_levels_"):
+    for name in ("features_", "indices_", "selection_scores_", "support_", "cut_points_", "n_levels_"):
         if hasattr(model, name):
             found[name] = getattr(model, name)
     if hasattr(model, "to_classifier"):

@@ -67,10 +67,12 @@ def load(name):
 def test_orders_and_scores_equal_the_references(name, method):
     X, y, parameters = load(name)
     expected = REFERENCES["orders"][name][method]
-    selector = METHODS[method](k=len(expected["selected"]), n_jobs=2, **parameters).fit(X, y)
-    assert selector.ranking_.tolist() == expected["selected"]
+    selector = METHODS[method](
+        n_features_to_select=len(expected["selected"]), n_jobs=2, **parameters
+    ).fit(X, y)
+    assert selector.indices_.tolist() == expected["selected"]
     if expected["scores"] is not None:
-        np.testing.assert_allclose(selector.scores_, expected["scores"], atol=1e-9)
+        np.testing.assert_allclose(selector.selection_scores_, expected["scores"], atol=1e-9)
 
 
 @pytest.mark.parametrize("row", LOFS, ids=lambda row: f"{row['ds']}-{row['alg']}-{row.get('alpha')}")
@@ -81,7 +83,7 @@ def test_online_methods_equal_lofs(row):
     else:
         parameters |= {"alpha": row["alpha"], "statistic": row["test"]}
     selector = ONLINE[row["alg"]](**parameters).fit(X, y)
-    assert sorted(selector.ranking_.tolist()) == row["sel"]
+    assert sorted(selector.indices_.tolist()) == row["sel"]
 
 
 ZSCORES = [
@@ -98,11 +100,11 @@ def test_methods_on_raw_numbers_equal_lofs(row):
         X = MDLPDiscretizer().fit_transform(X, y)
     if row["alg"].startswith("Alpha_Investing"):
         expected = [j - 1 for j in row["sel"] if j > 0]  # the constant is the first column there
-        assert AlphaInvesting().fit(X, y).ranking_.tolist() == expected
+        assert AlphaInvesting().fit(X, y).indices_.tolist() == expected
         return
     method = FastOSFS if row["alg"].startswith("fast") else OSFS
     selector = method(alpha=row["alpha"], statistic="fisher_z").fit(X, y)
-    assert sorted(selector.ranking_.tolist()) == row["sel"]
+    assert sorted(selector.indices_.tolist()) == row["sel"]
 
 
 @pytest.mark.parametrize("name", sorted(REFERENCES["tan"]))
@@ -157,8 +159,8 @@ def test_fcbf_is_its_definition():
         lost |= {q: p for q in rest if su(codes[p], codes[q]) >= relevance[q]}
         rest = [q for q in rest if q not in lost]
     selector = FCBF().fit(X, y)
-    assert selector.ranking_.tolist() == kept
-    np.testing.assert_allclose(selector.scores_, [relevance[j] for j in kept], atol=1e-12)
+    assert selector.indices_.tolist() == kept
+    np.testing.assert_allclose(selector.selection_scores_, [relevance[j] for j in kept], atol=1e-12)
     names = {j: record.lost_to for j, record in enumerate(selector.features_) if record.lost_to}
     assert names == {q: f"x{p}" for q, p in lost.items()}
     assert FCBF(delta=0.4).fit(X, y).n_features_ < len(kept)
@@ -168,15 +170,15 @@ def test_chi2_ranking_equals_scipy():
     from scipy.stats import chi2_contingency
 
     X, y, parameters = load("synthetic")
-    selector = Chi2Ranking(k=10, **parameters).fit(X, y)
+    selector = Chi2Ranking(n_features_to_select=10, **parameters).fit(X, y)
     statistics = []
     for column in X.T:
         table = np.zeros((column.max() + 1, y.max() + 1))
         np.add.at(table, (column, y), 1)
         statistics.append(chi2_contingency(table, correction=False).statistic)
     expected = np.argsort(-np.array(statistics), kind="stable")[:10]
-    assert selector.ranking_.tolist() == expected.tolist()
-    np.testing.assert_allclose(selector.scores_, np.array(statistics)[expected])
+    assert selector.indices_.tolist() == expected.tolist()
+    np.testing.assert_allclose(selector.selection_scores_, np.array(statistics)[expected])
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
@@ -189,22 +191,24 @@ def test_noise_comes_last(selector):
     table = np.hstack([X, noise])
     fitted = selector.set_params(categorical_features=list(range(12, 52))).fit(table, y)
     relevant = np.flatnonzero(fitted.features_.relevance[:12] > 0.02)
-    assert set(fitted.ranking_.tolist()) <= set(relevant.tolist())
+    assert set(fitted.indices_.tolist()) <= set(relevant.tolist())
     assert fitted.n_features_ >= 2
 
 
 @pytest.mark.parametrize("selector", [MRMR, JMI, CMIM, Chi2Ranking])
 def test_k_as_number_share_and_more_than_there_are(selector):
     X, y = datasets.load_breast_cancer(return_X_y=True)
-    assert selector(k=7).fit(X, y).n_features_ == 7
-    assert selector(k=0.2).fit(X, y).n_features_ == 6
+    assert selector(n_features_to_select=7).fit(X, y).n_features_ == 7
+    assert selector(n_features_to_select=0.2).fit(X, y).n_features_ == 6
     informative = (MDLPDiscretizer().fit(X, y).n_levels_ > 1).sum()
-    assert selector(k=1000).fit(X, y).n_features_ == informative
-    first = selector(k=3).fit(X, y).ranking_
-    np.testing.assert_array_equal(selector(k=9).fit(X, y).ranking_[:3], first)
+    assert selector(n_features_to_select=1000).fit(X, y).n_features_ == informative
+    first = selector(n_features_to_select=3).fit(X, y).indices_
+    np.testing.assert_array_equal(selector(n_features_to_select=9).fit(X, y).indices_[:3], first)
     for bad in (0, -1, 1.5, "all"):
-        with pytest.raises(ValueError, match=f"The 'k' parameter of {selector.__name__}"):
-            selector(k=bad).fit(X, y)
+        with pytest.raises(
+            ValueError, match=f"The 'n_features_to_select' parameter of {selector.__name__}"
+        ):
+            selector(n_features_to_select=bad).fit(X, y)
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
@@ -219,19 +223,23 @@ def test_every_column_has_a_role_and_a_sentence(selector):
         sentence = fitted.explain(name)
         fate = "kept" if name in fitted.get_feature_names_out() else "dropped"
         assert sentence.startswith(f"{name!r} is {fate}")
-    assert set(fitted.ranking_) == set(np.flatnonzero(fitted.support_))
-    assert len(fitted.scores_) == fitted.n_features_
+    assert set(fitted.indices_) == set(np.flatnonzero(fitted.support_))
+    assert len(fitted.selection_scores_) == fitted.n_features_
     assert fitted.to_classifier().score(X, y) > 0.92
 
 
-@pytest.mark.parametrize("selector", [MRMR(k=5), JMI(k=5), CMIM(k=5)], ids=str)
+@pytest.mark.parametrize(
+    "selector",
+    [MRMR(n_features_to_select=5), JMI(n_features_to_select=5), CMIM(n_features_to_select=5)],
+    ids=str,
+)
 def test_threads_and_order_of_columns_do_not_matter(selector):
     X, y = make_classification(2000, 400, n_informative=20, n_classes=4, random_state=0)
     expected = clone(selector).fit(X, y)
     order = np.random.default_rng(0).permutation(400)
     found = selector.set_params(n_jobs=2).fit(X[:, order], y)
-    np.testing.assert_array_equal(order[found.ranking_], expected.ranking_)
-    np.testing.assert_array_equal(found.scores_, expected.scores_)
+    np.testing.assert_array_equal(order[found.indices_], expected.indices_)
+    np.testing.assert_array_equal(found.selection_scores_, expected.selection_scores_)
 
 
 @pytest.mark.parametrize("selector", [OSFS(), FastOSFS()], ids=str)
@@ -240,7 +248,7 @@ def test_the_markov_blanket_is_found(selector):
     for seed in range(6):
         made = make_network_classification(5000, random_state=seed)
         fitted = clone(selector).set_params(categorical_features="all").fit(made.data, made.target)
-        found, blanket = set(fitted.ranking_.tolist()), set(made.blanket.tolist())
+        found, blanket = set(fitted.indices_.tolist()), set(made.blanket.tolist())
         scores.append(2 * len(found & blanket) / (len(found) + len(blanket)))
     assert np.mean(scores) >= 0.9
 
@@ -249,8 +257,8 @@ def test_the_markov_blanket_is_found(selector):
 def test_made_noise_is_not_taken_and_the_blanket_comes_first(selector):
     made = make_network_classification(3000, random_state=1)
     fitted = clone(selector).set_params(categorical_features="all").fit(made.data, made.target)
-    assert not set(fitted.ranking_) & set(made.noise)
-    assert len(set(fitted.ranking_[:4]) & set(made.blanket)) >= 3
+    assert not set(fitted.indices_) & set(made.noise)
+    assert len(set(fitted.indices_[:4]) & set(made.blanket)) >= 3
 
 
 def test_made_data_are_what_they_are_said_to_be():
@@ -276,5 +284,5 @@ def test_noise_with_many_levels_does_not_stop_the_automatic_choice(selector, n_l
     good = [np.where(random.random(600) < share, y, random.integers(0, 2, 600)) for share in (0.4, 0.5)]
     X = np.column_stack([random.integers(0, n_levels, 600), *good])
     fitted = clone(selector).set_params(categorical_features="all").fit(X, y)
-    assert sorted(fitted.ranking_.tolist()) == [1, 2]
+    assert sorted(fitted.indices_.tolist()) == [1, 2]
     assert fitted.features_.reason[0] == "2 other features come before it"

@@ -67,7 +67,9 @@ def test_p_values_are_those_of_quartiles_and_levels(seed):
     expected = [naive_p_value(table_of(column, y)) for column in levels]
     np.testing.assert_allclose(p_values(X, y), expected, rtol=1e-8)
     np.testing.assert_array_equal(SLFS().fit(X, y).features_["p_value"], p_values(X, y))
-    np.testing.assert_array_equal(MRMR(k=1).fit(X, y).features_["p_value"], p_values(X, y))
+    np.testing.assert_array_equal(
+        MRMR(n_features_to_select=1).fit(X, y).features_["p_value"], p_values(X, y)
+    )
 
 
 def test_permutations_approach_the_count_of_all_of_them(monkeypatch):
@@ -125,7 +127,7 @@ def test_relevance_given_the_parent(n_permutations):
         more = np.where(random.random(300) < 0.4, y, copy)
         for below, found in ((copy, nothing), (more, news)):
             X = np.column_stack([top, below])
-            selector = SLFS(categorical_features="all", lambda_=0).fit(X, y)
+            selector = SLFS(categorical_features="all", relevance_weight=0).fit(X, y)
             if selector.network_.parents.tolist() != [-1, 0] or selector.network_.columns[0] != 0:
                 continue
             records = assess(selector, X, y, n_permutations=n_permutations, random_state=seed)
@@ -147,7 +149,7 @@ def test_class_is_permuted_within_the_levels_of_the_parent(monkeypatch):
     top = np.where(random.random(900) < 0.6, y, random.integers(0, 3, 900))
     below = np.where(random.random(900) < 0.3, top, random.integers(0, 2, 900) + (y > 0))
     X = np.column_stack([top, below])
-    selector = SLFS(categorical_features="all", lambda_=0).fit(X, y)
+    selector = SLFS(categorical_features="all", relevance_weight=0).fit(X, y)
     assert selector.network_.parents.tolist() == [-1, 0]
     parent, child = selector.network_.columns
     X, y = random.integers(0, 3, (30, 2)), random.integers(0, 2, 30)
@@ -195,7 +197,7 @@ def test_a_level_of_the_parent_may_be_all_that_is_left():
     y = random.integers(0, 2, 200)
     top = np.where(random.random(200) < 0.9, y, 1 - y)
     X = np.column_stack([top, np.where(random.random(200) < 0.9, top, 1 - top)])
-    selector = SLFS(categorical_features="all", lambda_=0).fit(X, y)
+    selector = SLFS(categorical_features="all", relevance_weight=0).fit(X, y)
     assert len(selector.network_) == 2
     one = X[:, selector.network_.columns[0]] == 0
     for n_permutations in (0, 50):
@@ -273,7 +275,7 @@ def test_noise_of_all_kinds_is_not_selected():
         rare = random.random((200, 150)) < random.uniform(0.01, 0.05, 150)
         X = np.column_stack([random.normal(size=(200, 200)), rare, random.integers(0, 6, (200, 150))])
         categorical = range(200, 500)
-        selector = SLFS(irrelevance="test", alpha=0.1, categorical_features=categorical)
+        selector = SLFS(irrelevance="test", fdr=0.1, categorical_features=categorical)
         wrong.append(selector.fit(X, y).n_features_ > 0)
         online.append(selector.set_params(order="given").fit(X, y).n_features_ > 0)
     assert np.mean(wrong) <= 0.12
@@ -285,8 +287,8 @@ def test_rate_and_power_on_known_networks(order):
     noise, children = [], []
     for seed in range(15):
         made = make_network_classification(300, n_noise=200, random_state=seed)
-        selector = SLFS(irrelevance="test", order=order, alpha=0.1, categorical_features="all")
-        found = selector.fit(made.data, made.target).ranking_
+        selector = SLFS(irrelevance="test", order=order, fdr=0.1, categorical_features="all")
+        found = selector.fit(made.data, made.target).indices_
         noise.append(np.isin(found, made.noise).mean())
         children.append(np.isin(made.blanket, found).mean())
     assert np.mean(noise) <= 0.15

@@ -41,13 +41,13 @@ ESTIMATORS = [
     SLFS(order="given", swap="objective", irrelevance="reversed"),
     SLFS(order="relevance", rule="printed", irrelevance="test"),
     BNSLFS(),
-    BNSLFS(SLFS(max_features=2), structure="tree"),
+    BNSLFS(SLFS(n_features_to_select=2), structure="tree"),
     MDLPDiscretizer(),
-    MRMR(k=2),
+    MRMR(n_features_to_select=2),
     JMI(),
     CMIM(),
     FCBF(),
-    Chi2Ranking(k=0.5),
+    Chi2Ranking(n_features_to_select=0.5),
     OSFS(),
     FastOSFS(samples_per_df=0),
     SAOLA(),
@@ -58,7 +58,7 @@ ESTIMATORS = [
     ChowLiu(),
     NaiveBayes(),
     StabilitySelection(n_subsamples=4),
-    StabilitySelection(FCBF(), n_subsamples=4, false_discovery_rate=0.5),
+    StabilitySelection(FCBF(), n_subsamples=4, fdr=0.5),
 ]
 
 
@@ -84,7 +84,9 @@ def test_pipeline_and_grid_search(data):
     assert cross_val_score(BNSLFS(), X, y, cv=3, scoring="roc_auc").mean() > 0.97
 
 
-@pytest.mark.parametrize("estimator", [SLFS(lambda_=1), BNSLFS(SLFS(max_depth=1)), MDLPDiscretizer()])
+@pytest.mark.parametrize(
+    "estimator", [SLFS(relevance_weight=1), BNSLFS(SLFS(max_depth=1)), MDLPDiscretizer()]
+)
 def test_copies_answer_the_same(estimator, data):
     X, y = data
     fitted = estimator.fit(X, y)
@@ -103,7 +105,7 @@ def test_copies_answer_the_same(estimator, data):
 
 def test_fit_does_not_touch_parameters_or_data(data):
     X, y = data
-    before, selector = X.copy(), SLFS(max_features=4)
+    before, selector = X.copy(), SLFS(n_features_to_select=4)
     parameters = selector.get_params()
     selector.fit(X, y).transform(X)
     assert selector.get_params() == parameters
@@ -152,9 +154,15 @@ def test_feature_names_are_checked(data):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"lambda_": -1}, r"The 'lambda_' parameter of SLFS must be .* Got -1 instead"),
+        (
+            {"relevance_weight": -1},
+            r"The 'relevance_weight' parameter of SLFS must be .* Got -1 instead",
+        ),
         ({"max_depth": 0}, r"The 'max_depth' parameter of SLFS .* Got 0 instead"),
-        ({"max_features": 0.5}, r"The 'max_features' parameter of SLFS .* Got 0.5 instead"),
+        (
+            {"n_features_to_select": 0.5},
+            r"The 'n_features_to_select' parameter of SLFS .* Got 0.5 instead",
+        ),
         ({"order": "random"}, r"The 'order' parameter of SLFS .* Got 'random' instead"),
         ({"irrelevance": None}, r"The 'irrelevance' parameter of SLFS .* Got None instead"),
         ({"alpha": 1.0}, r"The 'alpha' parameter of SLFS .* Got 1.0 instead"),

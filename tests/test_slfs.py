@@ -48,12 +48,15 @@ def as_tree(selector):
 
 @pytest.mark.parametrize(("rule", "irrelevance", "order", "swap"), READINGS)
 @pytest.mark.parametrize(
-    ("seed", "lambda_", "max_depth", "max_children"), [(1, 0.5, 2, 3), (2, 1.0, 3, 2), (3, 1.5, 1, 4)]
+    ("seed", "relevance_weight", "max_depth", "max_children"),
+    [(1, 0.5, 2, 3), (2, 1.0, 3, 2), (3, 1.5, 1, 4)],
 )
-def test_tree_equals_the_oracle(seed, lambda_, max_depth, max_children, rule, irrelevance, order, swap):
+def test_tree_equals_the_oracle(
+    seed, relevance_weight, max_depth, max_children, rule, irrelevance, order, swap
+):
     codes, y = dependent_codes(seed, 211, 16)
     parameters = {
-        "lambda_": lambda_,
+        "relevance_weight": relevance_weight,
         "max_depth": max_depth,
         "max_children": max_children,
         "rule": rule,
@@ -74,7 +77,7 @@ def test_tree_equals_the_oracle(seed, lambda_, max_depth, max_children, rule, ir
         j: int(record.lost_to[1:]) for j, record in enumerate(features) if record.lost_to is not None
     }
     assert lost == {f: oracle.survivor(f) for f in oracle.redundant}
-    assert selector.network_.objective(lambda_) == pytest.approx(oracle.objective(), abs=1e-9)
+    assert selector.network_.objective(relevance_weight) == pytest.approx(oracle.objective(), abs=1e-9)
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["conditional", "relevance"]))
@@ -120,13 +123,13 @@ def test_block_size_does_not_change_a_bit(monkeypatch):
 def test_max_features_keeps_exactly_so_many(order, k):
     X, y = load_breast_cancer(return_X_y=True)
     whole = SLFS(order=order, max_depth=3).fit(X, y).network_
-    selector = SLFS(order=order, max_depth=3, max_features=k).fit(X, y)
+    selector = SLFS(order=order, max_depth=3, n_features_to_select=k).fit(X, y)
     assert selector.n_features_ == selector.support_.sum() == min(k, len(whole))
     by_level = sorted(range(len(whole)), key=lambda node: whole.levels[node])
     assert set(selector.network_.columns) == set(whole.columns[by_level[:k]])
     parents = selector.network_.parents
     assert np.all(selector.network_.levels[parents >= 0] > 1)
-    cut = selector.features_.reason == f"beyond max_features={k}"
+    cut = selector.features_.reason == f"beyond n_features_to_select={k}"
     assert cut.sum() == len(whole) - selector.n_features_
 
 
@@ -193,7 +196,7 @@ def test_test_of_irrelevance_controls_the_false_discovery_rate():
         random = np.random.default_rng(seed)
         X = np.column_stack([random.normal(size=(200, 60)), random.integers(0, 4, (200, 60))])
         y = random.integers(0, 2, 200)
-        selector = SLFS(irrelevance="test", alpha=0.1, categorical_features=range(60, 120)).fit(X, y)
+        selector = SLFS(irrelevance="test", fdr=0.1, categorical_features=range(60, 120)).fit(X, y)
         wrong.append(selector.n_features_ > 0)
         assert selector.features_.p_value.min() > 0
     assert np.mean(wrong) <= 0.2
@@ -228,7 +231,9 @@ def test_what_is_exactly_independent_is_irrelevant(irrelevance):
         assert selector.features_.relevance[0] == 0
 
 
-@pytest.mark.parametrize("parameters", [{"max_features": 2}, {"order": "given", "max_children": 3}])
+@pytest.mark.parametrize(
+    "parameters", [{"n_features_to_select": 2}, {"order": "given", "max_children": 3}]
+)
 def test_who_won_is_in_the_tree(parameters):
     X, y = load_breast_cancer(return_X_y=True)
     selector = SLFS(**parameters).fit(X, y)

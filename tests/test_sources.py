@@ -37,7 +37,9 @@ def path(frame, tmp_path):
     return tmp_path / "table.parquet"
 
 
-@pytest.mark.parametrize("selector", [SLFS(), SLFS(order="given", n_jobs=2), MRMR(k=5)], ids=str)
+@pytest.mark.parametrize(
+    "selector", [SLFS(), SLFS(order="given", n_jobs=2), MRMR(n_features_to_select=5)], ids=str
+)
 def test_a_file_gives_what_its_table_gives(selector, path, frame):
     source = ParquetColumns(path, drop=["label"])
     X, y = frame.drop(columns="label"), frame["label"].to_numpy()
@@ -101,7 +103,7 @@ def test_an_index_of_dates_is_no_column(frame, tmp_path):
     source = ParquetColumns(tmp_path / "a.parquet", drop=["label"])
     assert "day" not in source.names
     plain = SLFS().fit(frame.drop(columns="label"), frame["label"])
-    np.testing.assert_array_equal(SLFS().fit(source, frame["label"]).ranking_, plain.ranking_)
+    np.testing.assert_array_equal(SLFS().fit(source, frame["label"]).indices_, plain.indices_)
 
 
 def test_a_parquet_table_can_be_sent_to_another_process(path, frame):

@@ -204,18 +204,20 @@ def test_what_stands_below_noise_goes_up_to_its_parent():
 
 def test_it_is_what_a_plain_loop_gives(cancer):
     X, y = cancer
-    selector = StabilitySelection(MRMR(k=5), n_subsamples=10, threshold=0.5, random_state=3).fit(X, y)
+    selector = StabilitySelection(
+        MRMR(n_features_to_select=5), n_subsamples=10, threshold=0.5, random_state=3
+    ).fit(X, y)
     layout = SampleLayout.from_class_codes(y.to_numpy(), 2)
     seeds = np.random.RandomState(3).randint(2**31 - 1, size=7)[1:]
     chosen = []
     for run in range(10):
         rows = draw(layout, 0.5, int(seeds[run // 2]), run % 2 == 1)
-        chosen.append(MRMR(k=5).fit(X.iloc[rows], y.iloc[rows]).support_)
+        chosen.append(MRMR(n_features_to_select=5).fit(X.iloc[rows], y.iloc[rows]).support_)
     np.testing.assert_array_equal(selector.supports_.toarray(), chosen)
     np.testing.assert_allclose(selector.frequencies_, np.mean(chosen, axis=0))
     np.testing.assert_array_equal(selector.support_, np.sum(chosen, axis=0) >= 5)
     assert selector.stability_ == nogueira(chosen)
-    assert (np.diff(selector.scores_) <= 0).all()
+    assert (np.diff(selector.selection_scores_) <= 0).all()
     np.testing.assert_allclose(selector.features_["frequency"], selector.frequencies_)
     assert set(selector.edges_["parent"]) == {ROOT}  # mRMR has no tree
 
@@ -223,7 +225,7 @@ def test_it_is_what_a_plain_loop_gives(cancer):
 def test_the_answer_does_not_depend_on_threads_or_the_kind_of_table(cancer, tmp_path):
     X, y = cancer
     X.to_parquet(tmp_path / "cancer.parquet")
-    first = StabilitySelection(n_subsamples=12, false_discovery_rate=0.3).fit(X, y)
+    first = StabilitySelection(n_subsamples=12, fdr=0.3).fit(X, y)
     for table, n_jobs in (
         (X, 2),
         (X.to_numpy(), 1),
@@ -231,9 +233,7 @@ def test_the_answer_does_not_depend_on_threads_or_the_kind_of_table(cancer, tmp_
         (sparse.csr_array(X.to_numpy()), 2),
         (ParquetColumns(tmp_path / "cancer.parquet"), 1),
     ):
-        again = StabilitySelection(n_subsamples=12, false_discovery_rate=0.3, n_jobs=n_jobs).fit(
-            table, y
-        )
+        again = StabilitySelection(n_subsamples=12, fdr=0.3, n_jobs=n_jobs).fit(table, y)
         np.testing.assert_array_equal(again.frequencies_, first.frequencies_)
         np.testing.assert_array_equal(again.noise_frequencies_, first.noise_frequencies_)
         np.testing.assert_array_equal(again.network_.parents, first.network_.parents)
@@ -265,16 +265,16 @@ def test_the_consensus_network_is_drawn_and_classifies(cancer):
 
 def test_records_and_sentences_speak_of_subsamples(cancer):
     X, y = cancer
-    selector = StabilitySelection(n_subsamples=20, max_features=3).fit(X, y)
+    selector = StabilitySelection(n_subsamples=20, n_features_to_select=3).fit(X, y)
     assert selector.n_features_ == 3
     assert selector.support_.sum() == 3
-    first = selector.features_[selector.ranking_[0]]
+    first = selector.features_[selector.indices_[0]]
     assert "is kept: chosen in 20 of 20 subsamples. It tells" in selector.explain(first["name"])
     below = np.flatnonzero((selector.frequencies_ > 0) & (selector.frequencies_ < 0.6))[0]
     count = round(20 * selector.frequencies_[below])
     assert f"chosen in {count} of 20 subsamples, at least 12 are asked for" in selector.explain(below)
     beyond = np.flatnonzero(~selector.support_ & (selector.frequencies_ >= 0.6))[0]
-    assert selector.explain(beyond).endswith("(max_features).")
+    assert selector.explain(beyond).endswith("(n_features_to_select).")
     assert set(selector.features_["role"][selector.support_]) == {"selected"}
 
 
@@ -291,7 +291,7 @@ def test_any_selector_on_any_columns(selector):
     frame, y = mixed()
     found = StabilitySelection(selector, n_subsamples=6).fit(frame, y)
     assert {"number", "word"} <= set(found.get_feature_names_out())
-    noisy = StabilitySelection(selector, n_subsamples=6, false_discovery_rate=0.5).fit(frame, y)
+    noisy = StabilitySelection(selector, n_subsamples=6, fdr=0.5).fit(frame, y)
     assert noisy.noise_frequencies_.mean() <= noisy.frequencies_.mean()
     named = StabilitySelection(SLFS(categorical_features=["word"]), n_subsamples=4).fit(frame, y)
     assert "word" in named.get_feature_names_out()
@@ -310,7 +310,9 @@ def test_a_class_of_one_sample_and_no_selection():
 def test_many_columns_take_little_memory():
     random = np.random.default_rng(0)
     X = sparse.random_array((60, 100_000), density=0.01, format="csr", rng=random)
-    selector = StabilitySelection(MRMR(k=5), n_subsamples=4).fit(X, random.integers(0, 2, 60))
+    selector = StabilitySelection(MRMR(n_features_to_select=5), n_subsamples=4).fit(
+        X, random.integers(0, 2, 60)
+    )
     supports = selector.supports_
     assert supports.shape == (4, 100_000)
     assert supports.data.nbytes + supports.indices.nbytes + supports.indptr.nbytes < 1000
@@ -326,7 +328,7 @@ def test_tables_of_dask_are_refused_with_a_remedy():
 # noise
 
 
-@pytest.mark.parametrize("selector", [SLFS(), MRMR(k=15)], ids=["SLFS", "mRMR"])
+@pytest.mark.parametrize("selector", [SLFS(), MRMR(n_features_to_select=15)], ids=["SLFS", "mRMR"])
 def test_the_false_discovery_rate_is_held_and_has_power(selector):
     wrong, power = [], []
     for seed in range(12):
@@ -334,9 +336,9 @@ def test_the_false_discovery_rate_is_held_and_has_power(selector):
             200, n_children=15, n_descendants=5, n_noise=150, random_state=seed
         )
         X = made.data + np.random.default_rng(seed).normal(scale=0.5, size=made.data.shape)
-        found = StabilitySelection(
-            selector, n_subsamples=20, false_discovery_rate=0.2, random_state=seed, n_jobs=2
-        ).fit(X, made.target)
+        found = StabilitySelection(selector, n_subsamples=20, fdr=0.2, random_state=seed, n_jobs=2).fit(
+            X, made.target
+        )
         noise = found.support_[made.noise].sum()
         wrong.append(noise / max(1, found.n_features_))
         power.append((found.n_features_ - noise) / 20)
@@ -348,7 +350,7 @@ def test_nothing_but_noise_keeps_nothing():
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 100)
     kept = [
-        StabilitySelection(MRMR(k=10), n_subsamples=10, false_discovery_rate=0.2, random_state=seed)
+        StabilitySelection(MRMR(n_features_to_select=10), n_subsamples=10, fdr=0.2, random_state=seed)
         .fit(random.normal(size=(100, 60)), y)
         .n_features_
         for seed in range(10)
@@ -358,7 +360,7 @@ def test_nothing_but_noise_keeps_nothing():
 
 def test_a_rate_that_no_threshold_holds(cancer):
     X, y = cancer
-    selector = StabilitySelection(n_subsamples=4, false_discovery_rate=0.01).fit(X, y)
+    selector = StabilitySelection(n_subsamples=4, fdr=0.01).fit(X, y)
     assert selector.threshold_ == np.inf
     assert selector.n_features_ == 0
     assert "takes at least 100 columns" in selector.explain("mean area")

@@ -20,8 +20,8 @@ from tests.helpers import dependent_codes, information_of
 
 ONLINE = [
     SLFS(order="given"),
-    SLFS(order="given", swap="objective", irrelevance="reversed", max_features=3),
-    SLFS(order="given", irrelevance="test", alpha=0.2),
+    SLFS(order="given", swap="objective", irrelevance="reversed", n_features_to_select=3),
+    SLFS(order="given", irrelevance="test", fdr=0.2),
     OSFS(samples_per_df=1),
     FastOSFS(samples_per_df=1),
     OSFS(statistic="fisher_z"),
@@ -34,8 +34,8 @@ ONLINE = [selector.set_params(categorical_features="all") for selector in ONLINE
 
 def assert_same(found, expected):
     np.testing.assert_array_equal(found.support_, expected.support_)
-    np.testing.assert_array_equal(found.ranking_, expected.ranking_)
-    np.testing.assert_array_equal(found.scores_, expected.scores_)
+    np.testing.assert_array_equal(found.indices_, expected.indices_)
+    np.testing.assert_array_equal(found.selection_scores_, expected.selection_scores_)
     np.testing.assert_array_equal(found.network_.parents, expected.network_.parents)
     for field in ("role", "reason", "relevance", "p_value", "lost_to", "parent"):
         np.testing.assert_array_equal(found.features_[field], expected.features_[field])
@@ -126,7 +126,9 @@ def test_g_test_equals_a_sum_of_tables(given_columns):
         np.add.at(table, (codes[0][strata == z], y[strata == z]), 1)
         table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
         if min(table.shape) > 1:
-            statistic += chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic
+            statistic += chi2_contingency(
+                table, correction=False, relevance_weight="log-likelihood"
+            ).statistic
             freedom += (len(table) - 1) * (len(table[0]) - 1)
     expected = chi2.sf(statistic, 4 * 3 ** len(given_columns))
     information = information_of(codes, y)
@@ -185,7 +187,7 @@ def test_alpha_investing_is_its_definition():
             model, wealth = larger, wealth + 0.5 - level
         else:
             wealth -= level
-    assert AlphaInvesting().fit(X, y).ranking_.tolist() == kept
+    assert AlphaInvesting().fit(X, y).indices_.tolist() == kept
     holes = X.copy()
     holes[::7, 3] = np.nan
     assert AlphaInvesting().fit(holes, y).n_features_ > 3

@@ -223,7 +223,7 @@ def test_a_mask_means_missing(kind, choice):
     np.testing.assert_array_equal(masked.features_["relevance"], plain.features_["relevance"])
     np.testing.assert_array_equal(masked.features_["entropy"], plain.features_["entropy"])
     unmasked = SLFS().fit(np.ma.array(values), y)
-    np.testing.assert_array_equal(unmasked.ranking_, SLFS().fit(values, y).ranking_)
+    np.testing.assert_array_equal(unmasked.indices_, SLFS().fit(values, y).indices_)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_labels_and_names_of_new_types():
     for y in (text.astype(np.dtypes.StringDType()), pl.Series(text), pa.chunked_array([text])):
         found = SLFS(categorical_features="all").fit(X % 3, y)
         assert found.classes_.tolist() == ["a", "b"]
-        np.testing.assert_array_equal(found.ranking_, expected.ranking_)
+        np.testing.assert_array_equal(found.indices_, expected.indices_)
     names = np.array(["u"], np.dtypes.StringDType())
     frame = pd.DataFrame(X % 3, columns=["u", "v"])
     assert MDLPDiscretizer(categorical_features=names).fit(frame, text).n_levels_[0] > 1
@@ -396,7 +396,7 @@ def test_later_tables_are_read_as_the_first_one_was(name):
 def test_frames_whose_types_drift():
     y = np.array([0, 1, 2] * 40)
     frame = pd.DataFrame({"a": y + 0.5, "s": np.array(list("xyz"))[y], "k": pd.Categorical(y)})
-    classifier = BNSLFS(SLFS(max_depth=1, lambda_=0, irrelevance="printed")).fit(frame, y)
+    classifier = BNSLFS(SLFS(max_depth=1, relevance_weight=0, irrelevance="printed")).fit(frame, y)
     row = pd.DataFrame([{"a": None, "s": "x", "k": 0}])
     assert np.isfinite(classifier.predict_proba(row)).all()
     assert np.isfinite(classifier.predict_proba(pl.DataFrame({"a": [None], "s": ["x"], "k": [0]}))).all()
@@ -442,7 +442,7 @@ def test_booleans_stay_categorical_beside_chosen_columns():
 
 def test_rows_in_lists_keep_their_types():
     rows = [[1.25, "x"], [2.5, "y"]] * 20
-    selector = SLFS(lambda_=0, max_depth=None).fit(rows, [0, 1] * 20)
+    selector = SLFS(relevance_weight=0, max_depth=None).fit(rows, [0, 1] * 20)
     assert selector.transform(rows)[0].tolist() == [1.25, "x"]
 
 

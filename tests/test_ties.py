@@ -92,8 +92,8 @@ def check_against_oracle(seed, n_columns, **parameters):
 
 
 def test_a_way_that_turns_to_another_node_forgets_what_was_below():
-    check_against_oracle(191, 8, lambda_=0.5, max_depth=3, max_children=15, order="conditional")
-    check_against_oracle(106, 8, lambda_=0.2, max_depth=3, max_children=2, order="conditional")
+    check_against_oracle(191, 8, relevance_weight=0.5, max_depth=3, max_children=15, order="conditional")
+    check_against_oracle(106, 8, relevance_weight=0.2, max_depth=3, max_children=2, order="conditional")
 
 
 @settings(max_examples=40)
@@ -106,9 +106,11 @@ def test_a_way_that_turns_to_another_node_forgets_what_was_below():
     st.sampled_from(ORDERS),
     st.sampled_from(["printed", "objective", "never"]),
 )
-def test_trees_of_any_parameters(seed, lambda_, max_depth, max_children, rule, order, swap):
+def test_trees_of_any_parameters(seed, relevance_weight, max_depth, max_children, rule, order, swap):
     limits = {"max_depth": max_depth, "max_children": max_children}
-    check_against_oracle(seed, 7, lambda_=lambda_, rule=rule, order=order, swap=swap, **limits)
+    check_against_oracle(
+        seed, 7, relevance_weight=relevance_weight, rule=rule, order=order, swap=swap, **limits
+    )
 
 
 def test_a_column_that_the_class_determines_is_not_turned_away():

@@ -167,7 +167,7 @@ def test_chi2_statistics_are_those_of_scipy(n_columns):
 def test_a_ranking_of_no_columns_at_all():
     layout = SampleLayout.from_class_codes(np.arange(30) % 3, 3)
     assert [len(part) for part in chi2_statistics(PlaneStore(layout).packed())] == [0, 0]
-    assert Chi2Ranking(k=3).fit(np.ones((30, 2)), np.arange(30) % 3).n_features_ == 0
+    assert Chi2Ranking(n_features_to_select=3).fit(np.ones((30, 2)), np.arange(30) % 3).n_features_ == 0
 
 
 def test_statistics_of_more_than_two_to_the_32_samples():

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from slfs._compat import StrOptions
 from slfs._core.compile import compile_kernels
 from slfs.coding.codebook import Coding
 from slfs.counting.planes import SampleLayout

@@ -52,7 +52,7 @@ def forever(first, second):
 def kill_saving(folder, kills, random):
     """Two models take turns in one file: it always holds one of them."""
     X, y = load_iris(return_X_y=True)
-    models = [BNSLFS().fit(X, y), SLFS(max_features=1).fit(X, y)]
+    models = [BNSLFS().fit(X, y), SLFS(n_features_to_select=1).fit(X, y)]
     path = folder / "model.slfs"
     save(models[0], path)
     found = set()

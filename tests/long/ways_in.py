@@ -21,9 +21,9 @@ OURS = (str(Path(slfs.__file__).parent), str(Path(sklearn.__file__).parent / "ut
 
 SELECTORS = [
     slfs.SLFS(),
-    slfs.SLFS(order="relevance", lambda_=1.0, max_depth=None, max_children=1),
+    slfs.SLFS(order="relevance", relevance_weight=1.0, max_depth=None, max_children=1),
     slfs.SLFS(order="given", swap="objective", rule="printed", irrelevance="printed"),
-    slfs.SLFS(irrelevance="test", categorical_features="all", max_features=2),
+    slfs.SLFS(irrelevance="test", categorical_features="all", n_features_to_select=2),
     slfs.SLFS(order="given", irrelevance="reversed", max_depth=3),
     slfs.MRMR(),
     slfs.MRMR(3, criterion="MIQ", categorical_features="all"),
@@ -71,8 +71,8 @@ def try_selector(selector, X, y):
         fitted = sklearn.clone(selector).fit(X, y)
         check_selector(fitted, X)
         again = sklearn.clone(selector).fit(X, y)
-        assert again.ranking_.tolist() == fitted.ranking_.tolist()
-        np.testing.assert_array_equal(again.scores_, fitted.scores_)
+        assert again.indices_.tolist() == fitted.indices_.tolist()
+        np.testing.assert_array_equal(again.selection_scores_, fitted.selection_scores_)
         check_classifier(fitted.to_classifier(), X)
 
 
@@ -81,7 +81,7 @@ def check_selector(fitted, X):
     n_features = fitted.n_features_in_
     records = fitted.features_
     assert len(records) == len(fitted.support_) == n_features
-    assert fitted.support_.sum() == fitted.n_features_ == len(fitted.ranking_)
+    assert fitted.support_.sum() == fitted.n_features_ == len(fitted.indices_)
     for name in ("relevance", "entropy"):
         assert np.isfinite(records[name]).all()
         assert (records[name] >= 0).all()
@@ -128,7 +128,7 @@ def try_saving(estimator, X, y):
         else:
             for field in fitted.features_.dtype.names:
                 np.testing.assert_array_equal(back.features_[field], fitted.features_[field])
-            np.testing.assert_array_equal(back.ranking_, fitted.ranking_)
+            np.testing.assert_array_equal(back.indices_, fitted.indices_)
 
 
 def try_bif(classifier, X, y):
@@ -171,8 +171,8 @@ def try_stream(selector, X, y, widths):
                 blocks.append(columns_of(X, begin, min(begin + width, n_columns)))
                 begin += width
         online = sklearn.clone(selector).fit_stream(blocks, y)
-        assert online.ranking_.tolist() == whole.ranking_.tolist()
-        np.testing.assert_array_equal(online.scores_, whole.scores_)
+        assert online.indices_.tolist() == whole.indices_.tolist()
+        np.testing.assert_array_equal(online.selection_scores_, whole.selection_scores_)
 
 
 def columns_of(X, begin, end):

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from slfs._compat import Interval
 from slfs._core.threads import Threads
 from slfs.base import TableEstimator
 from slfs.classifiers.tables import LogTable, decode_levels, make_tables

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from slfs._compat import HasMethods, StrOptions
 from slfs.classifiers.base import SMOOTHING, NetworkClassifier
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS

@@ -120,7 +120,7 @@ def make_selector(
     parameters: dict[str, Any] = {name: value for name, value in given.items() if name in known}
     for setting in settings or ():
         name, equals, value = setting.partition("=")
-        name = "lambda_" if name == "lambda" else name.replace("-", "_")
+        name = "relevance_weight" if name == "lambda" else name.replace("-", "_")
         if not equals or name not in known:
             raise ValueError(
                 f"--set {setting!r} is not NAME=VALUE with a parameter of {method}.{_near(name, known)}"
@@ -129,7 +129,7 @@ def make_selector(
     if size is not None:
         if not takes_size(method):
             raise ValueError(f"--features does not go with {method}, which chooses how many by itself.")
-        parameters["k" if "k" in known else "max_features"] = size
+        parameters["n_features_to_select"] = size
     if categorical:
         parameters["categorical_features"] = categorical_columns(categorical, file)
     return kind(**parameters)
@@ -146,8 +146,8 @@ def make_stable(
     return slfs.StabilitySelection(
         selector,
         n_subsamples=stability,
-        max_features=size,
-        false_discovery_rate=rate,
+        n_features_to_select=size,
+        fdr=rate,
         n_jobs=n_jobs,
     )
 
@@ -195,7 +195,7 @@ def categorical_columns(names: Sequence[str] | None, file: DataFile) -> Any:
 def takes_size(method: str) -> bool:
     """Whether a method can be told how many columns to keep."""
     kind = METHODS.get(method)
-    return kind is not None and bool({"k", "max_features"} & set(inspect.signature(kind).parameters))
+    return kind is not None and "n_features_to_select" in inspect.signature(kind).parameters
 
 
 def show_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:

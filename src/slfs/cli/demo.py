@@ -36,7 +36,7 @@ def demonstrate(report: Path | None = None) -> str:
         facts = make_facts(selector, data="breast cancer", accuracy=accuracy, seconds=seconds)
         write_report(facts, report)
     size = f"{X.shape[0]} samples x {X.shape[1]} features"
-    kept = selector.features_[selector.ranking_]
+    kept = selector.features_[selector.indices_]
     dropped = selector.features_[~selector.support_]
     return "\n".join(
         [

@@ -220,7 +220,7 @@ def _show(file: DataFile, selector: Any, seconds: float) -> None:
     stable = isinstance(selector, StabilitySelection)
     shares = q_values(selector.features_["p_value"])
     lines = []
-    for column in selector.ranking_:
+    for column in selector.indices_:
         record = selector.features_[column]
         below = str(record["parent"] or selector.network_.class_name)
         how = selector.frequency_words(record["frequency"]) if stable else record["role"]

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_random_state
-from sklearn.utils._param_validation import Interval, validate_params
+
+from slfs._compat import Interval, validate_params
 
 
 @validate_params(  # type: ignore[untyped-decorator]

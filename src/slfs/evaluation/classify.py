@@ -93,6 +93,6 @@ class Fold:
         model = {
             "NB": NaiveBayes(),
             "TAN": TAN(),
-            "BNSLFS": BNSLFS(Chi2Ranking(k=len(columns))),  # all of them, linked
+            "BNSLFS": BNSLFS(Chi2Ranking(n_features_to_select=len(columns))),  # all of them, linked
         }[classifier]
         return model.fit(train, self.train_labels).predict(test)

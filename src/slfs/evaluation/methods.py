@@ -87,7 +87,7 @@ def _one_fold(
             begin = time.perf_counter()
             fitted = clone(selector).fit(fold.train, fold.train_labels)
             seconds = time.perf_counter() - begin
-            columns = fitted.ranking_[:size]
+            columns = fitted.indices_[:size]
             whole = 0 < len(columns) == fitted.n_features_
             for classifier in classifiers:
                 own = fitted.to_classifier() if classifier == "BNSLFS" and whole else None

@@ -62,7 +62,7 @@ class NetworkComparison:
     ----------
     networks : dict of str to TreeNetwork
         Learned from all samples; their columns are those of the table.
-    lambda_ : float
+    relevance_weight : float
         Weight of relevance in J.
     scores : list of FoldScore
         One for each network and fold.
@@ -75,7 +75,7 @@ class NetworkComparison:
     """
 
     networks: dict[str, TreeNetwork]
-    lambda_: float
+    relevance_weight: float
     scores: list[FoldScore]
     pairs: list[NetworkPair]
     folds: int
@@ -98,7 +98,7 @@ class NetworkComparison:
                     "n_features": len(network),
                     "children": int((network.parents == ROOT).sum()),
                     "edges": int((network.parents != ROOT).sum()),
-                    "objective": network.objective(self.lambda_),
+                    "objective": network.objective(self.relevance_weight),
                     "log_joint": float(np.mean([score.log_joint for score in own])),
                     "log_class": float(np.mean([score.log_class for score in own])),
                     "accuracy": float(np.mean([score.accuracy for score in own])),
@@ -116,7 +116,7 @@ class NetworkComparison:
         return {
             "folds": self.folds,
             "repeats": self.repeats,
-            "lambda": self.lambda_,
+            "lambda": self.relevance_weight,
             "same_columns": self.same_columns,
             "networks": [
                 {**row, "tree": [list(edge) for edge in self.networks[row["network"]].edges]}
@@ -159,7 +159,13 @@ class NetworkComparison:
             ]
             for row in self.summary()
         ]
-        head = ["network", "features", "below the class", "other edges", f"J (lambda {self.lambda_:g})"]
+        head = [
+            "network",
+            "features",
+            "below the class",
+            "other edges",
+            f"J (lambda {self.relevance_weight:g})",
+        ]
         edges = [
             [
                 f"{pair.first}, {pair.second}",

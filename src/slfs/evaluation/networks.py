@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.base import clone
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_params
 
+from slfs._compat import HasMethods, Interval, StrOptions, validate_params
 from slfs._core.progress import counted, progress_callback
 from slfs._core.threads import Threads
 from slfs.base import hushed
@@ -148,7 +148,7 @@ def compare_networks(
             right[score.network][test] = hits
     return NetworkComparison(
         networks,
-        float(getattr(getattr(chooser, "selector", chooser) or SLFS(), "lambda_", 1.0)),
+        float(getattr(getattr(chooser, "selector", chooser) or SLFS(), "relevance_weight", 1.0)),
         scores,
         [
             _pair(first, second, networks, scores, right, folds)

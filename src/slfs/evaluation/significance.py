@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, validate_params
 from sklearn.utils.validation import check_is_fitted
 
+from slfs._compat import Interval, validate_params
 from slfs._core.threads import Threads
 from slfs.base import TrainingData
 from slfs.counting.kernels import MAX_PLANES, decode

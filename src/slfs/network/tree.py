@@ -87,12 +87,12 @@ class TreeNetwork:
             (self._name(parent), name) for parent, name in zip(self.parents, self.names, strict=True)
         ]
 
-    def objective(self, lambda_: float = 1.0) -> float:
+    def objective(self, relevance_weight: float = 1.0) -> float:
         """The criterion J of the paper (eq. 6): how well the tree explains features and class.
 
         Parameters
         ----------
-        lambda_ : float, default=1.0
+        relevance_weight : float, default=1.0
             Weight of relevance against redundancy.
 
         Returns
@@ -101,7 +101,9 @@ class TreeNetwork:
             Sum over nodes of I(f;pa) - H(f) + lambda (R(f) - I(f;Y|pa)).
         """
         likelihood = self.mutual_information - self.entropy
-        return float((likelihood + lambda_ * (self.relevance - self.conditional_relevance)).sum())
+        return float(
+            (likelihood + relevance_weight * (self.relevance - self.conditional_relevance)).sum()
+        )
 
     def edge_label(self, node: int) -> str:
         """What is written at the edge above a node: the information that it carries.

@@ -76,7 +76,7 @@ class AccuracyCurveDisplay(Display):
         parts = []
         for train, test in splits:
             tables = pick_rows(X, train), pick_rows(X, test)
-            ranking = clone(estimator).fit(tables[0], labels[train]).ranking_
+            ranking = clone(estimator).fit(tables[0], labels[train]).indices_
             parts.append((tables, labels[train], labels[test], ranking))
         longest = min(len(ranking) for *_, ranking in parts)
         if longest == 0:

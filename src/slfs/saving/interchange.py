@@ -64,7 +64,7 @@ def to_bif(classifier: NetworkClassifier) -> str:
     >>> from slfs import BNSLFS, SLFS
     >>> from slfs.saving.interchange import to_bif
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> print(to_bif(BNSLFS(SLFS(max_features=1)).fit(X, y)))
+    >>> print(to_bif(BNSLFS(SLFS(n_features_to_select=1)).fit(X, y)))
     network slfs {
     }
     variable target {

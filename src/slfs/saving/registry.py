@@ -27,8 +27,8 @@ from slfs.selectors.stream import StreamSelector
 
 _TABLE = {"n_features_in_", "feature_names_in_", "_sklearn_output_config"}
 _SELECTOR = {
-    *_TABLE, "network_", "network_counts_", "features_", "support_", "n_features_", "ranking_",
-    "scores_", "classes_",
+    *_TABLE, "network_", "network_counts_", "features_", "support_", "n_features_", "indices_",
+    "selection_scores_", "classes_",
 }  # fmt: skip
 _CLASSIFIER = {*_TABLE, "classes_", "network_", "parents_", "_coding", "_log_prior", "_tables"}
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
+from slfs._compat import Interval
 from slfs.measures.independence import filled
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT
@@ -58,9 +58,9 @@ class AlphaInvesting(StreamSelector):
 
     Attributes
     ----------
-    ranking_ : ndarray of shape (n_features_,)
+    indices_ : ndarray of shape (n_features_,)
         Selected columns in the order of arrival.
-    scores_ : ndarray of shape (n_features_,)
+    selection_scores_ : ndarray of shape (n_features_,)
         Their p-values.
     support_, network_, features_, n_features_
         As in `SLFS`.
@@ -74,7 +74,7 @@ class AlphaInvesting(StreamSelector):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from slfs import AlphaInvesting
-    >>> AlphaInvesting().fit(*load_iris(return_X_y=True)).ranking_
+    >>> AlphaInvesting().fit(*load_iris(return_X_y=True)).indices_
     array([0, 1, 2, 3])
     """
 

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import estimator_html_repr
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from slfs._compat import Interval, StrOptions, get_output_config
 from slfs._core.threads import Threads
 from slfs.base import CODING_CONSTRAINTS, TableEstimator, TrainingData
 from slfs.counting.planes import SampleLayout
@@ -36,12 +35,12 @@ if TYPE_CHECKING:
     from slfs.classifiers.bnslfs import BNSLFS
 
 
-K_CONSTRAINTS = [
+SIZE_CONSTRAINTS = [
     Interval(Integral, 1, None, closed="left"),
     Interval(Real, 0, 1, closed="neither"),
     StrOptions({"auto"}),
 ]
-"""What the parameter ``k`` may be: a number of columns, a share of them, or "auto"."""
+"""What the parameter ``n_features_to_select`` may be: a number of columns, a share of them, or "auto"."""
 
 
 class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
@@ -138,10 +137,10 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self.support_ = np.zeros(len(names), np.bool_)
         self.support_[self.network_.columns] = True
         self.n_features_ = len(self.network_)
-        self.ranking_ = self.network_.columns
-        self.scores_ = information.relevance[selection.nodes]
+        self.indices_ = self.network_.columns
+        self.selection_scores_ = information.relevance[selection.nodes]
         if selection.scores is not None:
-            self.scores_ = selection.scores
+            self.selection_scores_ = selection.scores
         self.classes_ = classes
 
     def transform(self, X: Any) -> Any:
@@ -164,7 +163,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         validate_data(self, X, reset=False, skip_check_array=True)
         frame = nw.from_native(X, eager_only=True)
-        container = _get_output_config("transform", self)["dense"]
+        container = get_output_config("transform", self)["dense"]
         if self.n_features_ == 0 and container != "polars":  # polars has no rows without columns
             return self._transform(
                 np.empty(frame.shape) if container == "default" else frame.to_pandas()
@@ -252,7 +251,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         return diagram + self.network_._repr_html_() if self.__sklearn_is_fitted__() else diagram
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "support_")  # the parameter lambda_ looks like a fitted attribute
+        return hasattr(self, "support_")  # the parameter relevance_weight looks like a fitted attribute
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri
-from sklearn.utils._param_validation import Interval
 
+from slfs._compat import Interval
 from slfs._core.threads import Threads
 from slfs.base import TrainingData
 from slfs.coding.codebook import MAX_LEVELS
@@ -52,9 +52,9 @@ class Chi2(BaseSelector):
     ----------
     cut_points_ : list of ndarray
         Rising cut points of each column; empty for a categorical one.
-    ranking_ : ndarray of shape (n_features_,)
+    indices_ : ndarray of shape (n_features_,)
         Selected columns by falling chi-square of their final intervals and the classes.
-    scores_ : ndarray of shape (n_features_,)
+    selection_scores_ : ndarray of shape (n_features_,)
         These statistics.
     support_, network_, features_, n_features_
         As in `SLFS`.
@@ -74,7 +74,7 @@ class Chi2(BaseSelector):
     >>> from sklearn.datasets import load_iris
     >>> from slfs import Chi2
     >>> selector = Chi2().fit(*load_iris(return_X_y=True))
-    >>> selector.ranking_
+    >>> selector.indices_
     array([3])
     >>> selector.cut_points_[3]
     array([0.8 , 1.75])

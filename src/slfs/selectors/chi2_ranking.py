@@ -9,7 +9,7 @@ import numpy as np
 from slfs.measures.information import Information, chi2_statistics
 from slfs.network.tree import ROOT
 from slfs.screening.pipeline import ColumnFacts
-from slfs.selectors.base import K_CONSTRAINTS, BaseSelector, limit, outranked
+from slfs.selectors.base import SIZE_CONSTRAINTS, BaseSelector, limit, outranked
 from slfs.selectors.selection import Selection
 
 
@@ -22,7 +22,7 @@ class Chi2Ranking(BaseSelector):
 
     Parameters
     ----------
-    k : int, float or "auto", default="auto"
+    n_features_to_select : int, float or "auto", default="auto"
         Number of features, share of the columns, or "auto": those whose p-value, by Bonferroni's
         correction for the number of columns, is below 0.05. MDLP has seen the class, so on numbers this
         is a ranking with a cut, not a test.
@@ -36,9 +36,9 @@ class Chi2Ranking(BaseSelector):
 
     Attributes
     ----------
-    ranking_ : ndarray of shape (n_features_,)
+    indices_ : ndarray of shape (n_features_,)
         Selected columns by falling statistic; ties: the smaller column.
-    scores_ : ndarray of shape (n_features_,)
+    selection_scores_ : ndarray of shape (n_features_,)
         Their statistics.
     support_, network_, features_, n_features_
         As in `SLFS`.
@@ -52,24 +52,24 @@ class Chi2Ranking(BaseSelector):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from slfs import Chi2Ranking
-    >>> Chi2Ranking(k=2).fit(*load_iris(return_X_y=True)).ranking_
+    >>> Chi2Ranking(n_features_to_select=2).fit(*load_iris(return_X_y=True)).indices_
     array([3, 2])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseSelector._parameter_constraints,
-        "k": K_CONSTRAINTS,
+        "n_features_to_select": SIZE_CONSTRAINTS,
     }
 
     def __init__(
         self,
-        k: float | str = "auto",
+        n_features_to_select: float | str = "auto",
         *,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
-        self.k = k
+        self.n_features_to_select = n_features_to_select
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -78,10 +78,10 @@ class Chi2Ranking(BaseSelector):
         statistic, p_value = chi2_statistics(information.packed)
         order = np.argsort(-statistic, kind="stable")
         n_columns = len(facts.coding)
-        if self.k == "auto":
+        if self.n_features_to_select == "auto":
             kept = order[p_value[order] * n_columns < 0.05]
         else:
-            kept = order[: limit(self.k, n_columns)]
+            kept = order[: limit(self.n_features_to_select, n_columns)]
         return Selection(
             kept,
             np.full(len(kept), ROOT),

@@ -18,7 +18,7 @@ class CMIM(GreedySelector):
 
     Parameters
     ----------
-    k : int, float or "auto", default="auto"
+    n_features_to_select : int, float or "auto", default="auto"
         Most features to take, the same as a share of the columns, or as many as pay: "auto" leaves out
         what does not earn the description of its own table, 2 N I(f;Y) <= (d-1)(c-1) log N, and stops
         before the first feature that does not beside some feature already taken, with I(f;Y|s).
@@ -32,9 +32,9 @@ class CMIM(GreedySelector):
 
     Attributes
     ----------
-    ranking_ : ndarray of shape (n_features_,)
+    indices_ : ndarray of shape (n_features_,)
         Selected columns in the order in which they were taken.
-    scores_ : ndarray of shape (n_features_,)
+    selection_scores_ : ndarray of shape (n_features_,)
         What each scored when it was taken, in nats.
     support_, network_, features_, n_features_
         As in `SLFS`.
@@ -47,7 +47,7 @@ class CMIM(GreedySelector):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from slfs import CMIM
-    >>> CMIM(k=2).fit(*load_iris(return_X_y=True)).ranking_
+    >>> CMIM(n_features_to_select=2).fit(*load_iris(return_X_y=True)).indices_
     array([3, 2])
     """
 

@@ -37,9 +37,9 @@ class FastOSFS(MarkovBlanketSelector):
 
     Attributes
     ----------
-    ranking_ : ndarray of shape (n_features_,)
+    indices_ : ndarray of shape (n_features_,)
         Selected columns in the order of arrival.
-    scores_ : ndarray of shape (n_features_,)
+    selection_scores_ : ndarray of shape (n_features_,)
         p-value of each alone with the class.
     support_, network_, features_, n_features_
         As in `SLFS`.
@@ -53,7 +53,7 @@ class FastOSFS(MarkovBlanketSelector):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from slfs import FastOSFS
-    >>> FastOSFS().fit(*load_iris(return_X_y=True)).ranking_
+    >>> FastOSFS().fit(*load_iris(return_X_y=True)).indices_
     array([0, 1])
     """
 

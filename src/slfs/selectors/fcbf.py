@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
+from slfs._compat import Interval
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT
 from slfs.screening.pipeline import ColumnFacts
@@ -37,9 +37,9 @@ class FCBF(BaseSelector):
 
     Attributes
     ----------
-    ranking_ : ndarray of shape (n_features_,)
+    indices_ : ndarray of shape (n_features_,)
         Selected columns by falling SU(f,Y).
-    scores_ : ndarray of shape (n_features_,)
+    selection_scores_ : ndarray of shape (n_features_,)
         Their SU(f,Y).
     features_ : recarray of shape (n_features_in_,)
         One record for each column; ``lost_to`` names the feature that removed it.
@@ -55,7 +55,7 @@ class FCBF(BaseSelector):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from slfs import FCBF
-    >>> FCBF().fit(*load_iris(return_X_y=True)).ranking_
+    >>> FCBF().fit(*load_iris(return_X_y=True)).indices_
     array([3, 2])
     """
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT
 from slfs.screening.pipeline import ColumnFacts
-from slfs.selectors.base import K_CONSTRAINTS, BaseSelector, limit, outranked, pays
+from slfs.selectors.base import SIZE_CONSTRAINTS, BaseSelector, limit, outranked, pays
 from slfs.selectors.selection import Selection
 
 Floats = NDArray[np.float64]
@@ -32,18 +32,18 @@ class GreedySelector(BaseSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseSelector._parameter_constraints,
-        "k": K_CONSTRAINTS,
+        "n_features_to_select": SIZE_CONSTRAINTS,
     }
 
     def __init__(
         self,
-        k: float | str = "auto",
+        n_features_to_select: float | str = "auto",
         *,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
-        self.k = k
+        self.n_features_to_select = n_features_to_select
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -70,10 +70,10 @@ class GreedySelector(BaseSelector):
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         most = len(information.packed)
-        if self.k != "auto":
-            most = min(most, limit(self.k, len(facts.coding)))
+        if self.n_features_to_select != "auto":
+            most = min(most, limit(self.n_features_to_select, len(facts.coding)))
         order = np.argsort(-information.relevance, kind="stable")
-        if self.k == "auto":
+        if self.n_features_to_select == "auto":
             order = order[pays(facts)[information.packed.columns[order]]]
         taken: list[int] = []
         scores: list[float] = []
@@ -81,7 +81,7 @@ class GreedySelector(BaseSelector):
         while len(taken) < min(most, len(order)):
             place, score = front.best(taken)
             f = int(order[place])
-            if self.k == "auto" and not _pays_given(information, f, taken):
+            if self.n_features_to_select == "auto" and not _pays_given(information, f, taken):
                 break
             scores.append(score)
             taken.append(f)
@@ -136,7 +136,7 @@ class _Front:
 
 
 def _pays_given(information: Information, f: int, taken: list[int]) -> bool:
-    """Whether f is worth its table beside each of the columns taken: the rule of ``k="auto"``.
+    """Whether f is worth its table beside each of the columns taken: the rule of ``n_features_to_select="auto"``.
 
     2 N I(f;Y|s) > (d-1)(c-1) log N for every s taken. What does not pay alone is no candidate at all.
     """

@@ -24,7 +24,7 @@ NOTHING = -2
 class Rules:
     """The readings of the paper that a tree is grown by; see `SLFS` for their meaning."""
 
-    lambda_: float
+    relevance_weight: float
     max_depth: float
     max_children: float
     rule: str
@@ -34,7 +34,7 @@ class Rules:
     @property
     def affinity_weight(self) -> float:
         """The weight of I(f;Y|k) in the affinity of f to k (eq. 9 and 10 print 1)."""
-        return self.lambda_ if self.rule == "objective" else 1.0
+        return self.relevance_weight if self.rule == "objective" else 1.0
 
 
 @dataclass
@@ -166,12 +166,12 @@ class TreeBuilder:
 
     def _prefers_class(self, f: int, node: int, affinity: float) -> bool:
         """Eq. 8: below the class rather than below ``node``, the nearest of its children."""
-        relevance, lambda_ = self.information.relevance[f], self.rules.lambda_
+        relevance, relevance_weight = self.information.relevance[f], self.rules.relevance_weight
         if self.rules.rule == "objective":
             return bool(relevance > affinity)
         pair = self.information.pairs(f, np.array([node]))
-        below = pair.mutual_information[0] - lambda_ * pair.of_one_given_other[0]
-        return bool(lambda_ * relevance - self.information.entropy[f] > below)
+        below = pair.mutual_information[0] - relevance_weight * pair.of_one_given_other[0]
+        return bool(relevance_weight * relevance - self.information.entropy[f] > below)
 
     def _should_swap(self, moving: int, node: int) -> bool:
         """Eq. 12, or only if J of the whole tree rises, both columns being in it."""
@@ -191,7 +191,9 @@ class TreeBuilder:
         if parent == ROOT:
             return float(self.information.relevance[f])
         pair = self.information.pairs(f, np.array([parent]))
-        return float(pair.mutual_information[0] - self.rules.lambda_ * pair.of_one_given_other[0])
+        return float(
+            pair.mutual_information[0] - self.rules.relevance_weight * pair.of_one_given_other[0]
+        )
 
     def _has_room(self, node: int) -> bool:
         return len(self.tree.children[node]) < self.rules.max_children

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from slfs._compat import Interval, StrOptions
 from slfs.measures.independence import FisherTest, IndependenceTest, TableTest, filled
 from slfs.measures.information import Information
 from slfs.screening.pipeline import ColumnFacts

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
+from slfs._compat import StrOptions
 from slfs.measures.information import Information
 from slfs.selectors.greedy import GreedySelector
 
@@ -23,7 +23,7 @@ class MRMR(GreedySelector):
 
     Parameters
     ----------
-    k : int, float or "auto", default="auto"
+    n_features_to_select : int, float or "auto", default="auto"
         Most features to take, the same as a share of the columns, or as many as pay: "auto" leaves out
         what does not earn the description of its own table, 2 N I(f;Y) <= (d-1)(c-1) log N, and stops
         before the first feature that does not beside some feature already taken, with I(f;Y|s).
@@ -39,9 +39,9 @@ class MRMR(GreedySelector):
 
     Attributes
     ----------
-    ranking_ : ndarray of shape (n_features_,)
+    indices_ : ndarray of shape (n_features_,)
         Selected columns in the order in which they were taken.
-    scores_ : ndarray of shape (n_features_,)
+    selection_scores_ : ndarray of shape (n_features_,)
         What each scored when it was taken, in nats.
     support_, network_, features_, n_features_
         As in `SLFS`.
@@ -55,7 +55,7 @@ class MRMR(GreedySelector):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from slfs import MRMR
-    >>> MRMR(k=2).fit(*load_iris(return_X_y=True)).ranking_
+    >>> MRMR(n_features_to_select=2).fit(*load_iris(return_X_y=True)).indices_
     array([3, 2])
     """
 
@@ -66,14 +66,14 @@ class MRMR(GreedySelector):
 
     def __init__(
         self,
-        k: float | str = "auto",
+        n_features_to_select: float | str = "auto",
         *,
         criterion: str = "MID",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
-        self.k = k
+        self.n_features_to_select = n_features_to_select
         self.criterion = criterion
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs

@@ -39,9 +39,9 @@ class OSFS(MarkovBlanketSelector):
 
     Attributes
     ----------
-    ranking_ : ndarray of shape (n_features_,)
+    indices_ : ndarray of shape (n_features_,)
         Selected columns in the order of arrival.
-    scores_ : ndarray of shape (n_features_,)
+    selection_scores_ : ndarray of shape (n_features_,)
         p-value of each alone with the class.
     support_, network_, features_, n_features_
         As in `SLFS`.
@@ -59,7 +59,7 @@ class OSFS(MarkovBlanketSelector):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from slfs import OSFS
-    >>> OSFS().fit(*load_iris(return_X_y=True)).ranking_
+    >>> OSFS().fit(*load_iris(return_X_y=True)).indices_
     array([3])
     """
 

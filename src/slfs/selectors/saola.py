@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
+from slfs._compat import Interval
 from slfs.measures.information import Information
 from slfs.selectors.fcbf import class_uncertainty, symmetrical_uncertainty
 from slfs.selectors.selection import Selection
@@ -36,9 +36,9 @@ class SAOLA(StreamSelector):
 
     Attributes
     ----------
-    ranking_ : ndarray of shape (n_features_,)
+    indices_ : ndarray of shape (n_features_,)
         Selected columns in the order of arrival.
-    scores_ : ndarray of shape (n_features_,)
+    selection_scores_ : ndarray of shape (n_features_,)
         Their SU(f,Y).
     support_, network_, features_, n_features_
         As in `SLFS`.
@@ -52,7 +52,7 @@ class SAOLA(StreamSelector):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from slfs import SAOLA
-    >>> SAOLA().fit(*load_iris(return_X_y=True)).ranking_
+    >>> SAOLA().fit(*load_iris(return_X_y=True)).indices_
     array([2, 3])
     """
 

@@ -63,7 +63,7 @@ class Selection:
         cut = order[n_features:]
         deep = cut[self.parents[cut] != ROOT]
         below = zip(self.nodes[deep].tolist(), self.nodes[self.parents[deep]].tolist(), strict=True)
-        reason = f"beyond max_features={n_features}"
+        reason = f"beyond n_features_to_select={n_features}"
         return replace(
             self,
             nodes=self.nodes[kept],
@@ -75,7 +75,7 @@ class Selection:
     def winners(self) -> dict[int, int]:
         """For each column that lost against another: the kept one at the end of the chain, if any.
 
-        Who won may have lost later, to a swap or to ``max_features``.
+        Who won may have lost later, to a swap or to ``n_features_to_select``.
         """
         kept = set(self.nodes.tolist())
         found = {}

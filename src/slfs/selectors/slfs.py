@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from slfs._compat import Interval, StrOptions
 from slfs._core.threads import Threads
 from slfs.base import TrainingData
 from slfs.measures.false_discovery import LordPlusPlus, q_values
@@ -31,14 +31,14 @@ class SLFS(StreamSelector):
 
     Parameters
     ----------
-    lambda_ : float, default=0.5
+    relevance_weight : float, default=0.5
         Weight of relevance against redundancy in J.
     max_depth : int or None, default=2
         Deepest level of the tree (MAXDEPTH in the paper, which advises at most 5). None: no limit.
     max_children : int or None, default=15
         Most children of the class and of any feature (NCH in the paper, which advises at most 15).
         None: no limit.
-    max_features : int or None, default=None
+    n_features_to_select : int or None, default=None
         Keep at most so many features, level by level, within a level as they joined.
     rule : {"objective", "printed"}, default="objective"
         "objective" puts a feature where J is largest. "printed" follows eq. 8 to 10 of the paper to the
@@ -48,7 +48,7 @@ class SLFS(StreamSelector):
         columns that it cut, the others must have 2 N I(f;Y) > (d-1)(c-1) log N. "printed": eq. 7.
         "reversed": eq. 7 with its first inequality turned, as the text below it says. "test": a test of
         independence on levels, or quartiles, that have not seen the class, exact where counts are small,
-        with the false discovery rate held at ``alpha``: of all columns at once (Benjamini and Hochberg),
+        with the false discovery rate held at ``fdr``: of all columns at once (Benjamini and Hochberg),
         or column by column with ``order="given"`` (LORD++); columns that MDLP does not cut are out all
         the same, having one level. See `slfs.evaluation.significance`.
     swap : {"printed", "objective", "never"}, default="printed"
@@ -58,7 +58,7 @@ class SLFS(StreamSelector):
         Who is inserted next: who tells most about the class given any single node of the tree; the most
         relevant; or the columns as they stand. The selection depends on the order of the columns with
         "given" only.
-    alpha : float, default=0.05
+    fdr : float, default=0.05
         False discovery rate for ``irrelevance="test"``.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns of numbers to take as categories: by type (booleans), all, or a mask, indices or names.
@@ -83,9 +83,9 @@ class SLFS(StreamSelector):
         ``pandas.DataFrame(selector.features_)`` makes a table of it.
     n_features_ : int
         Number of selected features.
-    ranking_ : ndarray of shape (n_features_,)
+    indices_ : ndarray of shape (n_features_,)
         Selected columns in the order in which they joined.
-    scores_ : ndarray of shape (n_features_,)
+    selection_scores_ : ndarray of shape (n_features_,)
         Their relevance I(f;Y).
     classes_ : ndarray of shape (n_classes,)
         Class labels.
@@ -120,7 +120,7 @@ class SLFS(StreamSelector):
     >>> from sklearn.datasets import load_iris
     >>> from slfs import SLFS
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> selector = SLFS(max_features=1).fit(X, y)
+    >>> selector = SLFS(n_features_to_select=1).fit(X, y)
     >>> selector.get_feature_names_out()
     array(['petal width (cm)'], dtype=object)
     >>> selector.explain("petal width (cm)")
@@ -129,42 +129,42 @@ class SLFS(StreamSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **StreamSelector._parameter_constraints,
-        "lambda_": [Interval(Real, 0, None, closed="left")],
+        "relevance_weight": [Interval(Real, 0, None, closed="left")],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "max_children": [Interval(Integral, 1, None, closed="left"), None],
-        "max_features": [Interval(Integral, 1, None, closed="left"), None],
+        "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
         "rule": [StrOptions({"objective", "printed"})],
         "irrelevance": [StrOptions({"mdl", "printed", "reversed", "test"})],
         "swap": [StrOptions({"printed", "objective", "never"})],
         "order": [StrOptions({"conditional", "relevance", "given"})],
-        "alpha": [Interval(Real, 0, 1, closed="neither")],
+        "fdr": [Interval(Real, 0, 1, closed="neither")],
     }
 
     def __init__(
         self,
         *,
-        lambda_: float = 0.5,
+        relevance_weight: float = 0.5,
         max_depth: int | None = 2,
         max_children: int | None = 15,
-        max_features: int | None = None,
+        n_features_to_select: int | None = None,
         rule: str = "objective",
         irrelevance: str = "mdl",
         swap: str = "printed",
         order: str = "conditional",
-        alpha: float = 0.05,
+        fdr: float = 0.05,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
-        self.lambda_ = lambda_
+        self.relevance_weight = relevance_weight
         self.max_depth = max_depth
         self.max_children = max_children
-        self.max_features = max_features
+        self.n_features_to_select = n_features_to_select
         self.rule = rule
         self.irrelevance = irrelevance
         self.swap = swap
         self.order = order
-        self.alpha = alpha
+        self.fdr = fdr
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -176,8 +176,8 @@ class SLFS(StreamSelector):
             reasons[(reasons == "") & ~cut & ~pays(facts)] = (
                 "that does not pay for the table of its levels and the classes"
             )
-        elif self.irrelevance == "test":  # whose p-value is above alpha cannot pass with the others
-            reasons[(reasons == "") & (facts.p_value > self.alpha)] = self._not_found()
+        elif self.irrelevance == "test":  # whose p-value is above fdr cannot pass with the others
+            reasons[(reasons == "") & (facts.p_value > self.fdr)] = self._not_found()
         return reasons
 
     def _check_streamable(self) -> None:
@@ -197,7 +197,7 @@ class SLFS(StreamSelector):
         candidates = np.arange(len(information.packed))
         growth = Growth()
         if self.irrelevance == "test":
-            found = q_values(facts.p_value)[information.packed.columns] <= self.alpha
+            found = q_values(facts.p_value)[information.packed.columns] <= self.fdr
             candidates = self._keep_found(candidates, found, growth)
         builder = TreeBuilder(information, self._rules(), growth)
         if self.order == "conditional":
@@ -215,12 +215,12 @@ class SLFS(StreamSelector):
         return columns[found]
 
     def _not_found(self) -> str:
-        return f"a test does not find it at alpha={self.alpha:g}"
+        return f"a test does not find it at fdr={self.fdr:g}"
 
     def _look_ahead(self, facts: ColumnFacts, memory: Growth | None) -> Growth:
         growth = Growth() if memory is None else memory
         if self.irrelevance == "test":
-            growth.tests = growth.tests or LordPlusPlus(self.alpha)
+            growth.tests = growth.tests or LordPlusPlus(self.fdr)
             first = growth.tests.n_seen
             growth.discoveries = first + np.flatnonzero(growth.tests.decide(facts.p_value))
         return growth
@@ -247,11 +247,11 @@ class SLFS(StreamSelector):
             np.array(parents, np.int64),
             memory.lost_to,
             memory.irrelevant,
-        ).truncate(self.max_features)
+        ).truncate(self.n_features_to_select)
 
     def _rules(self) -> Rules:
         return Rules(
-            self.lambda_,
+            self.relevance_weight,
             math.inf if self.max_depth is None else self.max_depth,
             math.inf if self.max_children is None else self.max_children,
             self.rule,

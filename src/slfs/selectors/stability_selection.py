@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
+from slfs._compat import HasMethods, Interval
 from slfs._core.progress import counted, progress_callback
 from slfs._core.threads import Threads
 from slfs.base import TrainingData, hushed
@@ -56,10 +56,10 @@ class StabilitySelection(BaseSelector):
         Share of the samples in a subsample. Above 0.5 the two of a pair overlap.
     threshold : float, default=0.6
         Share of the subsamples in which a feature must be chosen. Not used with
-        ``false_discovery_rate``.
-    max_features : int or None, default=None
+        ``fdr``.
+    n_features_to_select : int or None, default=None
         Keep at most so many: the most frequently chosen, ties by relevance.
-    false_discovery_rate : float or None, default=None
+    fdr : float or None, default=None
         Share of the kept features that may be noise. The threshold is then found with columns of noise
         that join the table: see the notes.
     random_state : int, RandomState or None, default=0
@@ -90,10 +90,10 @@ class StabilitySelection(BaseSelector):
     edge_frequencies_ : ndarray of shape (n_features_,)
         That of the edge above each node of ``network_``.
     noise_frequencies_ : ndarray or None
-        Those of the columns of noise, with ``false_discovery_rate``.
+        Those of the columns of noise, with ``fdr``.
     features_ : recarray of shape (n_features_in_,)
         One record for each column, as in `SLFS`, with its ``frequency``.
-    ranking_, scores_ : ndarray of shape (n_features_,)
+    indices_, selection_scores_ : ndarray of shape (n_features_,)
         Kept columns by falling frequency, and these frequencies.
     n_features_, classes_, n_features_in_, feature_names_in_
         As in `SLFS`.
@@ -104,7 +104,7 @@ class StabilitySelection(BaseSelector):
 
     Notes
     -----
-    With ``false_discovery_rate=q`` every column gets a companion of noise: its own values with the rows
+    With ``fdr=q`` every column gets a companion of noise: its own values with the rows
     shuffled, all in the same way. The threshold is the smallest t with (1 + noise at t or above) /
     max(1, columns at t or above) <= q. Because of the 1, fewer than 1/q features are never kept. This
     is the rule of the knockoff filter, but the companions are not knockoffs. They stand for columns that
@@ -125,7 +125,7 @@ class StabilitySelection(BaseSelector):
     >>> from sklearn.datasets import load_iris
     >>> from slfs import SLFS, StabilitySelection
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> selector = StabilitySelection(SLFS(max_features=2), n_subsamples=20).fit(X, y)
+    >>> selector = StabilitySelection(SLFS(n_features_to_select=2), n_subsamples=20).fit(X, y)
     >>> selector.get_feature_names_out()
     array(['petal length (cm)', 'petal width (cm)'], dtype=object)
     >>> print(selector.stability_)
@@ -139,8 +139,8 @@ class StabilitySelection(BaseSelector):
         "n_subsamples": [Interval(Integral, 2, None, closed="left")],
         "fraction": [Interval(Real, 0, 1, closed="neither")],
         "threshold": [Interval(Real, 0, 1, closed="right")],
-        "max_features": [Interval(Integral, 1, None, closed="left"), None],
-        "false_discovery_rate": [Interval(Real, 0, 1, closed="neither"), None],
+        "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
+        "fdr": [Interval(Real, 0, 1, closed="neither"), None],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
     }
@@ -152,8 +152,8 @@ class StabilitySelection(BaseSelector):
         n_subsamples: int = 50,
         fraction: float = 0.5,
         threshold: float = 0.6,
-        max_features: int | None = None,
-        false_discovery_rate: float | None = None,
+        n_features_to_select: int | None = None,
+        fdr: float | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -161,8 +161,8 @@ class StabilitySelection(BaseSelector):
         self.n_subsamples = n_subsamples
         self.fraction = fraction
         self.threshold = threshold
-        self.max_features = max_features
-        self.false_discovery_rate = false_discovery_rate
+        self.n_features_to_select = n_features_to_select
+        self.fdr = fdr
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -195,7 +195,9 @@ class StabilitySelection(BaseSelector):
         """The network with the frequencies of its features and edges."""
         check_is_fitted(self)
         own = {part.name: getattr(self.network_, part.name) for part in fields(TreeNetwork)}
-        return ConsensusNetwork(**own, frequency=self.scores_, edge_frequency=self.edge_frequencies_)
+        return ConsensusNetwork(
+            **own, frequency=self.selection_scores_, edge_frequency=self.edge_frequencies_
+        )
 
     def explain(self, column: str | int) -> str:
         """Say in one sentence why a column was kept or dropped.
@@ -237,11 +239,11 @@ class StabilitySelection(BaseSelector):
         runs, noise_runs = self._runs(data, threads)
         n_features = data.table.n_features
         counts, noise = _counts(runs, n_features), _counts(noise_runs, n_features)
-        calibrated = self.false_discovery_rate is not None
+        calibrated = self.fdr is not None
         self.noise_frequencies_ = noise / self.n_subsamples if calibrated else None
         needed: float = math.ceil(round(self.threshold * self.n_subsamples, 9))
-        if self.false_discovery_rate is not None:
-            needed = _calibrate(counts, noise, self.false_discovery_rate, self.n_subsamples)
+        if self.fdr is not None:
+            needed = _calibrate(counts, noise, self.fdr, self.n_subsamples)
         self.threshold_ = needed / self.n_subsamples
         self.frequencies_ = counts / self.n_subsamples
         self._chosen = np.concatenate([np.sort(columns) for columns, _ in runs])
@@ -254,7 +256,7 @@ class StabilitySelection(BaseSelector):
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_subsamples // 2 + 2)
         table, names, categorical = data.table, self._feature_names().tolist(), data.categorical
         noisy = None
-        if self.false_discovery_rate is not None:
+        if self.fdr is not None:
             noisy = WithNoise(table, names, np.random.default_rng(int(seeds[0])))
             table, names, categorical = noisy, noisy.names, categorical[noisy.source]
         own = self.n_jobs if threads.budget.limit < math.inf else 1  # a limit is that of one fit
@@ -283,7 +285,7 @@ class StabilitySelection(BaseSelector):
         facts, store = code(data.table, categorical=data.categorical, keep=_none, cuts=cuts)
         columns = columns[facts.relevance[columns] > 0]
         order = np.lexsort((columns, -facts.relevance[columns], -self.frequencies_[columns]))
-        kept = np.sort(columns[order[: self.max_features]])
+        kept = np.sort(columns[order[: self.n_features_to_select]])
         if len(kept):
             names, every = self._feature_names()[kept].tolist(), np.arange(data.table.n_samples)
             part, own = Part(data.table, names, every, kept), cuts and [cuts[column] for column in kept]
@@ -314,9 +316,11 @@ class StabilitySelection(BaseSelector):
         """Why a column with this frequency was dropped."""
         chosen = self.frequency_words(frequency)
         if frequency >= self.threshold_:
-            return f"{chosen}, but others more often, or as often and more relevant (max_features)"
-        if self.false_discovery_rate is not None and math.isinf(self.threshold_):
-            least = math.ceil(round(1 / self.false_discovery_rate, 9))
+            return (
+                f"{chosen}, but others more often, or as often and more relevant (n_features_to_select)"
+            )
+        if self.fdr is not None and math.isinf(self.threshold_):
+            least = math.ceil(round(1 / self.fdr, 9))
             return (
                 f"{chosen}, but no threshold holds the false discovery rate: that takes at least "
                 f"{least} columns which are chosen more often than noise"

@@ -1,0 +1,6 @@
+"""The private parts of scikit-learn that slfs uses, in one place, so that a change there is fixed here."""
+
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_params
+from sklearn.utils._set_output import _get_output_config as get_output_config
+
+__all__ = ["HasMethods", "Interval", "StrOptions", "get_output_config", "validate_params"]
