@@ -96,12 +96,8 @@ ESTIMATORS: dict[str, Callable[..., Any]] = {
 def make(estimator: str, parameters: dict[str, Any], size: int | None) -> Any:
     """Make a selector that keeps at most ``size`` columns, or as many as it likes (None)."""
     kind = ESTIMATORS[estimator]
-    if size is not None:
-        if "n_features_to_select" in inspect.signature(kind).parameters:
-            parameters = {
-                **parameters,
-                "n_features_to_select": max(size, 1),
-            }  # none: the caller takes no column of it
+    if size is not None and "n_features_to_select" in inspect.signature(kind).parameters:
+        parameters = {**parameters, "n_features_to_select": max(size, 1)}
     return kind(**parameters)
 
 

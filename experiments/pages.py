@@ -180,7 +180,8 @@ def _setting(rows: pd.DataFrame) -> str:
         "datasets) see standardised columns, categories as 0/1 columns; naive Bayes, BNSLFS and TAN see "
         'MDLP codes.\n\n"Bayes" is BNSLFS for SLFS and naive Bayes for the others, as in the paper. '
         "Each method keeps at most as many features as SLFS chose in the same fold, or its *own size*: "
-        'as many as it chooses by its own rule (`n_features_to_select="auto"`). Differences are tested with the '
+        'as many as it chooses by its own rule (`n_features_to_select="auto"`). Differences are tested '
+        "with the "
         "corrected resampled t-test over folds (Nadeau & Bengio 2003), level 0.05."
     )
 

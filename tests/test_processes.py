@@ -36,7 +36,9 @@ for kind in (
     fitted = kind(n_jobs=n_jobs).fit(X, y)
     classifier = fitted.to_classifier()
     parts = [
-        fitted.indices_.tobytes(), fitted.selection_scores_.tobytes(), repr(fitted.features_.tolist()).encode(),
+        fitted.indices_.tobytes(),
+        fitted.selection_scores_.tobytes(),
+        repr(fitted.features_.tolist()).encode(),
         classifier.predict_proba(X).tobytes(), to_bif(classifier).encode(),
     ]
     found[kind.__name__] = hashlib.sha256(b"".join(parts)).hexdigest()

@@ -126,9 +126,7 @@ def test_g_test_equals_a_sum_of_tables(given_columns):
         np.add.at(table, (codes[0][strata == z], y[strata == z]), 1)
         table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
         if min(table.shape) > 1:
-            statistic += chi2_contingency(
-                table, correction=False, relevance_weight="log-likelihood"
-            ).statistic
+            statistic += chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic
             freedom += (len(table) - 1) * (len(table[0]) - 1)
     expected = chi2.sf(statistic, 4 * 3 ** len(given_columns))
     information = information_of(codes, y)

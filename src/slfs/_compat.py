@@ -1,4 +1,4 @@
-"""The private parts of scikit-learn that slfs uses, in one place, so that a change there is fixed here."""
+"""Private names of scikit-learn that slfs uses, imported in one place."""
 
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_params
 from sklearn.utils._set_output import _get_output_config as get_output_config

@@ -40,7 +40,7 @@ SIZE_CONSTRAINTS = [
     Interval(Real, 0, 1, closed="neither"),
     StrOptions({"auto"}),
 ]
-"""What the parameter ``n_features_to_select`` may be: a number of columns, a share of them, or "auto"."""
+"""Valid values of ``n_features_to_select``: a number of columns, a share of them, or "auto"."""
 
 
 class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]

@@ -136,7 +136,7 @@ class _Front:
 
 
 def _pays_given(information: Information, f: int, taken: list[int]) -> bool:
-    """Whether f is worth its table beside each of the columns taken: the rule of ``n_features_to_select="auto"``.
+    """Whether f is worth its table beside each of the columns taken: the rule for "auto".
 
     2 N I(f;Y|s) > (d-1)(c-1) log N for every s taken. What does not pay alone is no candidate at all.
     """
