@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
@@ -18,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from slfs._compat import StrOptions
 from slfs._core.compile import compile_kernels
+from slfs._core.warn import warn
 from slfs.coding.codebook import Coding
 from slfs.counting.planes import SampleLayout
 from slfs.tables.table import ColumnSource, Table, read_table, resolve_categorical
@@ -28,19 +25,6 @@ CODING_CONSTRAINTS: dict[str, list[Any]] = {
     "n_jobs": [None, Integral],
     "memory_limit": [None, Integral, str],
 }
-
-
-_hushed: ContextVar[bool] = ContextVar("slfs_hushed", default=False)
-
-
-@contextmanager
-def hushed() -> Iterator[None]:
-    """Say nothing of likely identifiers: on parts of a table, of which it has been said already."""
-    token = _hushed.set(True)
-    try:
-        yield
-    finally:
-        _hushed.reset(token)
 
 
 @dataclass(frozen=True)
@@ -110,15 +94,13 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _warn_of_identifiers(self, coding: Coding, n_samples: int) -> None:
         columns = np.flatnonzero(coding.n_distinct > n_samples / 2)
-        if len(columns) and not _hushed.get():
+        if len(columns):
             named = ", ".join(repr(name) for name in self._feature_names()[columns[:5]])
-            warnings.warn(
+            warn(
                 f"{len(columns)} categorical column(s) have more levels than half the samples and are "
                 f"likely identifiers, or numbers declared categorical: column(s) {named}"
                 f"{', ...' if len(columns) > 5 else ''}. They seem relevant by accident: drop them, or "
-                "let numbers be numbers.",
-                UserWarning,
-                stacklevel=3,
+                "let numbers be numbers."
             )
 
     def __sklearn_tags__(self) -> Tags:

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from slfs._compat import HasMethods, Interval, StrOptions, validate_params
 from slfs._core.progress import counted, progress_callback
 from slfs._core.threads import Threads
-from slfs.base import hushed
+from slfs._core.warn import quiet
 from slfs.classifiers.base import NetworkClassifier
 from slfs.classifiers.tan import TAN, ChowLiu
 from slfs.evaluation.folds import Split, stratified_folds
@@ -172,7 +172,7 @@ class _Learner:
     structure: str
     columns: str
 
-    @hushed()  # of the whole table it has been said
+    @quiet()  # of the whole table it has been said
     def learn(
         self, rows: Ints, fitted: BaseSelector | None = None
     ) -> dict[str, tuple[NetworkClassifier, Ints]]:

@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from slfs._compat import HasMethods, Interval
 from slfs._core.progress import counted, progress_callback
 from slfs._core.threads import Threads
-from slfs.base import TrainingData, hushed
+from slfs._core.warn import quiet
+from slfs.base import TrainingData
 from slfs.counting.planes import SampleLayout
 from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
@@ -266,7 +267,7 @@ class StabilitySelection(BaseSelector):
 
         def one(half: tuple[int, bool]) -> Run:
             # whoever listens is told of subsamples, not of blocks; identifiers are told of at the end
-            with progress_callback(None), hushed():
+            with progress_callback(None), quiet():
                 return work(draw(data.layout, self.fraction, *half))
 
         told = counted(one, self.n_subsamples)
