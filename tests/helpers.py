@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from slfs._core.compile import compile_kernels
 from slfs._core.threads import Threads
+from slfs.counting.numba_backend import NumbaBackend
 from slfs.counting.planes import SampleLayout, pack_block
 from slfs.counting.store import PlaneStore
 from slfs.measures.information import Information
@@ -11,7 +11,6 @@ from slfs.measures.information import Information
 
 def pack_codes(codes, y):
     """Pack columns of codes; levels are 0 .. max."""
-    compile_kernels()
     codes, y = np.asarray(codes), np.asarray(y)
     n_classes = int(y.max()) + 1
     layout = SampleLayout.from_class_codes(y.astype(np.int64), n_classes)
@@ -28,7 +27,7 @@ def pack_codes(codes, y):
 
 
 def information_of(codes, y, n_jobs=1):
-    return Information(pack_codes(codes, y), Threads(n_jobs))
+    return Information(NumbaBackend(pack_codes(codes, y), Threads(n_jobs)))
 
 
 def dependent_codes(seed, n_samples, n_columns, n_levels=4, n_classes=3):

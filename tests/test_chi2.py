@@ -10,7 +10,6 @@ from scipy.special import chdtri
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from slfs import Chi2
-from slfs._core.compile import compile_kernels
 from slfs.coding.cut_kernels import merge_intervals
 from slfs.counting.planes import SampleLayout
 from slfs.selectors.chi2 import _read_column
@@ -46,7 +45,6 @@ def naive_merge(rows, threshold, most):
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.floats(0, 12), st.integers(1, 40))
 def test_merging_equals_the_oracle(seed, size, threshold, most):
-    compile_kernels()
     random = np.random.default_rng(seed)
     counts = random.integers(0, 9, (size, 3)) * random.integers(0, 2, (size, 3))
     counts[:, 0] += counts.sum(axis=1) == 0
@@ -61,7 +59,6 @@ def test_merging_equals_the_oracle(seed, size, threshold, most):
 
 @pytest.mark.parametrize("level", REFERENCE)
 def test_chimerge_on_iris(level):
-    compile_kernels()
     X, y = load_iris(return_X_y=True)
     layout = SampleLayout.from_class_codes(y.astype(np.int64), 3)
     for j, expected in enumerate(REFERENCE[level]):

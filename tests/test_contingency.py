@@ -9,15 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, chi2_contingency, fisher_exact, multivariate_hypergeom
 
-from slfs._core.compile import compile_kernels
 from slfs.measures.contingency import independence_p_values, stratified_p_value
 
 seeds = st.integers(0, 2**32 - 1)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def compiled():
-    compile_kernels()
 
 
 def p_value(table):

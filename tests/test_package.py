@@ -89,10 +89,8 @@ def test_kernels_refuse_other_types():
     """One signature each: a call with other types must fail instead of compiling once more."""
     import numpy as np
 
-    from slfs._core.compile import compile_kernels
     from slfs.counting.kernels import marginal_sums
 
-    compile_kernels()
     with pytest.raises(TypeError):
         marginal_sums(
             np.zeros(2), *(np.zeros(2, np.uint64),) * 2, 1, *(np.zeros(2),) * 2, np.zeros((2, 2))

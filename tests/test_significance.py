@@ -17,7 +17,7 @@ from slfs import MRMR, SLFS, make_network_classification
 from slfs.evaluation import significance
 from slfs.evaluation.significance import assess, p_values
 from slfs.measures.false_discovery import LordPlusPlus, q_values
-from slfs.selectors.confidence import confidence, grade
+from slfs.selectors._shared.sentences import grade
 from tests.test_contingency import naive_p_value
 
 seeds = st.integers(0, 2**32 - 1)

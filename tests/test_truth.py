@@ -13,12 +13,13 @@ from slfs import MRMR, SLFS, Chi2Ranking
 from slfs._core.threads import Threads
 from slfs.coding.cut_kernels import merge_intervals
 from slfs.counting.nlogn import nlogn_table
+from slfs.counting.numba_backend import NumbaBackend
 from slfs.counting.planes import SampleLayout
 from slfs.counting.store import PlaneStore
 from slfs.measures.contingency import independence_p_values
 from slfs.measures.independence import _corrected_chi2
 from slfs.measures.information import Information, chi2_statistics, column_information, column_sums
-from slfs.selectors.selection import _compact
+from slfs.selectors._shared.selection import _compact
 from tests.helpers import information_of, pack_codes
 
 mpmath.mp.dps = 50
@@ -130,7 +131,7 @@ def test_sums_of_mutual_information_are_exact_beyond_a_word():
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 500)
     codes = np.stack([random.permutation(500) % 100 for _ in range(3)] + [np.arange(500) % 100])
-    information = Information(pack_codes(codes, y), Threads(1))
+    information = Information(NumbaBackend(pack_codes(codes, y), Threads(1)))
     others = np.arange(3)
     sums, exact = np.zeros((3, 2), np.int64), [0, 0, 0]
     for _ in range(40):

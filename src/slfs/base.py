@@ -1,4 +1,4 @@
-"""What all estimators share: a user's table and labels -> checked, named, ready to be coded."""
+"""Base of all estimators: the user's table and labels -> checked and named, ready to be coded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from slfs._compat import StrOptions
-from slfs._core.compile import compile_kernels
 from slfs._core.warn import warn
 from slfs.coding.codebook import Coding
 from slfs.counting.planes import SampleLayout
@@ -38,14 +37,16 @@ class TrainingData:
 
 
 class TableEstimator(BaseEstimator):  # type: ignore[misc]
-    """Base of all estimators: takes any table, with holes, of mixed types, sparse or not."""
+    """Base of all estimators: any table, of mixed types, with missing values, sparse or not."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
+    _fitted: ClassVar[frozenset[str]] = frozenset({"n_features_in_", "feature_names_in_"})
+    """Attributes of a fitted estimator, which is also what a model file holds."""
+
     def _read_training_data(self, X: Any, y: ArrayLike) -> TrainingData:
-        """Check parameters, table and labels, and remember number and names of the columns."""
+        """Check parameters, table and labels; store number and names of the columns."""
         self._validate_params()
-        compile_kernels()
         table = read_table(X, min_samples=2)
         target = read_target(y)
         validate_data(self, X, skip_check_array=True)
@@ -66,41 +67,41 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         )
 
     def _read_new_data(self, X: Any) -> Table:
-        """Check a table against the one that was fitted."""
+        """Read a table and check it against the one seen in fit."""
         check_is_fitted(self)
-        compile_kernels()
         table = read_table(X)
         self._check_columns(table if isinstance(table, ColumnSource) else X)
         return table
 
     def _check_columns(self, X: Any) -> None:
-        """Raise an error unless a table has the columns of the one that was fitted."""
+        """Raise an error unless a table has the columns seen in fit."""
         if not isinstance(X, ColumnSource):
             validate_data(self, X, reset=False, skip_check_array=True)
             return
         fitted = self._feature_names().tolist()
         if X.names != fitted:
             known = set(X.names)
-            lacking = [name for name in fitted if name not in known]
-            how = f"it lacks {lacking[:5]}" if lacking else "they are more, or stand in another order"
-            raise ValueError(f"X has not the columns that {type(self).__name__} was fitted to: {how}.")
+            missing = [name for name in fitted if name not in known]
+            how = f"missing: {missing[:5]}" if missing else "there are more, or their order differs"
+            raise ValueError(
+                f"The columns of X do not match those seen in fit of {type(self).__name__}: {how}."
+            )
 
     def _feature_names(self) -> NDArray[np.object_]:
-        """The names of the fitted columns, or x0, x1, ... where they have none."""
+        """The names of the columns seen in fit, or x0, x1, ... where they have none."""
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             names = [f"x{j}" for j in range(self.n_features_in_)]
         return np.asarray(names, dtype=object)
 
-    def _warn_of_identifiers(self, coding: Coding, n_samples: int) -> None:
-        columns = np.flatnonzero(coding.n_distinct > n_samples / 2)
+    def _warn_about_identifiers(self, coding: Coding, n_samples: int) -> None:
+        columns = np.flatnonzero(coding.columns["n_distinct"] > n_samples / 2)
         if len(columns):
             named = ", ".join(repr(name) for name in self._feature_names()[columns[:5]])
             warn(
-                f"{len(columns)} categorical column(s) have more levels than half the samples and are "
-                f"likely identifiers, or numbers declared categorical: column(s) {named}"
-                f"{', ...' if len(columns) > 5 else ''}. They seem relevant by accident: drop them, or "
-                "let numbers be numbers."
+                f"{len(columns)} categorical column(s) have more levels than half the number of samples "
+                f"and are likely identifiers: {named}{', ...' if len(columns) > 5 else ''}. They appear "
+                "relevant by chance. Drop them or, if they are numbers, do not declare them categorical."
             )
 
     def __sklearn_tags__(self) -> Tags:

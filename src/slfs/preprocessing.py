@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 
+from slfs._core.resources import Resources
 from slfs._core.threads import Threads
 from slfs.base import CODING_CONSTRAINTS, TableEstimator
-from slfs.screening.pipeline import encode_table, learn_table
+from slfs.coding.encode import encode_table
+from slfs.screening.pipeline import learn_table
 
 
 class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  # type: ignore[misc]
@@ -71,6 +73,8 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CODING_CONSTRAINTS
 
+    _fitted: ClassVar[frozenset[str]] = TableEstimator._fitted | {"cut_points_", "n_levels_", "_coding"}
+
     def __init__(
         self,
         *,
@@ -96,11 +100,11 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         self : object
         """
         data = self._read_training_data(X, y)
-        with Threads(self.n_jobs, self.memory_limit) as threads:
-            self._coding = learn_table(data.table, data.layout, data.categorical, threads)
-        self._warn_of_identifiers(self._coding, data.table.n_samples)
+        with Resources(self.n_jobs, self.memory_limit) as resources:
+            self._coding = learn_table(data.table, data.layout, data.categorical, resources)
+        self._warn_about_identifiers(self._coding, data.table.n_samples)
         self.cut_points_ = [
-            self._coding.column_thresholds(j) if self._coding.mdlp[j] else np.empty(0)
+            self._coding.column_thresholds(j) if self._coding.cut[j] else np.empty(0)
             for j in range(len(self._coding))
         ]
         self.n_levels_ = self._coding.n_levels

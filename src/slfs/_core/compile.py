@@ -18,19 +18,48 @@ from numba.extending import intrinsic, overload
 logger = logging.getLogger("slfs")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_registry: list[tuple[Any, Any]] = []
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def kernel(signature: Any) -> Callable[[Function], Function]:
-    """Register a function to be compiled for exactly this signature, without the GIL."""
+    """Compile a function for exactly this signature when it is first called, without the GIL."""
 
     def decorate(function: Function) -> Function:
         compiled = late_kernel(function)
-        _registry.append((compiled, signature))
-        return compiled
+        if config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return compiled
+        return cast("Function", _Kernel(compiled, signature))
 
     return decorate
+
+
+class _Kernel:
+    """A kernel with one signature: compiled, or loaded from numba's cache, on the first call."""
+
+    def __init__(self, compiled: Any, signature: Any) -> None:
+        self._compiled, self._signature, self._ready = compiled, signature, False
+        functools.update_wrapper(self, compiled.py_func)
+
+    def __call__(self, *arguments: Any) -> Any:
+        if not self._ready:
+            self._compile()
+        return self._compiled(*arguments)
+
+    def _compile(self) -> None:
+        with _lock:
+            if self._ready:
+                return
+            self._compiled.compile(self._signature)
+            self._compiled.disable_compile()
+            if not self._compiled.stats.cache_hits:
+                _announce()
+            self._ready = True
+
+
+@functools.cache
+def _announce() -> None:
+    """Say once that the first fit on a machine takes longer; the user may silence the logger."""
+    logger.warning("slfs compiles its kernels, once on this machine (some seconds) ...")
 
 
 def late_kernel(function: Function) -> Function:
@@ -80,27 +109,6 @@ def helper(function: Function) -> Function:
 def inlined(function: Function) -> Function:
     """Compile a helper as a part of the kernels of its own file."""
     return cast("Function", numba.njit(nogil=True, inline="always")(function))
-
-
-@functools.cache
-def _compile_once() -> None:
-    announced = False
-    for compiled, signature in _registry:
-        compiled.compile(signature)
-        compiled.disable_compile()
-        if not compiled.stats.cache_hits and not announced:
-            announced = True
-            logger.warning("slfs compiles its kernels, once on this machine (about 10 s) ...")
-
-
-def compile_kernels() -> None:
-    """Load every registered kernel from numba's cache, or compile it and say so.
-
-    The line goes through the logger "slfs", which writes to stderr unless the user says otherwise.
-    """
-    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
-        with _lock:
-            _compile_once()
 
 
 def popcount(word: Any) -> int:

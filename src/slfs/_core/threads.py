@@ -12,24 +12,18 @@ from typing import TypeVar
 from joblib import cpu_count, effective_n_jobs
 from joblib.parallel import get_active_backend
 
-from slfs._core.memory import Budget
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _MOST = 32
-"""So many threads can be had on any machine; more would only wait for each other."""
+"""Threads that any machine can run; more than this, and than four per core, would only wait."""
 
 
 class Threads:
-    """A pool of ``n_jobs`` threads (as scikit-learn counts them), and the memory that they may take.
+    """A pool of ``n_jobs`` threads, as scikit-learn counts them; with one thread there is no pool."""
 
-    With one thread there is no pool at all.
-    """
-
-    def __init__(self, n_jobs: int | None, memory_limit: int | str | None = None) -> None:
+    def __init__(self, n_jobs: int | None) -> None:
         self.count = _count(n_jobs)
-        self.budget = Budget(memory_limit)
         self._pool = ThreadPoolExecutor(self.count) if self.count > 1 else None
 
     def __enter__(self) -> Threads:
@@ -41,6 +35,10 @@ class Threads:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop the threads; work that has not begun is cancelled."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
@@ -71,7 +69,7 @@ def _count(n_jobs: int | None) -> int:
     if n_jobs is None:
         return int(effective_n_jobs(None))  # what a surrounding joblib.parallel_config says, or 1
     if n_jobs == 0:
-        raise ValueError("n_jobs is 0; expected None, a number of threads, or -1 for one a core.")
+        raise ValueError("n_jobs is 0; expected None, a number of threads, or -1 for one per core.")
     cores = int(cpu_count())
     if n_jobs > 0:
         return min(int(n_jobs), max(_MOST, 4 * cores))

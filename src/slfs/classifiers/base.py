@@ -16,9 +16,9 @@ from slfs._compat import Interval
 from slfs._core.threads import Threads
 from slfs.base import TableEstimator
 from slfs.classifiers.tables import LogTable, decode_levels, make_tables
+from slfs.coding.encode import encode_table
 from slfs.network.tree import ROOT, TreeNetwork
-from slfs.screening.pipeline import encode_table
-from slfs.selectors.selection import NetworkCounts
+from slfs.selectors._shared.selection import NetworkCounts
 
 SMOOTHING = Interval(Real, 1e-30, 1e30, closed="both")
 """What may be added to counts: beyond, logarithms of probabilities would be infinite."""
@@ -29,7 +29,15 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
+    _fitted: ClassVar[frozenset[str]] = TableEstimator._fitted | {
+        "classes_", "network_", "parents_", "_coding", "_log_prior", "_tables",
+    }  # fmt: skip
+
     alpha: float
+
+    def _n_jobs(self) -> int | None:
+        """Number of threads for predictions."""
+        return getattr(self, "n_jobs", None)
 
     def _set_network(
         self,
@@ -107,7 +115,7 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         joint : ndarray of shape (n_samples, n_classes)
         """
         table = self._read_new_data(X)
-        with Threads(None) as threads:
+        with Threads(self._n_jobs()) as threads:
             codes = encode_table(table, self._coding, self.network_.columns, threads)
         joint = np.tile(self._log_prior, (table.n_samples, 1))
         for node, own in enumerate(self._tables):

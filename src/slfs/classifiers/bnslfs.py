@@ -75,6 +75,8 @@ class BNSLFS(NetworkClassifier):
         "backoff": [SMOOTHING, None],
     }
 
+    _fitted: ClassVar[frozenset[str]] = NetworkClassifier._fitted | {"selector_"}
+
     def __init__(
         self,
         selector: BaseSelector | None = None,
@@ -149,6 +151,10 @@ class BNSLFS(NetworkClassifier):
         """
         check_is_fitted(self)
         return self.selector_.explain(column)
+
+    def _n_jobs(self) -> int | None:
+        n_jobs: int | None = self.selector_.n_jobs
+        return n_jobs
 
     def _take_over(self, selector: BaseSelector) -> BNSLFS:
         self.selector_ = selector

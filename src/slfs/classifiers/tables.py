@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from slfs.coding.codebook import NONE, Coding
 from slfs.network.tree import ROOT
-from slfs.selectors.selection import NetworkCounts
+from slfs.selectors._shared.selection import NetworkCounts
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,11 @@ def decode_levels(
 ) -> NDArray[np.float64] | NDArray[np.object_]:
     """Draw a value for each level of one column; NaN or None for the level of missing values."""
     thresholds = coding.column_thresholds(node)
-    missing = levels == coding.missing[node]
-    if coding.mdlp[node]:
-        edges = np.concatenate([[coding.low[node]], thresholds, [coding.high[node]]])
+    missing = levels == coding.columns["missing"][node]
+    if coding.cut[node]:
+        edges = np.concatenate(
+            [[coding.columns["low"][node]], thresholds, [coding.columns["high"][node]]]
+        )
         place = np.where(missing, 0, levels)
         low, high = edges[place], edges[place + 1]
         share = random.random_sample(len(levels))
@@ -83,8 +85,8 @@ def decode_levels(
     names: list[object] = [None] * int(coding.n_levels[node])
     for value, level in coding.categories[node].items():
         names[level] = value
-    if coding.rare[node] != NONE:
-        names[int(coding.rare[node])] = "rare"
+    if coding.columns["rare"][node] != NONE:
+        names[int(coding.columns["rare"][node])] = "rare"
     drawn = np.empty(len(levels), dtype=object)
     drawn[:] = [names[level] for level in levels]
     return drawn

@@ -8,13 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from slfs._core.threads import Threads
+from slfs._core.resources import Resources
 from slfs.base import CODING_CONSTRAINTS
 from slfs.classifiers.base import SMOOTHING, NetworkClassifier
+from slfs.counting.backend import make_backend
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT
-from slfs.screening.pipeline import code_table
-from slfs.selectors.selection import Selection, count_edges, make_network
+from slfs.screening.judging import drop_one_level
+from slfs.screening.pipeline import screen_table
+from slfs.selectors._shared.selection import Selection, count_edges, make_network
 
 
 class _AllColumns(NetworkClassifier):
@@ -47,16 +49,12 @@ class _AllColumns(NetworkClassifier):
         self : object
         """
         data = self._read_training_data(X, y)
-        with Threads(self.n_jobs, self.memory_limit) as threads:
-            facts, store = code_table(
-                data.table,
-                data.layout,
-                data.categorical,
-                threads,
-                keep=lambda facts: facts.coding.n_levels > 1,
+        with Resources(self.n_jobs, self.memory_limit) as resources:
+            facts, store = screen_table(
+                data.table, data.layout, data.categorical, resources, drop_one_level
             )
-            self._warn_of_identifiers(facts.coding, facts.n_samples)
-            information = Information(store.packed(), threads)
+            self._warn_about_identifiers(facts.coding, facts.n_samples)
+            information = Information(make_backend(store.packed(), resources.threads))
             nodes, parents = self._structure(information)
             selection = Selection(nodes, parents)
             names = self._feature_names()

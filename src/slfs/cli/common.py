@@ -146,7 +146,7 @@ def make_stable(
     return slfs.StabilitySelection(
         selector,
         n_subsamples=stability,
-        n_features_to_select=size,
+        n_features_to_select="auto" if size is None else size,
         fdr=rate,
         n_jobs=n_jobs,
     )

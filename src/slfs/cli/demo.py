@@ -8,7 +8,6 @@ from pathlib import Path
 from sklearn.datasets import load_breast_cancer
 
 from slfs import SLFS
-from slfs._core.compile import compile_kernels
 from slfs.report import make_facts, write_report
 from slfs.report.accuracy import compare_accuracy
 
@@ -27,7 +26,6 @@ def demonstrate(report: Path | None = None) -> str:
     """
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     y = y.map({0: "malignant", 1: "benign"}).rename("diagnosis")
-    compile_kernels()  # on a new machine this takes some seconds, once
     begin = time.perf_counter()
     selector = SLFS(n_jobs=-1).fit(X, y)
     seconds = time.perf_counter() - begin

@@ -141,6 +141,6 @@ def _with_booleans(table: Any, classifier: Any) -> Any:
     coding, table = classifier.selector_.network_counts_.coding, table.copy(deep=False)
     for node, name in enumerate(classifier.network_.names):
         known = all(isinstance(value, bool) for value in coding.categories.get(node, ()))
-        if known and not coding.mdlp[node] and table[name].dtype.kind not in "biuf":
+        if known and not coding.cut[node] and table[name].dtype.kind not in "biuf":
             table[name] = [truth.get(str(value).lower(), value) for value in table[name]]
     return table

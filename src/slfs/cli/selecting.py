@@ -15,7 +15,6 @@ import typer
 from scipy import sparse
 
 from slfs import MDLPDiscretizer, StabilitySelection
-from slfs._core.compile import compile_kernels
 from slfs._core.progress import progress_callback
 from slfs.cli.common import (
     ERRORS,
@@ -46,7 +45,7 @@ from slfs.cli.common import (
 from slfs.files.reading import DataFile
 from slfs.files.writing import check_output, write_table
 from slfs.measures.false_discovery import q_values
-from slfs.selectors.confidence import flukes, grade
+from slfs.selectors._shared.sentences import frequency, grade, percent
 
 
 def select(
@@ -82,7 +81,6 @@ def select(
     selector = make_selector(method, settings, features, categorical, n_jobs, file, memory_limit)
     selector = make_stable(selector, stability, rate, features, n_jobs)
     with progress("selecting") as tick, progress_callback(tick):
-        compile_kernels()  # on a new machine this takes some seconds, once
         begin = time.perf_counter()
         selector.fit(file.X, labels(file))
         seconds = time.perf_counter() - begin
@@ -223,9 +221,9 @@ def _show(file: DataFile, selector: Any, seconds: float) -> None:
     for column in selector.indices_:
         record = selector.features_[column]
         below = str(record["parent"] or selector.network_.class_name)
-        how = selector.frequency_words(record["frequency"]) if stable else record["role"]
+        how = frequency(record["frequency"], selector.n_subsamples) if stable else record["role"]
         lines.append([record["name"], how, f"{record['relevance']:.4f}", below])
-        lines[-1] += [grade(shares[column]), flukes(shares[column])]
+        lines[-1] += [grade(shares[column]), percent(shares[column])]
     if lines:
         how = "how often" if stable else "role"
         show_table(["column", how, "I(f;Y)", "below", "evidence", "flukes"], lines)

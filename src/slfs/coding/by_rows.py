@@ -108,7 +108,7 @@ def encode_rows(
     codes = np.empty((len(columns), layout.n_samples), np.uint8)
     for piece in cut_rows(layout, n_rows) if len(columns) else ():
         block = table.number_block(columns, piece.layout.order)
-        piece.put(encode_numbers(coding, block, seen=True), codes)
+        piece.put(encode_numbers(coding, block), codes)
     return codes
 
 

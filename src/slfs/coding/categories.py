@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.coding.codebook import MAX_LEVELS, NONE, Coding, Learned, Level, missing_codes
+from slfs.coding.codebook import MAX_LEVELS, NONE, Coding, Learned, make_columns
 from slfs.counting.planes import SampleLayout
 from slfs.tables.table import LabelBlock
 
@@ -43,17 +43,6 @@ def _number(block: LabelBlock, index: dict[Any, int]) -> NDArray[np.int64]:
             f"({error}): argument must be a string, a boolean or a number. Expand such cells into "
             "plain columns."
         ) from error
-
-
-def encode_labels(coding: Coding, column: int, block: LabelBlock) -> NDArray[np.uint8]:
-    """Code one column by the values of its categories: an array of shape (1, n_samples)."""
-    missing = int(missing_codes(coding)[column])
-    levels = coding.categories[column]
-    codes = [
-        missing if gone or not isinstance(value, Hashable) else levels.get(value, missing)
-        for value, gone in zip(block.values, block.missing, strict=True)
-    ]
-    return np.array([codes], np.uint8)
 
 
 def _sorted(values: list[Any]) -> list[Any]:
@@ -92,17 +81,14 @@ def learn_categories(
     if missing.any():
         missing_level = len(table)
         table = np.vstack([table, missing])
-    coding = Coding(
-        mdlp=np.zeros(1, np.bool_),
-        n_levels=np.array([len(table)]),
-        rare=np.array([rare], Level),
-        missing=np.array([missing_level], Level),
-        n_distinct=np.array([n_distinct]),
-        fallback=np.array([table.sum(axis=1).argmax()], Level),
-        low=np.array([np.nan]),
-        high=np.array([np.nan]),
-        offset=np.zeros(2, np.int64),
-        thresholds=np.empty(0),
-        categories={0: dict(zip(values, code.tolist(), strict=True))},
+    columns = make_columns(
+        1,
+        n_levels=len(table),
+        rare=rare,
+        missing=missing_level,
+        n_distinct=n_distinct,
+        fallback=table.sum(axis=1).argmax(),
     )
+    categories = {0: dict(zip(values, code.tolist(), strict=True))}
+    coding = Coding(columns, np.zeros(2, np.int64), np.empty(0), categories)
     return Learned(coding, table.reshape(-1))

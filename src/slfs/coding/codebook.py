@@ -1,4 +1,4 @@
-"""How columns become levels: what a block has taught, and what codes a later table by it."""
+"""How columns become levels: learned from a block of columns, applied to any later table."""
 
 from __future__ import annotations
 
@@ -16,51 +16,63 @@ MAX_LEVELS = 255
 """A categorical column with more levels keeps the most frequent ones and pools the rest."""
 
 NONE = -1
+"""The level of rare or missing values where there is no such level."""
 
 Level = np.int16
 """The type of a level, or NONE: there may be millions of columns."""
 
+COLUMN = np.dtype(
+    [
+        ("cut", np.bool_),
+        ("n_levels", np.int32),
+        ("n_distinct", np.int64),
+        ("rare", Level),
+        ("missing", Level),
+        ("fallback", Level),
+        ("low", np.float64),
+        ("high", np.float64),
+    ]
+)
+"""What is stored for each column; see `Coding`."""
+
 
 @dataclass(frozen=True)
 class Coding:
-    """How columns become levels 0, 1, 2, ...: arrays with one entry for each column.
+    """How columns become levels 0, 1, 2, ...
 
     Attributes
     ----------
-    mdlp : ndarray of bool
-        Cut by MDLP. The other columns are categorical.
-    n_levels : ndarray of int
-        Levels, that of pooled categories and that of missing values included.
-    rare, missing : ndarray of int
-        The level of pooled categories and of missing values; -1 where there is none.
-    n_distinct : ndarray of int
-        Different values of a categorical column before any were pooled; 0 for the other columns.
-    fallback : ndarray of int
-        The most frequent level: the code of what was never seen, where no missing value was seen either.
-    low, high : ndarray of float
-        The least and the largest value of a column of numbers (NaN for the rest).
+    columns : structured ndarray of shape (n_columns,)
+        One record per column, with these fields. ``cut``: numeric, cut into intervals; the other columns
+        are categorical. ``n_levels``: number of levels, including those of rare and missing values.
+        ``rare``, ``missing``: the level of pooled categories and of missing values, -1 where there is
+        none. ``n_distinct``: distinct values of a categorical column before any were pooled, 0 for other
+        columns. ``fallback``: the most frequent level, used for values never seen in ``fit`` where no
+        missing value was seen either. ``low``, ``high``: the smallest and the largest value of a numeric
+        column, NaN for other columns.
     offset, thresholds : ndarray
-        ``thresholds[offset[j]:offset[j + 1]]`` are the cut points of column j, or the level values of
-        a categorical column of numbers. Code = number of thresholds below the value.
+        ``thresholds[offset[j]:offset[j + 1]]`` are the cut points of column j, or the values of a
+        categorical column of numbers. The code of a value is the number of thresholds below it.
     categories : dict
-        For each categorical column that does not hold numbers, or too many of them: the level of each
-        value. Which columns are in it decides how a later table is read.
+        The level of each value, for each categorical column that holds something else than numbers, or
+        too many of them.
     """
 
-    mdlp: NDArray[np.bool_]
-    n_levels: NDArray[np.int64]
-    rare: NDArray[Level]
-    missing: NDArray[Level]
-    n_distinct: NDArray[np.int64]
-    fallback: NDArray[Level]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    columns: NDArray[np.void]
     offset: NDArray[np.int64]
     thresholds: NDArray[np.float64]
     categories: dict[int, dict[Any, int]] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.n_levels)
+        return len(self.columns)
+
+    @property
+    def cut(self) -> NDArray[np.bool_]:
+        return self.columns["cut"]
+
+    @property
+    def n_levels(self) -> NDArray[np.int64]:
+        return self.columns["n_levels"].astype(np.int64)
 
     def column_thresholds(self, column: int) -> NDArray[np.float64]:
         return self.thresholds[self.offset[column] : self.offset[column + 1]]
@@ -68,24 +80,17 @@ class Coding:
     def take(self, columns: NDArray[np.int64]) -> Coding:
         """The coding of some of the columns."""
         offset, source = ragged(self.offset[columns], np.diff(self.offset)[columns])
-        place = {int(old): new for new, old in enumerate(columns)} if self.categories else {}
+        position = {int(old): new for new, old in enumerate(columns)} if self.categories else {}
         return Coding(
-            self.mdlp[columns],
-            self.n_levels[columns],
-            self.rare[columns],
-            self.missing[columns],
-            self.n_distinct[columns],
-            self.fallback[columns],
-            self.low[columns],
-            self.high[columns],
+            self.columns[columns],
             offset,
             self.thresholds[source],
-            {place[old]: levels for old, levels in self.categories.items() if old in place},
+            {position[old]: levels for old, levels in self.categories.items() if old in position},
         )
 
 
 def join_codings(codings: list[Coding]) -> Coding:
-    """Put the codings of consecutive columns one after another.
+    """Concatenate the codings of consecutive columns.
 
     The list is emptied: where nobody else holds the parts, one field at a time is in memory twice.
     """
@@ -96,27 +101,10 @@ def join_codings(codings: list[Coding]) -> Coding:
         for column, levels in coding.categories.items()
     }
     lengths = np.concatenate([np.diff(coding.offset) for coding in codings])
-    fields = [
-        [getattr(coding, name) for coding in codings]
-        for name in (
-            "mdlp", "n_levels", "rare", "missing", "n_distinct", "fallback", "low", "high", "thresholds",
-        )
-    ]  # fmt: skip
+    columns = [coding.columns for coding in codings]
+    thresholds = [coding.thresholds for coding in codings]
     codings.clear()
-    mdlp, n_levels, rare, missing, n_distinct, fallback, low, high, thresholds = map(join_arrays, fields)
-    return Coding(
-        mdlp,
-        n_levels,
-        rare,
-        missing,
-        n_distinct,
-        fallback,
-        low,
-        high,
-        starts(lengths),
-        thresholds,
-        categories,
-    )
+    return Coding(join_arrays(columns), starts(lengths), join_arrays(thresholds), categories)
 
 
 def join_arrays(parts: list[NDArray[Any]]) -> NDArray[Any]:
@@ -126,9 +114,20 @@ def join_arrays(parts: list[NDArray[Any]]) -> NDArray[Any]:
     return joined
 
 
+def make_columns(n_columns: int, **fields: Any) -> NDArray[np.void]:
+    """Records of columns; fields that are not given have their neutral value."""
+    columns = np.zeros(n_columns, COLUMN)
+    for name in ("rare", "missing"):
+        columns[name] = NONE
+    columns["low"] = columns["high"] = np.nan
+    for name, values in fields.items():
+        columns[name] = values
+    return columns
+
+
 @dataclass(frozen=True)
 class Learned:
-    """What a block of columns has taught: its coding, and the counts of each level and class.
+    """What was learned from a block of columns: its coding, and the counts of each level and class.
 
     ``class_counts`` holds, column after column, n_levels rows of n_classes counts.
     """
@@ -138,7 +137,7 @@ class Learned:
 
 
 def join_learned(parts: Sequence[Learned]) -> Learned:
-    """Put what consecutive columns have taught one after another."""
+    """Concatenate what was learned from consecutive columns."""
     return Learned(
         join_codings([part.coding for part in parts]),
         np.concatenate([part.class_counts for part in parts]),
@@ -146,5 +145,6 @@ def join_learned(parts: Sequence[Learned]) -> Learned:
 
 
 def missing_codes(coding: Coding) -> NDArray[np.uint8]:
-    """The code of a missing value in each column, and of one that was never seen."""
-    return np.where(coding.missing != NONE, coding.missing, coding.fallback).astype(np.uint8)
+    """The code of a missing value in each column, and of a value never seen in ``fit``."""
+    missing, fallback = coding.columns["missing"], coding.columns["fallback"]
+    return np.where(missing != NONE, missing, fallback).astype(np.uint8)

@@ -13,14 +13,13 @@ from slfs.coding.run_kernels import RUNS, Runs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 Codes = NDArray[np.uint8]
 
 MAX_CUTS = 254
 """At most 255 intervals: with the level of missing values they fit in a byte."""
 
 _f1, _i1 = types.float64[::1], types.int64[::1]
-_b1, _c1 = types.boolean[::1], types.uint8[::1]
+_c1 = types.uint8[::1]
 
 
 def midpoint(low: float, high: float) -> float:
@@ -263,24 +262,16 @@ def merge_intervals(counts: Ints, threshold: float, most: int, group: Ints) -> i
     return left
 
 
-@kernel(types.void(_i1, _f1, _f1, _i1, _b1, _c1, _c1))
+@kernel(types.void(_i1, _f1, _f1, _i1, _c1, _c1))
 def assign(
     indptr: Ints,
     value: Floats,
     thresholds: Floats,
     offset: Ints,
-    exact: Mask,
     missing: Codes,
     codes: Codes,
 ) -> None:
-    """Code each entry by the number of its column's thresholds that lie below it.
-
-    NaN has the code ``missing``, and so has in an ``exact`` column what equals no threshold.
-    """
-    longest = np.int64(0)
-    for j in range(indptr.shape[0] - 1):
-        longest = max(longest, indptr[j + 1] - indptr[j])
-    seen = np.empty(longest, np.bool_)
+    """Code each entry by the number of its column's thresholds below it; NaN has ``missing``."""
     for j in range(indptr.shape[0] - 1):
         own = value[indptr[j] : indptr[j + 1]]
         out = codes[indptr[j] : indptr[j + 1]]
@@ -288,16 +279,10 @@ def assign(
         if rising.shape[0] <= 16:
             for e in range(own.shape[0]):
                 out[e] = 0
-                seen[e] = False
             for t in range(rising.shape[0]):
                 threshold = rising[t]
-                if exact[j]:
-                    for e in range(own.shape[0]):
-                        out[e] += np.uint8(own[e] > threshold)
-                        seen[e] |= own[e] == threshold
-                else:
-                    for e in range(own.shape[0]):
-                        out[e] += np.uint8(own[e] > threshold)
+                for e in range(own.shape[0]):
+                    out[e] += np.uint8(own[e] > threshold)
         else:
             for e in range(own.shape[0]):
                 low, high = 0, rising.shape[0]
@@ -308,9 +293,8 @@ def assign(
                     else:
                         high = middle
                 out[e] = low
-                seen[e] = low < rising.shape[0] and own[e] == rising[low]
         for e in range(own.shape[0]):
-            if own[e] != own[e] or (exact[j] and not seen[e]):
+            if own[e] != own[e]:
                 out[e] = missing[j]
 
 

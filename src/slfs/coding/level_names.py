@@ -12,19 +12,19 @@ from slfs.coding.codebook import NONE, Coding
 
 def level_names(coding: Coding, column: int) -> list[str]:
     """The levels of a column in words: intervals, categories, "missing", "rare"."""
-    missing, rare = int(coding.missing[column]), int(coding.rare[column])
+    missing, rare = int(coding.columns["missing"][column]), int(coding.columns["rare"][column])
     names = [""] * int(coding.n_levels[column])
     thresholds = coding.column_thresholds(column)
     if column in coding.categories:
         for value, level in coding.categories[column].items():
             names[level] = as_text(value)
-    elif coding.mdlp[column]:
+    elif coding.cut[column]:
         n_intervals = len(names) - (missing != NONE)
         names[:n_intervals] = _intervals(thresholds)[:n_intervals]
     else:
         names[: len(thresholds)] = _distinct(thresholds)
     if rare != NONE:
-        names[rare] = f"rare ({int(coding.n_distinct[column]) - rare} others)"
+        names[rare] = f"rare ({int(coding.columns['n_distinct'][column]) - rare} others)"
     if missing != NONE:
         names[missing] = "missing"
     return names

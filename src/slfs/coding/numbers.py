@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.ragged import ragged, starts
-from slfs.coding.categories import encode_labels, learn_categories
+from slfs.coding.categories import learn_categories
 from slfs.coding.codebook import (
     MAX_LEVELS,
     NONE,
@@ -16,9 +16,11 @@ from slfs.coding.codebook import (
     Learned,
     Level,
     join_learned,
+    make_columns,
     missing_codes,
 )
 from slfs.coding.cut_kernels import MAX_CUTS, assign, assign_bytes, cut_points, interval_counts
+from slfs.coding.encode import encode_labels
 from slfs.coding.run_kernels import Runs, byte_runs, counted_runs, merge_classes, sorted_runs
 from slfs.counting.nlogn import NLogN
 from slfs.counting.planes import SampleLayout
@@ -86,19 +88,16 @@ def learn_numbers(
     class_counts = np.zeros(counts_offset[-1], np.int64)
     interval_counts(runs, n_classes, thresholds, offset, counts_offset, class_counts)
     _add_missing(class_counts, counts_offset, n_levels, missing)
-    coding = Coding(
-        mdlp=np.ones(n_columns, np.bool_),
+    columns = make_columns(
+        n_columns,
+        cut=True,
         n_levels=n_levels,
-        rare=np.full(n_columns, NONE, Level),
-        missing=np.where(has_missing, n_levels - 1, NONE).astype(Level),
-        n_distinct=np.zeros(n_columns, np.int64),
+        missing=np.where(has_missing, n_levels - 1, NONE),
         fallback=_most_frequent(class_counts, n_levels, n_classes),
         low=_first(runs, runs.start),
         high=_first(runs, runs.stop - 1),
-        offset=offset,
-        thresholds=thresholds,
     )
-    return Learned(coding, class_counts)
+    return Learned(Coding(columns, offset, thresholds), class_counts)
 
 
 def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -> Learned:
@@ -127,52 +126,46 @@ def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -
     class_counts = np.zeros(counts_offset[-1], np.int64)
     interval_counts(runs, n_classes, thresholds, offset, counts_offset, class_counts)
     _add_missing(class_counts, counts_offset, n_levels, missing)
-    coding = Coding(
-        mdlp=np.zeros(n_columns, np.bool_),
+    columns = make_columns(
+        n_columns,
         n_levels=n_levels,
-        rare=np.full(n_columns, NONE, Level),
-        missing=np.where(has_missing, n_levels - 1, NONE).astype(Level),
+        missing=np.where(has_missing, n_levels - 1, NONE),
         n_distinct=n_distinct,
         fallback=_most_frequent(class_counts, n_levels, n_classes),
         low=_first(runs, runs.start),
         high=_first(runs, runs.stop - 1),
-        offset=offset,
-        thresholds=thresholds,
     )
-    return Learned(coding, class_counts)
+    return Learned(Coding(columns, offset, thresholds), class_counts)
 
 
-def encode_numbers(coding: Coding, block: NumberBlock, *, seen: bool = False) -> NDArray[np.uint8]:
-    """Code a block of numbers: one row for each column, one entry for each sample.
+def encode_numbers(coding: Coding, block: NumberBlock) -> NDArray[np.uint8]:
+    """Code the block of numbers that a coding was learned from: one row per column.
 
-    ``seen`` promises that the coding was learned from this very block.
+    Values that the coding has not seen do not occur here; `slfs.coding.encode` is for later tables.
     """
     n_columns, n_samples = len(coding), block.n_samples
-    if block.value.dtype == np.uint8 and seen and not coding.categories:
+    if block.value.dtype == np.uint8 and not coding.categories:
         bytes_ = block.value.reshape(n_columns, n_samples)
         codes = np.empty(bytes_.shape, np.uint8)
         assign_bytes(bytes_, coding.thresholds, coding.offset, codes)
         return codes
-    codes = _entry_codes(coding, block.indptr, block.value.astype(np.float64, copy=False), seen)
+    codes = _entry_codes(coding, block.indptr, block.value.astype(np.float64, copy=False))
     if block.sample is None:
         return codes.reshape(n_columns, n_samples)
-    zero = _entry_codes(coding, np.arange(n_columns + 1), np.zeros(n_columns), seen=False)
+    zero = _entry_codes(coding, np.arange(n_columns + 1), np.zeros(n_columns))
     dense = np.repeat(zero[:, np.newaxis], n_samples, axis=1)
     dense[np.repeat(np.arange(n_columns), np.diff(block.indptr)), block.sample] = codes
     return dense
 
 
 def _entry_codes(
-    coding: Coding, indptr: NDArray[np.int64], value: NDArray[np.float64], seen: bool
+    coding: Coding, indptr: NDArray[np.int64], value: NDArray[np.float64]
 ) -> NDArray[np.uint8]:
     codes = np.empty(len(value), np.uint8)
-    missing = missing_codes(coding)
-    exact = np.zeros(len(coding), np.bool_) if seen else ~coding.mdlp
-    assign(indptr, value, coding.thresholds, coding.offset, exact, missing, codes)
+    assign(indptr, value, coding.thresholds, coding.offset, missing_codes(coding), codes)
     for column in coding.categories:
         own = slice(indptr[column], indptr[column + 1])
-        entries = value[own].tolist()
-        block = LabelBlock(entries, np.isnan(value[own]), column)
+        block = LabelBlock(value[own].tolist(), np.isnan(value[own]), column)
         codes[own] = encode_labels(coding, column, block)[0]
     return codes
 

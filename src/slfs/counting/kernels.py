@@ -13,7 +13,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from slfs._core.compile import helper, inlined, kernel, late_kernel, popcount
-from slfs.counting.nlogn import REST_BITS
+from slfs.counting.nlogn import MANY_CELLS, REST_BITS
 
 Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]
@@ -24,9 +24,6 @@ WORD = np.uint64(64)
 
 MAX_PLANES = np.uint64(63)
 """Columns with more levels than this plus one keep their codes: planes would outgrow the raw column."""
-
-MANY_CELLS = 100_000
-"""Small cells from which what rounding took from each is put back into their sum."""
 
 # Measured nanoseconds, from which the cheaper way to count a pair is chosen.
 WORD_PAIR, PLANE_PAIR, INCREMENT, CELL = 0.3, 1.2, 2.6, 0.3
@@ -447,6 +444,20 @@ def marginal_sums(
                 by_class += nlogn[np.uint64(of_class[c])]
         out[j, ZERO] = pooled
         out[j, ONE] = by_class
+
+
+@late_kernel
+def level_sums(packed: PackedArrays, columns: Words, weights: Counts, out: Counts) -> None:
+    """Add the weights of the samples of each level: one row per level, column after column."""
+    codes = np.empty(weights.shape[0], np.uint8)
+    first = ZERO
+    for i in range(np.uint64(columns.shape[0])):
+        _decode(packed, columns[i], codes)
+        for s in range(np.uint64(weights.shape[0])):
+            row = first + np.uint64(codes[s])
+            for w in range(np.uint64(weights.shape[1])):
+                out[row, w] += weights[s, w]
+        first += packed.levels[columns[i]]
 
 
 @late_kernel

@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 _PIECE = 1 << 20
 """Entries worked out at a time: what is needed on the way stays small."""
 
+MANY_CELLS = 100_000
+"""Number of small cells above which the rounding of each is added back into their sum."""
+
 REST_BITS = 16
 """Bits after the last one of the table in which `NLogN.rest` is kept."""
 

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from slfs._core.ragged import starts
 from slfs.counting.kernels import MAX_PLANES, PackedArrays, pack
 
+MAX_PLANE_LEVELS = int(MAX_PLANES) + 1
+"""Columns with more levels are stored as codes: their planes would take more memory than the codes."""
+
 
 @dataclass(frozen=True)
 class SampleLayout:
@@ -67,6 +70,11 @@ class SampleLayout:
     def n_words(self) -> int:
         """Words in one plane."""
         return int(self.first_word[-1])
+
+    def bit_positions(self) -> NDArray[np.int64]:
+        """The bit of a plane at which each sample stands."""
+        shift = 64 * self.first_word[:-1].astype(np.int64) - self.first_sample[:-1].astype(np.int64)
+        return np.arange(self.n_samples) + np.repeat(shift, self.totals)
 
     def sample_bits(self) -> NDArray[np.uint64]:
         """A plane with a bit for each sample, and none in the padding."""

@@ -20,12 +20,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from slfs._compat import Interval, validate_params
-from slfs._core.threads import Threads
+from slfs._core.indices import PackedIndex
+from slfs._core.resources import Resources
 from slfs.base import TrainingData
-from slfs.counting.kernels import MAX_PLANES, decode
-from slfs.counting.nlogn import nlogn_table
-from slfs.counting.permutations import count_exceedances, sums_with_labels
-from slfs.counting.planes import PackedColumns, SampleLayout, pack_block
+from slfs.counting.backend import make_backend
+from slfs.counting.planes import MAX_PLANE_LEVELS, PackedColumns, SampleLayout, pack_block
 from slfs.counting.store import PlaneStore
 from slfs.measures.contingency import independence_p_values, stratified_p_value
 from slfs.measures.false_discovery import q_values
@@ -41,7 +40,7 @@ Codes = NDArray[np.uint8]
 ENOUGH = 20
 """Hits after which no more permutations of a column are drawn (Besag and Clifford)."""
 
-_MOST_LEVELS = int(MAX_PLANES) + 1
+_MOST_LEVELS = MAX_PLANE_LEVELS
 _MOST_OF_A_PAIR = 8
 """Levels of a column and of its parent, where both are looked at together: 64 pairs at most."""
 
@@ -122,8 +121,8 @@ def p_values(
     array([0.001, 0.001, 0.001, 0.001])
     """
     data = SLFS(categorical_features=categorical_features)._read_training_data(X, y)
-    with Threads(n_jobs) as threads:
-        return _relevance(data, n_permutations, _seed(random_state), threads)
+    with Resources(n_jobs) as resources:
+        return _relevance(data, n_permutations, _seed(random_state), resources)
 
 
 @validate_params(_COMMON, prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -171,7 +170,7 @@ def assess(
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> selector = SLFS().fit(X[::2], y[::2])
     >>> found = assess(selector, X[1::2], y[1::2])
-    >>> float(found[selector.place("worst radius")].p_given_parent.round(2))
+    >>> float(found[X.columns.get_loc("worst radius")].p_given_parent.round(2))
     0.7
     """
     if not isinstance(selector, BaseSelector):
@@ -186,9 +185,9 @@ def assess(
     records = np.empty(data.table.n_features, _FIELDS)
     records["name"] = selector.features_["name"]
     records["p_given_parent"] = records["p_edge"] = np.nan
-    with Threads(n_jobs) as threads:
-        records["p_value"] = _relevance(data, n_permutations, seed, threads)
-        _assess_tree(records, selector, data, n_permutations, seed, threads)
+    with Resources(n_jobs) as resources:
+        records["p_value"] = _relevance(data, n_permutations, seed, resources)
+        _assess_tree(records, selector, data, n_permutations, seed, resources)
     records["q_value"] = q_values(records["p_value"])
     records["q_value_by"] = q_values(records["p_value"], method="by")
     return records.view(np.recarray)
@@ -198,14 +197,14 @@ def _seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def _relevance(data: TrainingData, n_permutations: int, seed: int, threads: Threads) -> Floats:
+def _relevance(data: TrainingData, n_permutations: int, seed: int, resources: Resources) -> Floats:
     """The p-value of each column's dependence on the class."""
     if n_permutations == 0:
-        return table_p_values(data.table, data.layout, data.categorical, threads)
+        return table_p_values(data.table, data.layout, data.categorical, resources)
     every = np.ones(data.table.n_features, np.bool_)
-    packed = pack_table_blind(data.table, data.categorical, every, _MOST_LEVELS, threads)
+    packed = pack_table_blind(data.table, data.categorical, every, _MOST_LEVELS, resources)
     labels = _few(data.target.codes, _MOST_LEVELS)
-    return _by_permutation(packed, labels, None, n_permutations, [seed], threads)
+    return _by_permutation(packed, labels, None, n_permutations, [seed], resources)
 
 
 def _assess_tree(
@@ -214,13 +213,13 @@ def _assess_tree(
     data: TrainingData,
     n_permutations: int,
     seed: int,
-    threads: Threads,
+    resources: Resources,
 ) -> None:
     """Fill in the p-values of the edges, and of each column given its parent."""
     network = selector.network_
     top = network.columns[network.parents == ROOT]
     records["p_edge"][top] = records["p_value"][top]
-    codes = _codes_of(data, network.columns, threads)
+    codes = _codes_of(data, network.columns, resources)
     y = data.target.codes
     for parent in np.unique(network.parents[network.parents != ROOT]).tolist():
         children = np.array(network.children(parent))
@@ -240,23 +239,23 @@ def _assess_tree(
             strata,
             n_permutations,
             [*own, 1],
-            threads,
+            resources,
         )
         packed = _pack(codes[children], np.arange(len(y)))
         records["p_edge"][columns] = _by_permutation(
-            packed, strata, None, n_permutations, [*own, 2], threads
+            packed, strata, None, n_permutations, [*own, 2], resources
         )
 
 
-def _codes_of(data: TrainingData, columns: NDArray[np.int64], threads: Threads) -> Codes:
+def _codes_of(data: TrainingData, columns: NDArray[np.int64], resources: Resources) -> Codes:
     """Levels that have not seen the class of some columns: one row each."""
     keep = np.zeros(data.table.n_features, np.bool_)
     keep[columns] = True
-    packed = pack_table_blind(data.table, data.categorical, keep, _MOST_OF_A_PAIR, threads)
-    codes = np.empty((len(columns), data.table.n_samples), np.uint8)
-    for row, place in zip(codes, np.searchsorted(packed.columns, columns), strict=True):
-        decode(packed.arrays, np.uint64(place), row)
-    return codes
+    packed = pack_table_blind(data.table, data.categorical, keep, _MOST_OF_A_PAIR, resources)
+    backend = make_backend(packed, resources.threads)
+    indices = np.searchsorted(packed.columns, columns).tolist()
+    codes = [backend.codes(PackedIndex(index)) for index in indices]
+    return np.array(codes, np.uint8).reshape(len(columns), data.table.n_samples)
 
 
 def _count(strata: Codes, codes: Codes, y: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -293,32 +292,24 @@ def _by_permutation(
     strata: Codes | None,
     n_permutations: int,
     seed: list[int],
-    threads: Threads,
+    resources: Resources,
 ) -> Floats:
     """Compare the G statistic of each packed column and the labels with that of permuted labels.
 
     With ``strata`` the labels are permuted within each; the samples of ``packed`` are sorted by them.
     """
-    n_columns, nlogn = len(packed), nlogn_table(len(labels)).table
+    n_columns = len(packed)
     if n_columns == 0:
         return np.empty(0)
     sizes = [len(labels)]
     if strata is not None:
         labels, sizes = labels[np.argsort(strata, kind="stable")], np.bincount(strata).tolist()
-    label_counts = np.bincount(labels)
-    observed = np.empty(n_columns, np.int64)
-    sums_with_labels(packed.arrays, _planes(labels[np.newaxis])[0], label_counts, nlogn, observed)
+    backend = make_backend(packed, resources.threads)
+    observed = backend.label_sums(labels)
     hits, draws = np.zeros(n_columns, np.int64), np.zeros(n_columns, np.int64)
     for permuted in _permutations(labels, sizes, n_permutations, np.random.default_rng(seed)):
-        alive = np.flatnonzero(hits < ENOUGH).astype(np.uint64)
-        planes = _planes(permuted)
-
-        def draw(columns: NDArray[np.uint64], planes: NDArray[np.uint64] = planes) -> None:
-            count_exceedances(
-                packed.arrays, columns, planes, label_counts, nlogn, observed, ENOUGH, hits, draws
-            )
-
-        threads.map(draw, np.array_split(alive, threads.count))
+        alive = np.flatnonzero(hits < ENOUGH)
+        backend.count_exceedances(alive, permuted, observed, ENOUGH, hits, draws)
     return np.where(hits < ENOUGH, (hits + 1) / (draws + 1), hits / draws)
 
 
@@ -333,11 +324,3 @@ def _permutations(
         for low, high in itertools.pairwise(bounds.tolist()):
             random.permuted(drawn[:, low:high], axis=1, out=drawn[:, low:high])
         yield drawn
-
-
-def _planes(labels: Codes) -> NDArray[np.uint64]:
-    """The planes of each row of labels, one row each."""
-    layout = SampleLayout.from_class_codes(np.zeros(labels.shape[1], np.int64), 1)
-    n_labels = np.full(len(labels), int(labels.max()) + 1)
-    none = np.empty(0, np.int64)
-    return pack_block(layout, none, labels, n_labels, none).words.reshape(len(labels), -1)

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtr
 
-from slfs.counting.kernels import MAX_PLANES
-from slfs.counting.strata import strata_by_planes, strata_by_samples
-from slfs.measures.information import Information
+from slfs._core.indices import PackedIndex
+from slfs.counting.backend import CountingBackend
 
 
 class IndependenceTest(ABC):
@@ -45,30 +44,30 @@ class IndependenceTest(ABC):
 class TableTest(IndependenceTest):
     """Test a packed column and the class for independence given other packed columns.
 
-    The degrees of freedom are (d_f - 1)(c - 1) times the product of the levels of the given columns, as
-    in the authors' LOFS; adjusted for empty cells they are the sum, over the values of the given columns
-    that occur, of (levels - 1)(classes - 1) that occur there.
+    The degrees of freedom are (d_f - 1)(c - 1) times the product of the numbers of levels of the given
+    columns, as in the authors' LOFS; adjusted for empty cells they are the sum of
+    (levels - 1)(classes - 1), counting the levels and classes that occur, over the strata that occur.
 
     Parameters
     ----------
-    information : Information
+    backend : CountingBackend
     alpha : float
-        Independent are those with a p-value of at least ``alpha``.
+        Columns with a p-value of at least ``alpha`` count as independent.
     statistic : {"g2", "chi2"}
-        Likelihood ratio, or Pearson's with 0.5 taken off the differences in cells that expect less
-        than 10, as in LOFS.
+        Likelihood ratio, or Pearson's statistic with 0.5 subtracted from the differences in cells that
+        expect less than 10, as in LOFS.
     samples_per_df : float
-        With fewer samples than this for each degree of freedom the test is not made and the answer is
-        "independent". LOFS uses 5. It keeps the test valid, but on small data it throws features away
-        whatever they say: any column with a set of others large enough that the rule bites counts as
-        independent given that set. 0 turns the rule off.
+        With fewer samples per degree of freedom than this the test is skipped and the columns count as
+        independent. LOFS uses 5. The rule keeps the test valid, but on small data it drops columns
+        whatever they contain: any column with a conditioning set large enough for the rule to apply
+        counts as independent given that set. 0 turns the rule off.
     adjusted : bool
-        Adjust the degrees of freedom for empty cells. The rule above looks at the full ones.
+        Adjust the degrees of freedom for empty cells. The rule above uses the full ones.
     """
 
     def __init__(
         self,
-        information: Information,
+        backend: CountingBackend,
         alpha: float,
         statistic: str,
         samples_per_df: float,
@@ -76,57 +75,27 @@ class TableTest(IndependenceTest):
         adjusted: bool = False,
     ) -> None:
         super().__init__(alpha)
-        self._information = information
+        self._backend = backend
         self._statistic = statistic
         self._samples_per_df = samples_per_df
         self._adjusted = adjusted
-        self._codes: dict[int, NDArray[np.uint8]] = {}
-        self._bits = information.packed.layout.sample_bits()
 
     def p_value(self, f: int, given: Sequence[int] = ()) -> float:
         """The p-value of independence of f and the class given some columns; 1 by the rule of LOFS."""
-        arrays, layout = self._information.packed.arrays, self._information.packed.layout
-        levels = int(arrays.levels[f])
-        n_strata = int(np.prod([int(arrays.levels[k]) for k in given], dtype=np.int64))
-        freedom = (levels - 1) * (layout.n_classes - 1) * n_strata
-        if freedom == 0 or layout.n_samples < self._samples_per_df * freedom:
+        packed = self._backend.packed
+        levels = [int(packed.arrays.levels[k]) for k in (f, *given)]
+        freedom = (levels[0] - 1) * (packed.layout.n_classes - 1) * math.prod(levels[1:])
+        if freedom == 0 or packed.layout.n_samples < self._samples_per_df * freedom:
             return 1.0
-        nlogn = self._information.nlogn
-        if self._by_planes(f, given, n_strata):
-            table = np.zeros((n_strata, levels, layout.n_classes), np.int64)
-            chosen = np.array(given, np.uint64)
-            half = strata_by_planes(arrays, np.uint64(f), chosen, self._bits, nlogn.table, table)
-        else:
-            strata = np.zeros(layout.n_samples, np.uint64)
-            for k in given:
-                strata = strata * arrays.levels[k] + self._column(k)
-            if n_strata > layout.n_samples:  # most are empty: number those that are not
-                found, place = np.unique(strata, return_inverse=True)
-                strata, n_strata = place.astype(np.uint64), len(found)
-            table = np.zeros((n_strata, levels, layout.n_classes), np.int64)
-            half = strata_by_samples(self._column(f), strata, layout.first_sample, nlogn.table, table)
-        statistic = 2 * half / nlogn.scale if self._statistic == "g2" else _corrected_chi2(table)
+        table, half = self._backend.conditional_counts(PackedIndex(f), given)
+        scale = self._backend.nlogn.scale
+        statistic = 2 * half / scale if self._statistic == "g2" else _corrected_chi2(table)
         if self._adjusted:
             rows, columns = (table.any(axis=2)).sum(axis=1), (table.any(axis=1)).sum(axis=1)
             freedom = int((np.maximum(rows - 1, 0) * np.maximum(columns - 1, 0)).sum())
             if freedom == 0:
                 return 1.0
         return float(chdtrc(freedom, max(statistic, 0.0)))
-
-    def _by_planes(self, f: int, given: Sequence[int], n_strata: int) -> bool:
-        """Whether AND-ing planes is the cheaper way to count; the integers are the same."""
-        arrays, layout = self._information.packed.arrays, self._information.packed.layout
-        if max(int(arrays.levels[k]) for k in (f, *given)) > MAX_PLANES + 1:
-            return False
-        planes = n_strata * (int(arrays.levels[f]) + 1)
-        return (
-            planes * (0.4 * layout.n_words + 2 * layout.n_classes) < (3 + len(given)) * layout.n_samples
-        )
-
-    def _column(self, f: int) -> NDArray[np.uint8]:
-        if f not in self._codes:
-            self._codes[f] = self._information.codes(f)
-        return self._codes[f]
 
 
 class FisherTest(IndependenceTest):

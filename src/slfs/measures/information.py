@@ -1,6 +1,6 @@
 """Counts -> nats: entropy, mutual information and its conditional forms. Floats begin here.
 
-All estimates are plug-in. With S(.) for the sum of n log n over the cells of a table of counts:
+All estimates are plug-in estimates. S(.) is the sum of n log n over the cells of a table of counts:
 
     H(f)     = (S() - S(f)) / N
     I(f;k)   = (S(f,k) - S(f) - S(k) + S()) / N
@@ -9,38 +9,21 @@ All estimates are plug-in. With S(.) for the sum of n log n over the cells of a 
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
+from slfs._core.indices import PackedIndex
 from slfs._core.ragged import starts
-from slfs._core.threads import Threads
-from slfs.counting.kernels import PackedArrays, decode, marginal_sums, pair_sums
+from slfs.counting.backend import CountingBackend
 from slfs.counting.nlogn import NLogN, nlogn_table
 from slfs.counting.planes import PackedColumns
 
 Floats = NDArray[np.float64]
-
-_THREAD_WORTH = 300_000
-"""Nanoseconds of counting below which a second thread costs more than it saves."""
+Ints = NDArray[np.int64]
 
 _HALF, _LOWER = 32, 0xFFFF_FFFF
-"""Half of a word: its bits, and the mask of the lower half."""
-
-_NO_TABLES = np.empty((0, 0, 0), np.int64)
-
-
-def column_sums(
-    class_counts: NDArray[np.int64], n_levels: NDArray[np.int64], n_classes: int, nlogn: NLogN
-) -> NDArray[np.int64]:
-    """For each column the sums S(f) and S(f,Y), as integers: an array of shape (n_columns, 2)."""
-    levels = n_levels.astype(np.uint64)
-    offset = starts(n_levels * n_classes).astype(np.uint64)
-    sums = np.empty((len(levels), 2), np.int64)
-    marginal_sums(class_counts, offset, levels, np.uint64(n_classes), nlogn.table, nlogn.rest, sums)
-    return sums
+"""Half of a word: its number of bits, and the mask of the lower half."""
 
 
 def column_information(
@@ -69,9 +52,9 @@ def chi2_statistics(packed: PackedColumns) -> tuple[Floats, Floats]:
 
 
 class PairInformation:
-    """What the tables (f, k, Y) of one column f with several columns k say: arrays of nats.
+    """Information in the tables (f, k, Y) of one column f with several columns k: arrays of nats.
 
-    Worked out when asked for, from the integer sums over the tables.
+    Computed on access, from the integer sums over the tables.
     """
 
     def __init__(
@@ -110,13 +93,12 @@ class PairInformation:
 
 
 class Information:
-    """Everything that counts of packed columns say, in nats. Columns go by their packed index.
+    """Entropy and information of packed columns, in nats. Columns are named by their packed index.
 
     Parameters
     ----------
-    packed : PackedColumns
-    threads : Threads
-        Large questions are answered in pieces. The pieces do not change a bit of the answer.
+    backend : CountingBackend
+        Answers all questions about counts.
 
     Attributes
     ----------
@@ -127,97 +109,59 @@ class Information:
     sum_of_classes : int
         S(Y).
     nlogn : NLogN
-        What turns integers into nats.
+        Converts integers to nats.
     """
 
-    def __init__(self, packed: PackedColumns, threads: Threads) -> None:
-        self.packed = packed
-        self.nlogn = nlogn_table(packed.layout.n_samples)
-        self._threads = threads
-        self._pooled: PackedArrays | None = None
-        levels, n_classes = packed.arrays.levels.astype(np.int64), packed.layout.n_classes
-        sums = column_sums(packed.arrays.class_counts, levels, n_classes, self.nlogn)
+    def __init__(self, backend: CountingBackend) -> None:
+        self.backend = backend
+        self.packed = backend.packed
+        self.nlogn = backend.nlogn
+        sums = backend.column_sums()
         self.pooled_sums, self.class_sums = np.ascontiguousarray(sums.T)
-        self.sum_of_classes = int(self.nlogn.table[packed.layout.totals].sum())
-        self.entropy, self.relevance = column_information(sums, packed.layout.totals)
+        self.sum_of_classes = int(self.nlogn.table[self.packed.layout.totals].sum())
+        self.entropy, self.relevance = column_information(sums, self.packed.layout.totals)
 
-    def pairs(self, f: int, others: NDArray[np.int64] | None = None) -> PairInformation:
-        """Confront one column with several others, by default with all: one table of counts each."""
+    def pairs(self, f: int, others: Ints | None = None) -> PairInformation:
+        """Information of one column with several others, by default with all."""
         others = np.arange(len(self.packed)) if others is None else others
-        sums = np.empty((len(others), 2), np.int64)
-        self._count_in_pieces(self.packed.arrays, f, others, sums)
-        return PairInformation(self, f, others, sums)
+        return PairInformation(self, f, others, self.backend.pair_sums(PackedIndex(f), others))
 
-    def mutual_information(self, f: int, others: NDArray[np.int64]) -> Floats:
-        """I(f;k) alone, for each k of ``others``: cheaper, since classes are not told apart."""
-        return PairInformation(self, f, others, self._pooled_sums(f, others)).mutual_information
+    def mutual_information(self, f: int, others: Ints) -> Floats:
+        """I(f;k) alone for each k of ``others``: cheaper, since classes are not counted separately."""
+        both = self.backend.pooled_pair_sums(PackedIndex(f), others)
+        return _nats(both - self.pooled_sums[others] - self._own_part(f), self.nlogn)
 
-    def add_mutual_information(self, f: int, others: NDArray[np.int64], sums: NDArray[np.int64]) -> None:
-        """Add I(f;k) for each k of ``others`` to running sums of integers; `to_nats` makes nats of them.
+    def add_mutual_information(self, f: int, others: Ints, sums: Ints) -> None:
+        """Add I(f;k) for each k of ``others`` to running integer sums; `to_nats` converts them.
 
-        Integers: what is added up is exact, whatever the order. One word holds the sum of a few terms
-        only, so each sum has two, the upper and the lower half: an array of shape (n_others, 2).
+        Integer sums are exact in any order. One word holds the sum of a few terms only, so each sum
+        has two, the upper and the lower half: an array of shape (n_others, 2).
         """
-        both = self._pooled_sums(f, others)[:, 0]
-        both += self.nlogn.table[-1] - self.pooled_sums[f]
+        both = self.backend.pooled_pair_sums(PackedIndex(f), others)
+        both -= self._own_part(f)
         both -= self.pooled_sums[others]
         sums[:, 0] += both >> _HALF
         sums[:, 1] += both & _LOWER
 
-    def to_nats(self, sums: NDArray[np.int64], n_terms: int) -> Floats:
-        """Nats of running sums of so many terms: their means."""
+    def to_nats(self, sums: Ints, n_terms: int) -> Floats:
+        """Convert running sums of ``n_terms`` terms to their means in nats."""
         upper, lower = sums[:, 0] + (sums[:, 1] >> _HALF), sums[:, 1] & _LOWER
         whole = upper * 2.0**_HALF + lower  # rounded once
         return np.maximum(whole, 0) / (self.nlogn.scale * self.nlogn.n_samples * n_terms)
 
-    def _pooled_sums(self, f: int, others: NDArray[np.int64]) -> NDArray[np.int64]:
-        if self._pooled is None:
-            self._pooled = self.packed.pooled()
-        sums = np.empty((len(others), 2), np.int64)
-        self._count_in_pieces(self._pooled, f, others, sums)
-        return sums
-
-    def joint_counts(self, f: int, k: int) -> NDArray[np.int64]:
+    def joint_counts(self, f: int, k: int) -> Ints:
         """Counts of two columns: an array of shape (n_classes, levels of f, levels of k)."""
-        levels = self.packed.arrays.levels
-        shape = (self.packed.layout.n_classes, int(levels[f]), int(levels[k]))
-        tables = np.empty((1, shape[0], shape[1] * shape[2]), np.int64)
-        pair_sums(
-            self.packed.arrays,
-            np.uint64(f),
-            np.array([k], np.uint64),
-            self.nlogn.table,
-            self.nlogn.rest,
-            np.empty((1, 2), np.int64),
-            tables,
-        )
-        return tables.reshape(shape)
+        return self.backend.joint_counts(PackedIndex(f), PackedIndex(k))
 
     def codes(self, f: int) -> NDArray[np.uint8]:
         """The level of each sample, sorted by class, in one column."""
-        codes = np.empty(self.packed.layout.n_samples, np.uint8)
-        decode(self.packed.arrays, np.uint64(f), codes)
-        return codes
+        return self.backend.codes(PackedIndex(f))
 
-    def _count_in_pieces(
-        self, arrays: PackedArrays, f: int, others: NDArray[np.int64], sums: NDArray[np.int64]
-    ) -> None:
-        indices = others.view(np.uint64)
-
-        def count(piece: slice) -> None:
-            table, rest = self.nlogn.table, self.nlogn.rest
-            pair_sums(arrays, np.uint64(f), indices[piece], table, rest, sums[piece], _NO_TABLES)
-
-        self._threads.map(count, self._pieces(f, len(others)))
-
-    def _pieces(self, f: int, n_others: int) -> list[slice]:
-        planes = float(self.packed.arrays.levels[f])
-        work = n_others * (15 + 0.15 * planes * planes * self.packed.layout.n_words)
-        count = self._threads.count if work > _THREAD_WORTH else 1
-        bounds = [n_others * piece // count for piece in range(count + 1)]
-        return [slice(begin, end) for begin, end in itertools.pairwise(bounds)]
+    def _own_part(self, f: int) -> int:
+        """S(f) - S()."""
+        return int(self.pooled_sums[f] - self.nlogn.table[-1])
 
 
-def _nats(sums: NDArray[np.int64], nlogn: NLogN) -> Floats:
-    """Integer sums of n log n to nats a sample; what rounding left below zero is zero."""
+def _nats(sums: Ints, nlogn: NLogN) -> Floats:
+    """Convert integer sums of n log n to nats per sample; negative rounding errors become zero."""
     return np.maximum(sums, 0) / (nlogn.scale * nlogn.n_samples)

@@ -18,23 +18,15 @@ from slfs._core.version import __version__
 from slfs.coding.level_names import as_text, level_names
 from slfs.measures.false_discovery import q_values
 from slfs.report.words import sentence_templates, summary
+from slfs.screening.reasons import Role
+from slfs.selectors._shared.sentences import frequency, grade
 from slfs.selectors.base import BaseSelector
-from slfs.selectors.confidence import grade
-from slfs.selectors.records import (
-    IRRELEVANT,
-    OUTRANKED,
-    REDUNDANT,
-    SELECTED,
-    STRONG,
-    WEAK,
-    explain_in_full,
-)
 from slfs.selectors.stability_selection import StabilitySelection
 
 FORMAT = 1
 """Raised when a reader of the facts would have to change."""
 
-ROLES = [STRONG, WEAK, SELECTED, REDUNDANT, OUTRANKED, IRRELEVANT]
+ROLES = [str(role) for role in Role]
 
 
 def make_facts(
@@ -138,15 +130,13 @@ def _nodes(selector: BaseSelector, q_value: NDArray[np.float64]) -> list[dict[st
             "entropy": _rounded(network.entropy[node]),
             "mutual_information": _rounded(network.mutual_information[node]),
             "conditional_relevance": _rounded(network.conditional_relevance[node]),
-            "kind": "numbers" if coding.mdlp[node] else "categories",
-            "cuts": _plain(coding.column_thresholds(node).tolist()) if coding.mdlp[node] else [],
+            "kind": "numbers" if coding.cut[node] else "categories",
+            "cuts": _plain(coding.column_thresholds(node).tolist()) if coding.cut[node] else [],
             "levels": level_names(coding, node),
             "counts": counts.class_counts[node].tolist(),
             "evidence": grade(q_value[node]),
             "frequency": _frequency(selector, int(network.columns[node])),
-            "sentence": as_text(
-                explain_in_full(selector.features_[network.columns[node]], q_value[node])
-            ),
+            "sentence": as_text(selector.explain(int(network.columns[node]))),
         }
         for node in range(len(network))
     ]
@@ -156,7 +146,7 @@ def _frequency(selector: BaseSelector, column: int) -> str:
     """How often a column was chosen, where a selection was made on subsamples; "" elsewhere."""
     if not isinstance(selector, StabilitySelection):
         return ""
-    return selector.frequency_words(selector.frequencies_[column])
+    return frequency(selector.frequencies_[column], selector.n_subsamples)
 
 
 def _columns(
@@ -171,11 +161,12 @@ def _columns(
     )
     roles, role = _coded(records["role"].tolist())
     reasons, reason = _coded(records["reason"].tolist())
-    sentences, sentence = _coded(sentence_templates(records))
+    sentences, sentence = _coded(sentence_templates(selector))
     columns = {
         "name": [as_text(name) for name in records["name"].tolist()],
         "role": role,
         "relevance": _all_rounded(records["relevance"]),
+        "relevance_share": _all_rounded(records["relevance"] / selector._class_entropy()),
         "n_levels": records["n_levels"].tolist(),
         "other": [-1 if name is None else place[name] for name in others],
         "mutual_information": _all_rounded(records["mutual_information"]),

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
+from slfs.screening.reasons import Role
+from slfs.selectors._shared.sentences import explain
+from slfs.selectors.base import BaseSelector
 
-from slfs.selectors.records import IRRELEVANT, OUTRANKED, REDUNDANT, explain
 
-
-class _NumberHole(float):
+class _NumberField(float):
     """A number that is written as the name of its field."""
 
     field: str
 
-    def __new__(cls, field: str, value: float = 1.0) -> _NumberHole:
+    def __new__(cls, field: str, value: float = 1.0) -> _NumberField:
         hole = super().__new__(cls, value)
         hole.field = field
         return hole
@@ -24,13 +24,13 @@ class _NumberHole(float):
         return f"{{{self.field}}}"
 
 
-class _TextHole(str):
+class _TextField(str):
     """A text that is written as the name of its field, whatever it says."""
 
     __slots__ = ("field",)
     field: str
 
-    def __new__(cls, field: str, value: str = "") -> _TextHole:
+    def __new__(cls, field: str, value: str = "") -> _TextField:
         hole = super().__new__(cls, value)
         hole.field = field
         return hole
@@ -42,31 +42,34 @@ class _TextHole(str):
         return f"{{{self.field}}}"
 
 
-def sentence_templates(records: np.recarray[Any, Any]) -> Iterator[str]:
-    """The sentence of `explain` for each column, with holes such as {relevance} for what is its own.
+def sentence_templates(selector: BaseSelector) -> Iterator[str]:
+    """The sentence of `explain` for each column, with fields such as {relevance} for its own values.
 
-    Thousands of columns share a few such templates, and the words stay those of `explain`.
+    Thousands of columns share a few such templates.
     """
+    records, shared = selector.features_, selector._shared_figures()
     known: dict[tuple[Any, ...], str] = {}
-    fields = ("role", "reason", "parent", "lost_to")
+    fields = [records[field].tolist() for field in ("role", "reason", "parent", "lost_to")]
     nothing_new = (records["conditional_relevance"] < 1e-9).tolist()
-    for role, reason, parent, winner, nothing in zip(
-        *(records[field].tolist() for field in fields), nothing_new, strict=True
+    for index, (role, reason, parent, winner, nothing) in enumerate(
+        zip(*fields, nothing_new, strict=True)
     ):
-        key = (role, reason, parent is None, winner is None, nothing)
+        own = selector._figures.get(index, {})
+        key = (role, reason, parent is None, winner is None, nothing, repr(own))
         if key not in known:
-            known[key] = explain(
-                {
-                    "name": _TextHole("name"),
-                    "role": role,
-                    "reason": _TextHole("reason", reason),
-                    "parent": None if parent is None else _TextHole("other"),
-                    "lost_to": None if winner is None else _TextHole("other"),
-                    "relevance": _NumberHole("relevance"),
-                    "mutual_information": _NumberHole("mutual_information"),
-                    "conditional_relevance": _NumberHole("conditional_relevance", 1 - nothing),
-                }
-            )
+            record = {
+                "name": _TextField("name"),
+                "role": role,
+                "reason": reason,
+                "parent": None if parent is None else _TextField("other"),
+                "lost_to": None if winner is None else _TextField("other"),
+                "frequency": _NumberField("frequency"),
+                "relevance": _NumberField("relevance"),
+                "mutual_information": _NumberField("mutual_information"),
+                "conditional_relevance": _NumberField("conditional_relevance", 1 - nothing),
+            }
+            figures = {**shared, **own, "relevance_share": _NumberField("relevance_share")}
+            known[key] = explain(record, figures)
         yield known[key]
 
 
@@ -88,7 +91,11 @@ def summary(facts: dict[str, Any]) -> str:
     if facts["depth"] > 1:
         direct = sum(node["level"] == 1 for node in facts["nodes"])
         parts.append(f"{direct} directly below the class and {kept - direct} deeper in the tree")
-    dropped = [f"{roles[role]:,} {role}" for role in (REDUNDANT, OUTRANKED, IRRELEVANT) if role in roles]
+    dropped = [
+        f"{roles[role]:,} {role}"
+        for role in (Role.REDUNDANT, Role.OUTRANKED, Role.IRRELEVANT)
+        if role in roles
+    ]
     if dropped:
         parts.append(f"{_listed(dropped)} {'one is' if total - kept == 1 else 'ones are'} dropped")
     return f"{facts['method']} keeps {share}{table} {purpose}: {'; '.join(parts) or 'all at one level'}."

@@ -11,12 +11,12 @@ only `extend` needs, the packed samples of a stream: a loaded selector says so a
 Parameters that are array-likes of other libraries (a pandas Index as ``categorical_features``) come back
 as NumPy arrays.
 
-The format, version 1
+The format, version 2
 ---------------------
 A ZIP archive, stored or deflated, with these members and no others:
 
 ``model.json``
-    An object with ``format`` ("slfs model"), ``version`` (1), ``slfs`` (the version that wrote it),
+    An object with ``format`` ("slfs model"), ``version`` (2), ``slfs`` (the version that wrote it),
     ``class``, ``arrays`` (how many members of numbers there are), ``objects`` and ``model``.
 ``0.npy``, ``1.npy``, ...
     One-dimensional arrays in NumPy's format, one for each type: all numbers of that type, one array of
@@ -70,11 +70,11 @@ from slfs.saving.archive import read_archive, write_archive
 from slfs.saving.checks import check_model
 from slfs.saving.codec import Decoder, Encoder
 from slfs.saving.errors import ModelFileError
-from slfs.saving.registry import ESTIMATORS
+from slfs.saving.registry import estimators
 
 __all__ = ["ModelFileError", "load", "save"]
 
-FORMAT, VERSION = "slfs model", 1
+FORMAT, VERSION = "slfs model", 2
 MAX_BYTES = 4 << 30
 
 
@@ -90,10 +90,11 @@ def save(estimator: Any, path: str | Path) -> None:
         it stays as it was.
     """
     name = type(estimator).__name__
-    if ESTIMATORS.get(name) is not type(estimator):
+    if estimators().get(name) is not type(estimator):
         raise TypeError(
             f"estimator is of type {type(estimator).__module__}.{type(estimator).__qualname__}; save "
-            f"takes those of slfs: {', '.join(ESTIMATORS)}. Save the slfs part of a pipeline by itself."
+            f"takes those of slfs and registered selectors: {', '.join(estimators())}. Save the "
+            "slfs part of a pipeline by itself."
         )
     check_is_fitted(estimator)
     try:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from slfs.classifiers.base import NetworkClassifier
 from slfs.classifiers.tables import LogTable
-from slfs.coding.codebook import NONE, Coding, Level
+from slfs.coding.codebook import COLUMN, NONE, Coding
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.preprocessing import MDLPDiscretizer
 from slfs.saving.errors import ModelFileError
-from slfs.saving.registry import FITTED, OPTIONAL
+from slfs.saving.registry import OPTIONAL, fitted_attributes
+from slfs.screening.reasons import BY_LABEL, Role
+from slfs.selectors._shared.selection import NetworkCounts
 from slfs.selectors.base import BaseSelector
-from slfs.selectors.records import explain
-from slfs.selectors.selection import NetworkCounts
 from slfs.selectors.stability_selection import StabilitySelection
 
 _CODES = 256
@@ -26,7 +26,7 @@ _CODES = 256
 def check_model(estimator: Any, name: str) -> None:
     """Raise an error unless all parts of an estimator fit together."""
     _demand(type(estimator).__name__ == name, f"it is called {name!r} but is another estimator")
-    lacking = FITTED[name] - OPTIONAL - vars(estimator).keys()
+    lacking = fitted_attributes(type(estimator)) - OPTIONAL - vars(estimator).keys()
     _demand(not lacking, f"its {name} lacks {sorted(lacking)}")
     n_features = estimator.n_features_in_
     _demand(type(n_features) is int and n_features > 0, "n_features_in_ is no number of columns")
@@ -55,18 +55,31 @@ def _check_selector(selector: BaseSelector) -> None:
     _demand_array(selector.support_, np.bool_, (n_features,), "support_")
     _demand_array(selector.indices_, np.int64, (len(network),), "indices_")
     _demand_array(selector.selection_scores_, np.float64, (len(network),), "selection_scores_")
+    for name in ("scores_", "pvalues_", "qvalues_"):
+        _demand_array(getattr(selector, name), np.float64, (n_features,), name)
     _demand(np.array_equal(np.flatnonzero(selector.support_), np.sort(network.columns)), "support_")
     _demand(selector.n_features_ == len(network), "n_features_ is not the size of the network")
-    _demand(len(selector.features_) == n_features, "features_ has not one record a column")
-    explain(selector.features_[0])  # has all fields, and numbers where they belong
-    p_values = selector.features_["p_value"]
-    _demand(
-        bool((np.isnan(p_values) | ((p_values >= 0) & (p_values <= 1))).all()),
-        "features_ has p-values that are no probabilities",
-    )
+    _demand(len(selector.features_) == n_features, "features_ does not have one record per column")
+    _check_records(selector)
     if isinstance(selector, StabilitySelection):
         _demand_array(selector.frequencies_, np.float64, (n_features,), "frequencies_")
         _demand_array(selector.edge_frequencies_, np.float64, (len(network),), "edge_frequencies_")
+
+
+def _check_records(selector: BaseSelector) -> None:
+    """Roles, reasons and figures that sentences can be made of, and p-values that are probabilities."""
+    records, roles = selector.features_, {str(role) for role in Role}
+    _demand(set(records["role"].tolist()) <= roles, "features_ has an unknown role")
+    _demand(set(records["reason"].tolist()) <= BY_LABEL.keys(), "features_ has an unknown reason")
+    columns, figures = list(selector._figures), list(selector._figures.values())
+    _demand(all(type(column) is int for column in columns), "figures belong to no column")
+    _demand(all(type(own) is dict for own in figures), "figures are not a dict")
+    for index in {*columns[:100], 0}:
+        _demand(0 <= index < len(records), "figures belong to no column")
+        selector.explain(index)  # has all fields, and numbers where they belong
+    for p_values in (records["p_value"], selector.pvalues_, selector.qvalues_):
+        valid = np.isnan(p_values) | ((p_values >= 0) & (p_values <= 1))
+        _demand(bool(valid.all()), "p-values are not probabilities")
 
 
 def _check_classifier(classifier: NetworkClassifier) -> None:
@@ -99,23 +112,17 @@ def _demand_probabilities(logarithms: NDArray[np.float64]) -> None:
 def _check_coding(coding: Coding, n_columns: int) -> None:
     """Levels fit a byte, and every place in ``thresholds`` is there."""
     _demand(type(coding) is Coding, "a coding is none")
-    _demand_array(coding.mdlp, np.bool_, (n_columns,), "mdlp")
-    for name in ("n_levels", "n_distinct"):
-        _demand_array(getattr(coding, name), np.int64, (n_columns,), name)
-    for name in ("rare", "missing", "fallback"):
-        _demand_array(getattr(coding, name), Level, (n_columns,), name)
-    for name in ("low", "high"):
-        _demand_array(getattr(coding, name), np.float64, (n_columns,), name)
+    _demand_array(coding.columns, COLUMN, (n_columns,), "columns of a coding")
     _demand_array(coding.offset, np.int64, (n_columns + 1,), "offset")
     _demand_array(coding.thresholds, np.float64, (int(coding.offset[-1]),), "thresholds")
     n_levels, n_thresholds = coding.n_levels, np.diff(coding.offset)
     _demand(coding.offset[0] == 0 and (n_thresholds >= 0).all(), "offsets fall")
     _demand(((n_levels > 0) & (n_levels <= _CODES)).all(), "a column has too many levels, or none")
-    _demand((n_thresholds + coding.mdlp <= n_levels).all(), "a column has more cuts than levels")
+    _demand((n_thresholds + coding.cut <= n_levels).all(), "a column has more cuts than levels")
     for name in ("rare", "missing", "fallback"):
         least = 0 if name == "fallback" else NONE
-        place = getattr(coding, name)
-        _demand(((place >= least) & (place < n_levels)).all(), f"{name} is no level")
+        level = coding.columns[name]
+        _demand(((level >= least) & (level < n_levels)).all(), f"{name} is no level")
     for column, categories in coding.categories.items():
         _demand(type(column) is int and 0 <= column < n_columns, "a category is of no column")
         places = list(categories.values())
@@ -172,7 +179,7 @@ def _demand_forest(parents: NDArray[np.int64]) -> None:
     _demand((up == n_nodes).all(), "a node is its own ancestor")
 
 
-def _demand_array(array: Any, dtype: type[np.generic], shape: tuple[int, ...], name: str) -> None:
+def _demand_array(array: Any, dtype: DTypeLike, shape: tuple[int, ...], name: str) -> None:
     fits = isinstance(array, np.ndarray) and array.dtype == dtype and array.shape == shape
     _demand(fits, f"{name} has another type or shape than the rest asks for")
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.saving.errors import ModelFileError
-from slfs.saving.registry import ESTIMATORS, FITTED, LEFT_OUT, PARTS, LeftOut, keeps_samples
+from slfs.saving.registry import LEFT_OUT, PARTS, estimators, fitted_attributes
 
 PLAIN = "biufUS"
 """Kinds of arrays that are bytes without pointers: booleans, numbers, strings of fixed width."""
@@ -26,6 +26,7 @@ class Encoder:
 
     def __init__(self) -> None:
         self.objects: list[dict[str, Any]] = []
+        self._estimators = estimators()
         self._pieces: dict[np.dtype[Any], list[NDArray[Any]]] = {}
         self._sizes: dict[np.dtype[Any], int] = {}
         self._known: dict[int, tuple[Any, Any]] = {}  # by id; the value is held so that the id stays its
@@ -54,7 +55,7 @@ class Encoder:
             }
         if isinstance(value, np.ndarray):
             return self._once(value, lambda: self._encode_array(value, place))
-        if ESTIMATORS.get(kind.__name__) is kind:
+        if self._estimators.get(kind.__name__) is kind:
             return self._once(value, lambda: self._encode_estimator(value, place))
         if PARTS.get(kind.__name__) is kind:
             return self._once(value, lambda: self._encode_part(value, place))
@@ -92,7 +93,7 @@ class Encoder:
             for key, value in vars(estimator).items()
             if key not in parameters and key != LEFT_OUT
         }
-        foreign = sorted(fitted.keys() - FITTED[name])
+        foreign = sorted(fitted.keys() - fitted_attributes(type(estimator)))
         if foreign:
             raise TypeError(
                 f"{place} has attributes that are no part of a fitted {name}: {foreign[:5]}. Delete "
@@ -153,6 +154,7 @@ class Decoder:
 
     def __init__(self, objects: list[dict[str, Any]], arrays: Sequence[NDArray[Any]]) -> None:
         self._arrays = arrays
+        self._estimators = estimators()
         self._objects: list[Any] = []
         self._views: dict[tuple[int, ...], NDArray[Any]] = {}  # what was one array is one again
         self._decoders: dict[str, Callable[[Any], Any]] = {
@@ -191,17 +193,15 @@ class Decoder:
             if missing:
                 raise ModelFileError(f"{name} has wrong fields: {sorted(missing)}. Save it again.")
             return PARTS[name](**fields)
-        if name not in ESTIMATORS:
+        if name not in self._estimators:
             raise ModelFileError(f"it has an object of the unknown class {name!r}. Upgrade slfs.")
-        estimator = ESTIMATORS[name](
+        estimator = self._estimators[name](
             **{key: self.decode(value) for key, value in entry["parameters"].items()}
         )
         for key, value in entry["fitted"].items():
-            if key not in FITTED[name]:
+            if key not in fitted_attributes(type(estimator)):
                 raise ModelFileError(f"{name} has the unknown attribute {key!r}. Upgrade slfs.")
             setattr(estimator, key, self.decode(value))
-        if keeps_samples(type(estimator)):
-            setattr(estimator, LEFT_OUT, LeftOut())
         return estimator
 
     def _array(self, content: Any) -> NDArray[Any]:

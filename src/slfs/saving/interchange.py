@@ -25,10 +25,10 @@ from sklearn.utils.validation import check_is_fitted
 from slfs._core.threads import Threads
 from slfs.classifiers.base import NetworkClassifier
 from slfs.coding.codebook import NONE
+from slfs.coding.encode import encode_table
 from slfs.coding.level_names import level_names
 from slfs.files.atomic import replace_file
 from slfs.network.tree import ROOT
-from slfs.screening.pipeline import encode_table
 
 _KEYWORDS = {"network", "variable", "probability", "property", "type", "discrete", "default", "table"}
 _LONGEST = 60
@@ -160,10 +160,12 @@ def _variables(classifier: NetworkClassifier) -> dict[int, _Variable]:
         words = level_names(coding, node)
         states = _identifiers([_spoken(word) for word in words], "v")
         comment = _comment(f"{_quoted(title)}: {_listed(words)}")
-        if coding.mdlp[node]:
+        if coding.cut[node]:
             comment += _comment(f"cut points: {_row(coding.column_thresholds(node))}")
-        if coding.missing[node] == NONE:
-            comment += _comment(f"a missing or unknown value counts as {states[coding.fallback[node]]}")
+        if coding.columns["missing"][node] == NONE:
+            comment += _comment(
+                f"a missing or unknown value counts as {states[coding.columns['fallback'][node]]}"
+            )
         variables[node] = _Variable(name, states, comment)
     return variables
 

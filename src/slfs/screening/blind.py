@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.coding.categories import encode_labels, learn_labels
+from slfs.coding.categories import learn_labels
 from slfs.coding.codebook import Learned
 from slfs.coding.cut_kernels import quantile_counts, quantile_cuts
+from slfs.coding.encode import encode_labels
 from slfs.coding.numbers import encode_numbers, learn_levels, learn_numbers, make_runs
 from slfs.coding.run_kernels import Runs
 from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
@@ -62,7 +63,7 @@ def pack_blind(
             quantile_cuts(runs, cuts, n_cuts)
             thresholds = cuts[np.arange(INTERVALS - 1) < n_cuts[:, np.newaxis]]
             learned = learn_numbers(runs, missing, layout, thresholds, n_cuts)
-        codes = encode_numbers(learned.coding, numbers, seen=True)
+        codes = encode_numbers(learned.coding, numbers)
     n_levels, counts = learned.coding.n_levels.copy(), learned.class_counts
     if n_levels.max(initial=0) > most_levels:
         for column in np.flatnonzero(n_levels > most_levels):

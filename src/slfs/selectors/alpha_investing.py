@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from slfs._compat import Interval
 from slfs.measures.independence import filled
 from slfs.measures.information import Information
-from slfs.network.tree import ROOT
-from slfs.screening.pipeline import ColumnFacts
-from slfs.selectors.selection import Selection
-from slfs.selectors.stream import Numbers, StreamSelector
+from slfs.screening.facts import Judge
+from slfs.screening.judging import keep_all
+from slfs.screening.reasons import Decision, Reason
+from slfs.selectors._shared.selection import Selection, below_class
+from slfs.selectors._shared.stream import Numbers, StreamSelector
+from slfs.selectors.registry import register
 
 
 @dataclass
@@ -29,9 +31,10 @@ class _Investment:
     n_seen: int = 1  # the constant
     kept: list[int] = field(default_factory=list)
     p_values: list[float] = field(default_factory=list)
-    refused: dict[int, str] = field(default_factory=dict)
+    refused: dict[int, Decision] = field(default_factory=dict)
 
 
+@register("alpha-investing")
 class AlphaInvesting(StreamSelector):
     """Add a feature to a linear regression on the class codes while its p-value can be afforded.
 
@@ -47,6 +50,9 @@ class AlphaInvesting(StreamSelector):
         Wealth at the start.
     payout : float, default=0.5
         What a feature earns.
+    n_features_to_select : int, float or "auto", default="auto"
+        Maximum number of features, or share of the columns; "auto": all that the method selects. If the
+        method selects more, the most relevant ones are kept.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns of numbers to take as categories in ``features_`` and ``to_classifier``, as in `SLFS`;
         the regression sees their numbers.
@@ -89,18 +95,20 @@ class AlphaInvesting(StreamSelector):
         *,
         wealth: float = 0.5,
         payout: float = 0.5,
+        n_features_to_select: float | str = "auto",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         self.wealth = wealth
         self.payout = payout
+        self.n_features_to_select = n_features_to_select
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
-    def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
-        return np.full(len(facts.coding), "", dtype=object)  # every column is a step of the wealth
+    def _judge(self) -> Judge:
+        return keep_all  # every column is a step of the wealth
 
     def _arrive(
         self,
@@ -128,7 +136,8 @@ class AlphaInvesting(StreamSelector):
                 state.p_values.append(p_value)
             else:
                 state.wealth -= level
-                state.refused[f] = f"adding it has p = {p_value:.2g}, the level was {level:.2g}"
+                figures = {"p_value": p_value, "level": level}
+                state.refused[f] = Decision(Reason.NOT_AFFORDABLE, figures)
         return state
 
     def _start(self, information: Information) -> _Investment:
@@ -137,13 +146,8 @@ class AlphaInvesting(StreamSelector):
         return _Investment(self.wealth, constant, labels - labels.mean())
 
     def _conclude(self, information: Information, memory: _Investment) -> Selection:  # noqa: ARG002
-        nodes = np.array(memory.kept, np.int64)
-        return Selection(
-            nodes,
-            np.full(len(nodes), ROOT),
-            irrelevant=memory.refused,
-            scores=np.array(memory.p_values),
-        )
+        nodes, p_values = np.array(memory.kept, np.int64), np.array(memory.p_values)
+        return Selection(nodes, below_class(nodes), p_values, memory.refused, ranked=False)
 
 
 def _orthogonal(values: NDArray[np.float64], basis: NDArray[np.float64]) -> NDArray[np.float64]:

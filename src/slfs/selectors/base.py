@@ -1,13 +1,12 @@
-"""The template of every selector: a table and its classes -> support, network, a record a column.
+"""The template of every selector: a table and its classes -> support, network, one record per column.
 
-A selector says which columns are out at once (`_irrelevance`) and what it keeps of the rest (`_select`).
-Everything public is written once, here.
+A selector says which columns are dropped from their own facts (`_judge`) and what it selects among the
+others (`_select`). Everything public is written once, here.
 """
 
 from __future__ import annotations
 
 import difflib
-import math
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,58 +18,60 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from slfs._compat import Interval, StrOptions, get_output_config
-from slfs._core.threads import Threads
+from slfs._core.resources import Resources
 from slfs.base import CODING_CONSTRAINTS, TableEstimator, TrainingData
-from slfs.counting.planes import SampleLayout
-from slfs.counting.store import PlaneStore
-from slfs.measures.false_discovery import q_values
+from slfs.counting.backend import make_backend
 from slfs.measures.information import Information
-from slfs.screening.pipeline import ColumnFacts, Cuts, code_table
-from slfs.selectors.records import explain, explain_in_full, make_records
-from slfs.selectors.selection import Selection, count_network, make_network
-from slfs.tables.table import ColumnSource, Table, keep_types
+from slfs.screening.facts import ColumnFacts, Judge
+from slfs.screening.judging import drop_uninformative
+from slfs.screening.learn import Cuts
+from slfs.screening.pipeline import screen_table
+from slfs.selectors._shared import sentences
+from slfs.selectors._shared.records import make_records
+from slfs.selectors._shared.selection import Selection, count_network, make_network
+from slfs.tables.table import ColumnSource, keep_types
 from slfs.tables.values import is_dask
 
 if TYPE_CHECKING:
     from slfs.classifiers.bnslfs import BNSLFS
 
 
-SIZE_CONSTRAINTS = [
-    Interval(Integral, 1, None, closed="left"),
-    Interval(Real, 0, 1, closed="neither"),
-    StrOptions({"auto"}),
-]
-"""Valid values of ``n_features_to_select``: a number of columns, a share of them, or "auto"."""
-
-
 class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     """Base of the selectors: see `SLFS` for what each attribute holds."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CODING_CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_features_to_select": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+            StrOptions({"auto"}),
+        ],
+        **CODING_CONSTRAINTS,
+    }
 
+    _fitted: ClassVar[frozenset[str]] = TableEstimator._fitted | {
+        "network_", "network_counts_", "features_", "support_", "n_features_", "indices_",
+        "selection_scores_", "scores_", "pvalues_", "qvalues_", "classes_", "_figures",
+    }  # fmt: skip
+
+    n_features_to_select: float | str
     categorical_features: Any
     n_jobs: int | None
     memory_limit: int | str | None = None
 
-    def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
-        """Why each column is irrelevant before any two are compared; "" where it is not."""
-        coding = facts.coding
-        reasons = np.full(len(coding), "", dtype=object)
-        reasons[facts.relevance <= 0] = "its levels say nothing about the class"
-        reasons[coding.n_levels == 1] = "it has one value only"
-        reasons[(coding.n_levels == 1) & (coding.low < coding.high)] = "MDLP finds no cut worth making"
-        return reasons
+    def _judge(self) -> Judge:
+        """What decides about each column alone; see `slfs.screening.judging`."""
+        return drop_uninformative
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         """Choose among the packed columns."""
         raise NotImplementedError
 
-    def _cut_points(self, data: TrainingData, threads: Threads) -> Cuts | None:  # noqa: ARG002
+    def _cut_points(self, data: TrainingData, resources: Resources) -> Cuts | None:  # noqa: ARG002
         """Where to cut the columns of numbers; None: by MDLP."""
         return None
 
     def fit(self, X: Any, y: ArrayLike) -> BaseSelector:
-        """Select features for telling the classes apart.
+        """Select features for classification.
 
         Parameters
         ----------
@@ -85,41 +86,32 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self : object
         """
         data = self._read_training_data(X, y)
-        with Threads(self.n_jobs, self.memory_limit) as threads:
-            self._fit_table(data, threads)
+        with Resources(self.n_jobs, self.memory_limit) as resources:
+            self._fit_table(data, resources)
         return self
 
-    def _fit_table(self, data: TrainingData, threads: Threads) -> None:
-        cuts = self._cut_points(data, threads)
-        facts, store = self._code(data.table, data.layout, data.categorical, threads, cuts)
-        information = Information(store.packed(), threads)
-        selection = self._select(information, facts)
-        self._store(information, facts, selection, data.target.classes, data.target.name)
-
-    def _code(
-        self,
-        table: Table,
-        layout: SampleLayout,
-        categorical: NDArray[np.bool_],
-        threads: Threads,
-        cuts: Cuts | None = None,
-        store: PlaneStore | None = None,
-        first: int = 0,
-    ) -> tuple[ColumnFacts, PlaneStore]:
-        """Code all columns and pack those that are relevant, beside what is in the store."""
-        return code_table(
-            table,
-            layout,
-            categorical,
-            threads,
-            keep=lambda facts: self._irrelevance(facts) == "",
+    def _fit_table(self, data: TrainingData, resources: Resources) -> None:
+        facts, store = screen_table(
+            data.table,
+            data.layout,
+            data.categorical,
+            resources,
+            self._judge(),
             test=True,
-            cuts=cuts,
-            store=store,
-            first=first,
+            cuts=self._cut_points(data, resources),
         )
+        information = Information(make_backend(store.packed(), resources.threads))
+        selection = self._select(information, facts)
+        self._set_fitted(information, facts, selection, data.target.classes, data.target.name)
 
-    def _store(
+    def _n_wanted(self, n_columns: int) -> int | None:
+        """How many columns ``n_features_to_select`` asks for; None for "auto"."""
+        wanted = self.n_features_to_select
+        if isinstance(wanted, str):
+            return None
+        return int(wanted) if wanted >= 1 else max(1, round(wanted * n_columns))
+
+    def _set_fitted(
         self,
         information: Information,
         facts: ColumnFacts,
@@ -129,18 +121,20 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     ) -> None:
         """Set the fitted attributes."""
         names = self._feature_names()
-        self._warn_of_identifiers(facts.coding, facts.n_samples)
+        self._warn_about_identifiers(facts.coding, facts.n_samples)
+        selection = selection.truncate(self._n_wanted(len(names)), information.relevance)
         self.network_ = make_network(information, selection, names, class_name)
         self.network_counts_ = count_network(information, selection, facts.coding)
-        reasons = self._irrelevance(facts)
-        self.features_ = make_records(names, facts, reasons, information, selection, self.network_)
+        self.features_, self._figures = make_records(names, facts, information, selection, self.network_)
         self.support_ = np.zeros(len(names), np.bool_)
         self.support_[self.network_.columns] = True
         self.n_features_ = len(self.network_)
         self.indices_ = self.network_.columns
-        self.selection_scores_ = information.relevance[selection.nodes]
-        if selection.scores is not None:
-            self.selection_scores_ = selection.scores
+        self.selection_scores_ = (
+            information.relevance[selection.nodes] if selection.scores is None else selection.scores
+        )
+        self.scores_ = facts.relevance
+        self.pvalues_, self.qvalues_ = facts.p_value, self.features_["q_value"].copy()
         self.classes_ = classes
 
     def transform(self, X: Any) -> Any:
@@ -176,18 +170,16 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def to_classifier(
         self, *, structure: str = "linked", alpha: float = 1.0, backoff: float | None = 5.0
     ) -> BNSLFS:
-        """Make a fitted classifier of the counts that the selection was made of.
-
-        The data are not touched again.
+        """Make a fitted classifier from the counts of the selection, without the data.
 
         Parameters
         ----------
         structure : {"linked", "augmented", "tree"}, default="linked"
-            As in `BNSLFS`, like the others.
+            Dependencies between the selected features; see `BNSLFS`.
         alpha : float, default=1.0
-            Smoothing.
+            Laplace smoothing; see `BNSLFS`.
         backoff : float or None, default=5.0
-            Smoothing of the tables with a parent.
+            Smoothing of tables with a parent feature; see `BNSLFS`.
 
         Returns
         -------
@@ -199,51 +191,58 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         return BNSLFS.from_selector(self, structure=structure, alpha=alpha, backoff=backoff)
 
     def explain(self, column: str | int) -> str:
-        """Say why a column was kept or dropped, and how far a kept one can be believed.
+        """Explain why a column was selected or dropped.
 
         Parameters
         ----------
         column : str or int
-            Its name, or its place in the table.
+            Its name, or its index in the table.
 
         Returns
         -------
         text : str
-            A sentence; for a selected column one more, on the evidence that it has to do with the class
-            at all. See `slfs.evaluation.significance` for what the figures in it mean.
+            A sentence; for a selected column one more, on the evidence that it depends on the class. See
+            `slfs.evaluation` for the tests behind it.
         """
         check_is_fitted(self)
-        place = self.place(column)
-        record = self.features_[place]
-        if not self.support_[place]:
-            return explain(record)
-        return explain_in_full(record, q_values(self.features_["p_value"])[place])
+        index = self._column_index(column)
+        record = self.features_[index]
+        sentence = sentences.explain(record, self._figures_of(index))
+        if not self.support_[index]:
+            return sentence
+        return f"{sentence} {sentences.evidence(record['p_value'], record['q_value'])}".rstrip()
 
-    def place(self, column: str | int) -> int:
-        """Find a column.
+    def _figures_of(self, index: int) -> dict[str, Any]:
+        """What a sentence about a column may mention."""
+        share = float(self.scores_[index]) / self._class_entropy()
+        return {**self._shared_figures(), "relevance_share": share, **self._figures.get(index, {})}
 
-        Parameters
-        ----------
-        column : str or int
-            Its name, or its place in the table (negative: from the end).
+    def _shared_figures(self) -> dict[str, Any]:
+        """What a sentence about any column may mention: the parameters and the number selected."""
+        return {**self.get_params(deep=False), "n_features_": self.n_features_}
 
-        Returns
-        -------
-        place : int
-        """
+    def _class_entropy(self) -> float:
+        """H(Y) in nats."""
+        shares = self.network_counts_.class_totals / self.network_counts_.class_totals.sum()
+        return -float((shares * np.log(shares)).sum())
+
+    def _column_index(self, column: str | int) -> int:
+        """The index in the table of a column given by name or index (negative: from the end)."""
         names = self.features_["name"]
         if isinstance(column, Integral):
             if not -len(names) <= column < len(names):
-                raise ValueError(f"There is no column {column}: X had columns 0 to {len(names) - 1}.")
+                raise ValueError(
+                    f"There is no column {column}: X had {len(names)} columns, 0 to {len(names) - 1}."
+                )
             return int(column) % len(names)
-        places = np.flatnonzero(names == column)
-        if len(places) == 0:
+        indices = np.flatnonzero(names == column)
+        if len(indices) == 0:
             near = difflib.get_close_matches(str(column), names.tolist(), n=3)
             hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
             if not hasattr(self, "feature_names_in_"):
-                hint = f" It had no column names: give a place, 0 to {len(names) - 1}."
-            raise ValueError(f"There is no column {column!r} in the table that was fitted.{hint}")
-        return int(places[0])
+                hint = f" X had no column names: use an index, 0 to {len(names) - 1}."
+            raise ValueError(f"There is no column {column!r} in the table seen in fit.{hint}")
+        return int(indices[0])
 
     def _html_repr(self) -> str:
         """What a notebook shows: scikit-learn's diagram and, once fitted, the tree."""
@@ -251,26 +250,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         return diagram + self.network_._repr_html_() if self.__sklearn_is_fitted__() else diagram
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "support_")  # the parameter relevance_weight looks like a fitted attribute
+        return hasattr(self, "support_")
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
-
-
-def pays(facts: ColumnFacts) -> NDArray[np.bool_]:
-    """Whether each column pays for the table of its levels: 2 N R(f) > (d-1)(c-1) log N."""
-    price = (facts.coding.n_levels - 1) * (facts.n_classes - 1) * math.log(facts.n_samples)
-    return 2 * facts.n_samples * facts.relevance > price
-
-
-def limit(k: float | str, n_columns: int) -> int:
-    """How many columns an int or a share ``k`` asks for."""
-    return int(k) if isinstance(k, int | np.integer) else max(1, round(float(k) * n_columns))
-
-
-def outranked(n_taken: int) -> str:
-    """Why a column is not among those that a ranking method has taken."""
-    if n_taken == 0:
-        return "no feature is worth taking"
-    return f"{n_taken} other feature{'s come' if n_taken > 1 else ' comes'} before it"

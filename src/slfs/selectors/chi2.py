@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
@@ -11,22 +12,29 @@ from numpy.typing import NDArray
 from scipy.special import chdtri
 
 from slfs._compat import Interval
-from slfs._core.threads import Threads
+from slfs._core.indices import PackedIndex
+from slfs._core.resources import Resources
 from slfs.base import TrainingData
 from slfs.coding.codebook import MAX_LEVELS
 from slfs.coding.cut_kernels import merge_intervals, midpoint
+from slfs.counting.backend import make_backend
 from slfs.counting.planes import SampleLayout
 from slfs.measures.information import Information, chi2_statistics
-from slfs.network.tree import ROOT
-from slfs.screening.pipeline import ColumnFacts, Cuts, code_table
+from slfs.screening.facts import ColumnFacts, Judge
+from slfs.screening.judging import drop_one_level
+from slfs.screening.learn import Cuts
+from slfs.screening.pipeline import screen_table
+from slfs.screening.reasons import Reason
+from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors.base import BaseSelector
-from slfs.selectors.selection import Selection
+from slfs.selectors.registry import register
 from slfs.tables.table import Table
 
 _LEVELS = [0.5, 0.4, 0.3, 0.2] + [m * 10.0**-e for e in range(1, 12) for m in (1.0, 0.5, 0.2)]
 """Falling levels of significance; after the last one all intervals are merged."""
 
 
+@register("chi2")
 class Chi2(BaseSelector):
     """Merge alike intervals of each column of numbers; columns left with one interval are dropped.
 
@@ -40,6 +48,9 @@ class Chi2(BaseSelector):
     delta : float, default=0.05
         Largest rate of inconsistency, at most half the share of all classes but the largest. Where the
         raw data are less consistent already, their own rate.
+    n_features_to_select : int, float or "auto", default="auto"
+        Maximum number of features, or share of the columns; "auto": all that the method selects. If the
+        method selects more, the first ones are kept.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns of numbers to take as categories, as in `SLFS`.
     n_jobs : int or None, default=None
@@ -85,40 +96,40 @@ class Chi2(BaseSelector):
         "delta": [Interval(Real, 0, 1, closed="left")],
     }
 
+    _fitted: ClassVar[frozenset[str]] = BaseSelector._fitted | {"cut_points_"}
+
     def __init__(
         self,
         *,
         delta: float = 0.05,
+        n_features_to_select: float | str = "auto",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         self.delta = delta
+        self.n_features_to_select = n_features_to_select
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
-    def _cut_points(self, data: TrainingData, threads: Threads) -> Cuts:
+    def _cut_points(self, data: TrainingData, resources: Resources) -> Cuts:
         mergeable = data.table.numbers & ~data.categorical
         columns = [_read_column(data.table, int(j), data.layout) for j in np.flatnonzero(mergeable)]
-        patterns = _fixed_patterns(data, ~mergeable, threads)
+        patterns = _fixed_patterns(data, ~mergeable, resources)
         _merge_while_consistent(columns, patterns, data.layout, self.delta)
         self.cut_points_ = [np.empty(0)] * data.table.n_features
         for place, column in zip(np.flatnonzero(mergeable), columns, strict=True):
             self.cut_points_[place] = column.cut_points()
         return self.cut_points_
 
-    def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
-        reasons = np.full(len(facts.coding), "", dtype=object)
-        reasons[facts.coding.n_levels == 1] = "it has one value only"
-        merged = (facts.coding.n_levels == 1) & (facts.coding.low < facts.coding.high)
-        reasons[merged] = "its intervals merge into one and the data stay consistent"
-        return reasons
+    def _judge(self) -> Judge:
+        return functools.partial(drop_one_level, merged=Reason.MERGED)
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:  # noqa: ARG002
         statistic, _ = chi2_statistics(information.packed)
         order = np.argsort(-statistic, kind="stable")
-        return Selection(order, np.full(len(order), ROOT), scores=statistic[order])
+        return Selection(order, below_class(order), statistic[order])
 
 
 @dataclass
@@ -200,21 +211,23 @@ def _read_column(table: Table, column: int, layout: SampleLayout) -> _Column:
 
 
 def _fixed_patterns(
-    data: TrainingData, fixed: NDArray[np.bool_], threads: Threads
+    data: TrainingData, fixed: NDArray[np.bool_], resources: Resources
 ) -> NDArray[np.uint64]:
     """What the columns that are not merged add to the pattern of each sample."""
     patterns = np.zeros(data.table.n_samples, np.uint64)
     if not fixed.any():
         return patterns
-    _, store = code_table(
-        data.table, data.layout, data.categorical, threads, keep=lambda facts: ~facts.coding.mdlp
-    )
-    packed = store.packed()
-    information = Information(packed, threads)
-    keys = _mix(2**40 + np.arange(len(packed)).astype(np.uint64)) | np.uint64(1)
+    _, store = screen_table(data.table, data.layout, data.categorical, resources, _drop_cut)
+    backend = make_backend(store.packed(), resources.threads)
+    keys = _mix(2**40 + np.arange(len(backend.packed)).astype(np.uint64)) | np.uint64(1)
     for f, key in enumerate(keys):
-        patterns += _mix((information.codes(f).astype(np.uint64) + np.uint64(1)) * key)
+        patterns += _mix((backend.codes(PackedIndex(f)).astype(np.uint64) + np.uint64(1)) * key)
     return patterns
+
+
+def _drop_cut(facts: ColumnFacts) -> NDArray[np.int8]:
+    """Keep the columns that are not cut into intervals."""
+    return np.where(facts.coding.cut, Reason.MERGED, Reason.CANDIDATE).astype(np.int8)
 
 
 def _inconsistency(patterns: NDArray[np.uint64], layout: SampleLayout) -> float:

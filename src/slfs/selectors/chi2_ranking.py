@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from slfs.measures.information import Information, chi2_statistics
-from slfs.network.tree import ROOT
-from slfs.screening.pipeline import ColumnFacts
-from slfs.selectors.base import SIZE_CONSTRAINTS, BaseSelector, limit, outranked
-from slfs.selectors.selection import Selection
+from slfs.screening.facts import ColumnFacts
+from slfs.selectors._shared.selection import Selection, below_class
+from slfs.selectors.base import BaseSelector
+from slfs.selectors.registry import register
 
 
+@register("chi2-ranking")
 class Chi2Ranking(BaseSelector):
     """Keep the features whose levels depart most from independence of the class.
 
@@ -56,11 +57,6 @@ class Chi2Ranking(BaseSelector):
     array([3, 2])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseSelector._parameter_constraints,
-        "n_features_to_select": SIZE_CONSTRAINTS,
-    }
-
     def __init__(
         self,
         n_features_to_select: float | str = "auto",
@@ -78,13 +74,6 @@ class Chi2Ranking(BaseSelector):
         statistic, p_value = chi2_statistics(information.packed)
         order = np.argsort(-statistic, kind="stable")
         n_columns = len(facts.coding)
-        if self.n_features_to_select == "auto":
-            kept = order[p_value[order] * n_columns < 0.05]
-        else:
-            kept = order[: limit(self.n_features_to_select, n_columns)]
-        return Selection(
-            kept,
-            np.full(len(kept), ROOT),
-            scores=statistic[kept],
-            outranked=outranked(len(kept)),
-        )
+        wanted = self._n_wanted(n_columns)
+        kept = order[p_value[order] * n_columns < 0.05] if wanted is None else order[:wanted]
+        return Selection(kept, below_class(kept), statistic[kept])

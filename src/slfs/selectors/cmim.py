@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.measures.information import Information
-from slfs.selectors.greedy import GreedySelector
+from slfs.selectors._shared.greedy import GreedySelector
+from slfs.selectors.registry import register
 
 Floats = NDArray[np.float64]
 
 
+@register("cmim")
 class CMIM(GreedySelector):
     """Take the features that tell something about the class which no single feature taken tells.
 

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from slfs._compat import Interval
 from slfs.measures.information import Information
-from slfs.network.tree import ROOT
-from slfs.screening.pipeline import ColumnFacts
+from slfs.screening.facts import ColumnFacts
+from slfs.screening.reasons import Decision, Reason
+from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors.base import BaseSelector
-from slfs.selectors.selection import Selection
+from slfs.selectors.registry import register
 
 
+@register("fcbf")
 class FCBF(BaseSelector):
     """Keep the features that no more relevant feature makes superfluous.
 
@@ -27,6 +29,9 @@ class FCBF(BaseSelector):
     ----------
     delta : float, default=0.0
         Features with SU(f,Y) <= delta are irrelevant.
+    n_features_to_select : int, float or "auto", default="auto"
+        Maximum number of features, or share of the columns; "auto": all that the method selects. If the
+        method selects more, the first ones are kept.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns of numbers to take as categories, as in `SLFS`.
     n_jobs : int or None, default=None
@@ -68,11 +73,13 @@ class FCBF(BaseSelector):
         self,
         *,
         delta: float = 0.0,
+        n_features_to_select: float | str = "auto",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         self.delta = delta
+        self.n_features_to_select = n_features_to_select
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -82,30 +89,23 @@ class FCBF(BaseSelector):
         # 1. relevant features, by falling SU(f,Y); ties: the smaller column
         order = np.argsort(-relevance, kind="stable")
         rest = order[relevance[order] > self.delta]
-        irrelevant = {
-            int(f): f"its symmetrical uncertainty with the class is at most delta={self.delta:g}"
-            for f in order[len(rest) :]
-        }
+        low = Decision(Reason.LOW_UNCERTAINTY)
+        dropped = dict.fromkeys(order[len(rest) :].tolist(), low)
         kept: list[int] = []
         lost_to: dict[int, int] = {}
         while len(rest):
             # 2. the first one left is predominant
             p, rest = int(rest[0]), rest[1:]
             kept.append(p)
-            # 3. it removes what it is nearer to than the class is
+            # 3. it removes the columns that are closer to it than to the class
             removed = symmetrical_uncertainty(information, p, rest) >= relevance[rest]
             lost_to.update(dict.fromkeys(rest[removed].tolist(), p))
             rest = rest[~removed]
         nodes = np.array(kept, np.int64)
         names = self._feature_names()[information.packed.columns]
-        return Selection(
-            nodes,
-            np.full(len(nodes), ROOT),
-            lost_to,
-            irrelevant,
-            {q: f"it is nearer to {str(names[p])!r} than to the class" for q, p in lost_to.items()},
-            scores=relevance[nodes],
-        )
+        closer = {p: Decision(Reason.CLOSER_TO_ANOTHER, {"given": (str(names[p]),)}) for p in kept}
+        dropped |= {q: closer[p] for q, p in lost_to.items()}
+        return Selection(nodes, below_class(nodes), relevance[nodes], dropped, lost_to)
 
 
 def class_uncertainty(information: Information) -> NDArray[np.float64]:

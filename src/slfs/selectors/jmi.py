@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.measures.information import Information
-from slfs.selectors.greedy import GreedySelector
+from slfs.selectors._shared.greedy import GreedySelector
+from slfs.selectors.registry import register
 
 Floats = NDArray[np.float64]
 
 
+@register("jmi")
 class JMI(GreedySelector):
     """Take the features that tell most about the class together with each of those taken.
 

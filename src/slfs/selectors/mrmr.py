@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 
 from slfs._compat import StrOptions
 from slfs.measures.information import Information
-from slfs.selectors.greedy import GreedySelector
+from slfs.selectors._shared.greedy import GreedySelector
+from slfs.selectors.registry import register
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+@register("mrmr")
 class MRMR(GreedySelector):
     """Take the features that are most relevant to the class and least redundant with those taken.
 

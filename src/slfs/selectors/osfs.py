@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from slfs.measures.independence import IndependenceTest
-from slfs.selectors.markov_blanket import MarkovBlanketSelector
-from slfs.selectors.stream import OnlineSet
+from slfs.selectors._shared.markov_blanket import MarkovBlanketSelector
+from slfs.selectors._shared.stream import OnlineSet
+from slfs.selectors.registry import register
 
 
+@register("osfs")
 class OSFS(MarkovBlanketSelector):
     """Keep the features that no few others make independent of the class, as they arrive.
 
@@ -29,6 +31,9 @@ class OSFS(MarkovBlanketSelector):
         say, and the result depends on the order of arrival. 0 turns the rule off.
     degrees_of_freedom : {"full", "adjusted"}, default="full"
         Of a test on levels: all cells of the table, as in LOFS, or less those that are empty.
+    n_features_to_select : int, float or "auto", default="auto"
+        Maximum number of features, or share of the columns; "auto": all that the method selects. If the
+        method selects more, the most relevant ones are kept.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns of numbers to take as categories, as in `SLFS`.
     n_jobs : int or None, default=None

@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 
 from slfs._compat import Interval
 from slfs.measures.information import Information
+from slfs.screening.reasons import Decision, Reason
+from slfs.selectors._shared.selection import Selection
+from slfs.selectors._shared.stream import Numbers, OnlineSet, StreamSelector, conclude_set
 from slfs.selectors.fcbf import class_uncertainty, symmetrical_uncertainty
-from slfs.selectors.selection import Selection
-from slfs.selectors.stream import Numbers, OnlineSet, StreamSelector, conclude_set
+from slfs.selectors.registry import register
 
 
+@register("saola")
 class SAOLA(StreamSelector):
     """Keep the features that no other one of the set makes superfluous, as they arrive.
 
@@ -26,6 +29,9 @@ class SAOLA(StreamSelector):
     ----------
     delta : float, default=0.0
         Features with SU(f,Y) <= delta are irrelevant; pairs with SU(f,k) <= delta are not compared.
+    n_features_to_select : int, float or "auto", default="auto"
+        Maximum number of features, or share of the columns; "auto": all that the method selects. If the
+        method selects more, the most relevant ones are kept.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Columns of numbers to take as categories, as in `SLFS`.
     n_jobs : int or None, default=None
@@ -65,11 +71,13 @@ class SAOLA(StreamSelector):
         self,
         *,
         delta: float = 0.0,
+        n_features_to_select: float | str = "auto",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         self.delta = delta
+        self.n_features_to_select = n_features_to_select
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -85,9 +93,7 @@ class SAOLA(StreamSelector):
         relevance = class_uncertainty(information)
         for f in columns.tolist():
             if relevance[f] <= self.delta:
-                current.irrelevant[f] = (
-                    f"its symmetrical uncertainty with the class is at most delta={self.delta:g}"
-                )
+                current.dropped[f] = Decision(Reason.LOW_UNCERTAINTY)
                 continue
             current.scores[f] = float(relevance[f])
             kept = np.array(current.kept, np.int64)
@@ -105,4 +111,4 @@ class SAOLA(StreamSelector):
 
     def _conclude(self, information: Information, memory: OnlineSet) -> Selection:
         names = self._feature_names()[information.packed.columns]
-        return conclude_set(memory, names, "it is nearer than to the class to")
+        return conclude_set(memory, names, Reason.CLOSER_TO_ANOTHER)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -10,18 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._compat import Interval, StrOptions
-from slfs._core.threads import Threads
+from slfs._core.resources import Resources
 from slfs.base import TrainingData
 from slfs.measures.false_discovery import LordPlusPlus, q_values
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT
-from slfs.screening.pipeline import ColumnFacts
-from slfs.selectors.base import BaseSelector, pays
-from slfs.selectors.insertion import Growth, Rules, TreeBuilder
-from slfs.selectors.selection import Selection
-from slfs.selectors.stream import Numbers, StreamSelector
+from slfs.screening.facts import ColumnFacts, Judge
+from slfs.screening.judging import drop_costly, drop_insignificant
+from slfs.screening.reasons import Decision, Reason
+from slfs.selectors._shared.insertion import Growth, Rules, TreeBuilder
+from slfs.selectors._shared.selection import Selection
+from slfs.selectors._shared.stream import Numbers, StreamSelector
+from slfs.selectors.base import BaseSelector
+from slfs.selectors.registry import register
 
 
+@register("slfs")
 class SLFS(StreamSelector):
     """Select features by growing a tree Bayesian network below the class.
 
@@ -38,8 +43,9 @@ class SLFS(StreamSelector):
     max_children : int or None, default=15
         Most children of the class and of any feature (NCH in the paper, which advises at most 15).
         None: no limit.
-    n_features_to_select : int or None, default=None
-        Keep at most so many features, level by level, within a level as they joined.
+    n_features_to_select : int, float or "auto", default="auto"
+        Maximum number of features, or share of the columns: level by level of the tree, and within a
+        level in the order in which they joined. "auto": as many as the tree holds.
     rule : {"objective", "printed"}, default="objective"
         "objective" puts a feature where J is largest. "printed" follows eq. 8 to 10 of the paper to the
         letter; hardly anything can then join the class after the first feature.
@@ -132,7 +138,6 @@ class SLFS(StreamSelector):
         "relevance_weight": [Interval(Real, 0, None, closed="left")],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "max_children": [Interval(Integral, 1, None, closed="left"), None],
-        "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
         "rule": [StrOptions({"objective", "printed"})],
         "irrelevance": [StrOptions({"mdl", "printed", "reversed", "test"})],
         "swap": [StrOptions({"printed", "objective", "never"})],
@@ -146,7 +151,7 @@ class SLFS(StreamSelector):
         relevance_weight: float = 0.5,
         max_depth: int | None = 2,
         max_children: int | None = 15,
-        n_features_to_select: int | None = None,
+        n_features_to_select: float | str = "auto",
         rule: str = "objective",
         irrelevance: str = "mdl",
         swap: str = "printed",
@@ -169,16 +174,12 @@ class SLFS(StreamSelector):
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
-    def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
-        reasons = super()._irrelevance(facts)
-        cut = facts.coding.mdlp & (np.diff(facts.coding.offset) > 0)
+    def _judge(self) -> Judge:
         if self.irrelevance == "mdl":
-            reasons[(reasons == "") & ~cut & ~pays(facts)] = (
-                "that does not pay for the table of its levels and the classes"
-            )
-        elif self.irrelevance == "test":  # whose p-value is above fdr cannot pass with the others
-            reasons[(reasons == "") & (facts.p_value > self.fdr)] = self._not_found()
-        return reasons
+            return drop_costly
+        if self.irrelevance == "test":
+            return functools.partial(drop_insignificant, fdr=float(self.fdr))
+        return super()._judge()
 
     def _check_streamable(self) -> None:
         super()._check_streamable()
@@ -187,11 +188,11 @@ class SLFS(StreamSelector):
                 f"order={self.order!r} looks at all columns at once. For a stream use order='given'."
             )
 
-    def _fit_table(self, data: TrainingData, threads: Threads) -> None:
+    def _fit_table(self, data: TrainingData, resources: Resources) -> None:
         if self.order == "given":
-            super()._fit_table(data, threads)
+            super()._fit_table(data, resources)
         else:
-            BaseSelector._fit_table(self, data, threads)
+            BaseSelector._fit_table(self, data, resources)
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         candidates = np.arange(len(information.packed))
@@ -210,12 +211,9 @@ class SLFS(StreamSelector):
     def _keep_found(
         self, columns: NDArray[np.int64], found: NDArray[np.bool_], growth: Growth
     ) -> NDArray[np.int64]:
-        """Turn away the packed columns that the tests have not found."""
-        growth.irrelevant.update(dict.fromkeys(columns[~found].tolist(), self._not_found()))
+        """Drop the packed columns that are not significant."""
+        growth.dropped |= dict.fromkeys(columns[~found].tolist(), Decision(Reason.NOT_SIGNIFICANT))
         return columns[found]
-
-    def _not_found(self) -> str:
-        return f"a test does not find it at fdr={self.fdr:g}"
 
     def _look_ahead(self, facts: ColumnFacts, memory: Growth | None) -> Growth:
         growth = Growth() if memory is None else memory
@@ -240,14 +238,15 @@ class SLFS(StreamSelector):
 
     def _conclude(self, information: Information, memory: Growth) -> Selection:  # noqa: ARG002
         nodes = list(memory.tree.parent)
-        place = {ROOT: ROOT, **{node: place for place, node in enumerate(nodes)}}
-        parents = [place[memory.tree.parent[node]] for node in nodes]
+        position = {ROOT: ROOT, **{node: position for position, node in enumerate(nodes)}}
+        parents = [position[memory.tree.parent[node]] for node in nodes]
         return Selection(
             np.array(nodes, np.int64),
             np.array(parents, np.int64),
-            memory.lost_to,
-            memory.irrelevant,
-        ).truncate(self.n_features_to_select)
+            dropped=memory.dropped,
+            lost_to=memory.lost_to,
+            tree=True,
+        )
 
     def _rules(self) -> Rules:
         return Rules(

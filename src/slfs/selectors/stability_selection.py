@@ -18,20 +18,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from slfs._compat import HasMethods, Interval
 from slfs._core.progress import counted, progress_callback
-from slfs._core.threads import Threads
+from slfs._core.resources import Resources
 from slfs._core.warn import quiet
 from slfs.base import TrainingData
+from slfs.counting.backend import make_backend
 from slfs.counting.planes import SampleLayout
-from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
 from slfs.measures.stability import Stability, nogueira
 from slfs.network.tree import ROOT, TreeNetwork
-from slfs.screening.pipeline import ColumnFacts, SpreadTable, code_table
+from slfs.screening.facts import ColumnFacts
+from slfs.screening.judging import keep_all
+from slfs.screening.pipeline import screen_table
+from slfs.screening.plan import SpreadTable
+from slfs.screening.reasons import Decision, Reason
+from slfs.selectors._shared.consensus import ConsensusNetwork, consensus_tree, count_edges
+from slfs.selectors._shared.records import set_decision
+from slfs.selectors._shared.selection import Selection
 from slfs.selectors.base import BaseSelector
-from slfs.selectors.confidence import confidence
-from slfs.selectors.consensus import ConsensusNetwork, consensus_tree, count_edges
-from slfs.selectors.records import OUTRANKED
-from slfs.selectors.selection import Selection
 from slfs.selectors.slfs import SLFS
 from slfs.tables.parts import Part, WithNoise
 from slfs.tables.table import Table
@@ -58,8 +61,9 @@ class StabilitySelection(BaseSelector):
     threshold : float, default=0.6
         Share of the subsamples in which a feature must be chosen. Not used with
         ``fdr``.
-    n_features_to_select : int or None, default=None
-        Keep at most so many: the most frequently chosen, ties by relevance.
+    n_features_to_select : int, float or "auto", default="auto"
+        Maximum number of features, or share of the columns: the most frequently selected, ties by
+        relevance. "auto": all that are selected frequently enough.
     fdr : float or None, default=None
         Share of the kept features that may be noise. The threshold is then found with columns of noise
         that join the table: see the notes.
@@ -132,7 +136,7 @@ class StabilitySelection(BaseSelector):
     >>> print(selector.stability_)
     stability 0.63 (95 % interval 0.35 to 0.90): fair
     >>> selector.explain("sepal width (cm)")
-    "'sepal width (cm)' is dropped: chosen in 1 of 20 subsamples, at least 12 are asked for."
+    "'sepal width (cm)' is dropped as outranked: it has ... selected in 1 of 20 subsamples, ..."
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -140,10 +144,20 @@ class StabilitySelection(BaseSelector):
         "n_subsamples": [Interval(Integral, 2, None, closed="left")],
         "fraction": [Interval(Real, 0, 1, closed="neither")],
         "threshold": [Interval(Real, 0, 1, closed="right")],
-        "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
+        "n_features_to_select": BaseSelector._parameter_constraints["n_features_to_select"],
         "fdr": [Interval(Real, 0, 1, closed="neither"), None],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
+    }
+
+    _fitted: ClassVar[frozenset[str]] = BaseSelector._fitted | {
+        "frequencies_",
+        "noise_frequencies_",
+        "threshold_",
+        "edges_",
+        "edge_frequencies_",
+        "_chosen",
+        "_starts",
     }
 
     def __init__(
@@ -153,7 +167,7 @@ class StabilitySelection(BaseSelector):
         n_subsamples: int = 50,
         fraction: float = 0.5,
         threshold: float = 0.6,
-        n_features_to_select: int | None = None,
+        n_features_to_select: float | str = "auto",
         fdr: float | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -200,27 +214,9 @@ class StabilitySelection(BaseSelector):
             **own, frequency=self.selection_scores_, edge_frequency=self.edge_frequencies_
         )
 
-    def explain(self, column: str | int) -> str:
-        """Say in one sentence why a column was kept or dropped.
-
-        Parameters
-        ----------
-        column : str or int
-            Its name, or its place in the table.
-
-        Returns
-        -------
-        sentence : str
-        """
-        check_is_fitted(self)
-        record = self.features_[self.place(column)]
-        if not record["level"]:
-            return f"{record['name']!r} is dropped: {record['reason']}."
-        told = f"It tells {record['relevance']:.3g} nats about the class."
-        q_value = q_values(self.features_["p_value"])[self.place(column)]
-        evidence = confidence(record["p_value"], q_value)
-        chosen = self.frequency_words(record["frequency"])
-        return f"{record['name']!r} is kept: {chosen}. {told} {evidence}".rstrip()
+    def _shared_figures(self) -> dict[str, Any]:
+        needed = self.threshold_ * self.n_subsamples
+        return super()._shared_figures() | {"needed": None if math.isinf(needed) else round(needed)}
 
     def _inner(self) -> Any:
         if isinstance(self.selector, StabilitySelection):
@@ -231,13 +227,13 @@ class StabilitySelection(BaseSelector):
             raise TypeError(f"selector is a class. Give an object of it: {self.selector.__name__}().")
         return SLFS() if self.selector is None else self.selector
 
-    def _fit_table(self, data: TrainingData, threads: Threads) -> None:
+    def _fit_table(self, data: TrainingData, resources: Resources) -> None:
         if isinstance(data.table, SpreadTable):
             raise TypeError(
                 "StabilitySelection reads some rows of all columns again and again, which tables of "
                 "Dask's do not hand out. Give X.compute() instead."
             )
-        runs, noise_runs = self._runs(data, threads)
+        runs, noise_runs = self._runs(data, resources)
         n_features = data.table.n_features
         counts, noise = _counts(runs, n_features), _counts(noise_runs, n_features)
         calibrated = self.fdr is not None
@@ -250,9 +246,9 @@ class StabilitySelection(BaseSelector):
         self._chosen = np.concatenate([np.sort(columns) for columns, _ in runs])
         self._starts = np.cumsum([0, *(len(columns) for columns, _ in runs)])
         self.edges_ = count_edges(runs, self.n_subsamples)
-        self._keep(data, threads, np.flatnonzero(counts >= needed))
+        self._keep(data, resources, np.flatnonzero(counts >= needed))
 
-    def _runs(self, data: TrainingData, threads: Threads) -> tuple[list[Run], list[Run]]:
+    def _runs(self, data: TrainingData, resources: Resources) -> tuple[list[Run], list[Run]]:
         """What the selector chooses on each subsample: of the columns, and of noise."""
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_subsamples // 2 + 2)
         table, names, categorical = data.table, self._feature_names().tolist(), data.categorical
@@ -260,7 +256,7 @@ class StabilitySelection(BaseSelector):
         if self.fdr is not None:
             noisy = WithNoise(table, names, np.random.default_rng(int(seeds[0])))
             table, names, categorical = noisy, noisy.names, categorical[noisy.source]
-        own = self.n_jobs if threads.budget.limit < math.inf else 1  # a limit is that of one fit
+        own = self.n_jobs if resources.budget.limit < math.inf else 1  # a limit is that of one fit
         selector = clone(self._inner()).set_params(categorical_features=categorical, n_jobs=own)
         work = functools.partial(_select, selector, table, names, data.target.codes)
         halves = [(int(seeds[1 + run // 2]), run % 2 == 1) for run in range(self.n_subsamples)]
@@ -271,75 +267,54 @@ class StabilitySelection(BaseSelector):
                 return work(draw(data.layout, self.fraction, *half))
 
         told = counted(one, self.n_subsamples)
-        at_once = threads.count if threads.budget.limit == math.inf else 1
-        runs = list(threads.each(told, halves, at_once))
+        at_once = resources.threads.count if resources.budget.limit == math.inf else 1
+        runs = list(resources.threads.each(told, halves, at_once))
         if noisy is None:
             return runs, []
         real, noise = ~noisy.is_noise, noisy.is_noise
         return [_only(run, real, noisy) for run in runs], [_only(run, noise, noisy) for run in runs]
 
-    def _keep(self, data: TrainingData, threads: Threads, columns: Ints) -> None:
+    def _keep(self, data: TrainingData, resources: Resources, columns: Ints) -> None:
         """Set the fitted attributes, given the columns that are frequent enough."""
         inner = clone(self._inner())
-        cuts = inner._cut_points(data, threads)
-        code = functools.partial(code_table, layout=data.layout, threads=threads, test=True)
-        facts, store = code(data.table, categorical=data.categorical, keep=_none, cuts=cuts)
+        cuts = inner._cut_points(data, resources)
+        screen = functools.partial(screen_table, layout=data.layout, resources=resources, test=True)
+        facts, store = screen(
+            data.table, categorical=data.categorical, judge=inner._judge(), pack=False, cuts=cuts
+        )
         columns = columns[facts.relevance[columns] > 0]
         order = np.lexsort((columns, -facts.relevance[columns], -self.frequencies_[columns]))
-        kept = np.sort(columns[order[: self.n_features_to_select]])
+        kept = np.sort(columns[order[: self._n_wanted(data.table.n_features)]])
         if len(kept):
             names, every = self._feature_names()[kept].tolist(), np.arange(data.table.n_samples)
             part, own = Part(data.table, names, every, kept), cuts and [cuts[column] for column in kept]
-            _, store = code(part, categorical=data.categorical[kept], keep=_all, cuts=own)
-        information = Information(replace(store.packed(), columns=kept), threads)
+            _, store = screen(part, categorical=data.categorical[kept], judge=keep_all, cuts=own)
+        packed = replace(store.packed(), columns=kept)
+        information = Information(make_backend(packed, resources.threads))
         frequency = self.frequencies_[kept]
         nodes = np.lexsort((kept, -information.relevance, -frequency))
         parents, self.edge_frequencies_ = consensus_tree(self.edges_, kept[nodes])
-        selection = Selection(nodes, parents, scores=frequency[nodes])
-        self._store(information, facts, selection, data.target.classes, data.target.name)
-        self.features_ = self._add_frequencies(self.features_)
+        selection = Selection(nodes, parents, frequency[nodes])
+        self._set_fitted(information, facts, selection, data.target.classes, data.target.name)
+        self.features_ = self._add_frequencies(self.features_, facts)
 
-    def _add_frequencies(self, records: np.recarray[Any, Any]) -> np.recarray[Any, Any]:
-        """The records with a field more, and with reasons that speak of subsamples."""
+    def _add_frequencies(
+        self, records: np.recarray[Any, Any], facts: ColumnFacts
+    ) -> np.recarray[Any, Any]:
+        """The records with the field ``frequency``, and with reasons that concern subsamples."""
         longer = np.zeros(len(records), [*records.dtype.descr, ("frequency", float)])
         for name in records.dtype.names or ():
             longer[name] = records[name]
-        longer["frequency"] = self.frequencies_
-        dropped = ~self.support_
-        longer["role"][dropped & (self.frequencies_ > 0)] = OUTRANKED
-        reasons = {share: self._reason(share) for share in np.unique(self.frequencies_[dropped])}
-        longer["reason"][dropped] = [reasons[share] for share in self.frequencies_[dropped]]
-        silent = dropped & (self.frequencies_ >= self.threshold_) & (records["relevance"] <= 0)
-        longer["reason"][silent] = "on all samples together it tells nothing about the class"
+        frequency = longer["frequency"] = self.frequencies_
+        judged = (frequency == 0) & (facts.reason != Reason.CANDIDATE)
+        rare = ~self.support_ & ~judged
+        frequent = rare & (frequency >= self.threshold_)
+        calibrated = math.isinf(self.threshold_)
+        missed = Reason.NO_THRESHOLD if calibrated else Reason.RARELY_SELECTED
+        set_decision(longer, rare, Decision(missed))
+        set_decision(longer, frequent, Decision(Reason.BEYOND_SIZE))
+        set_decision(longer, frequent & (facts.relevance <= 0), Decision(Reason.NO_INFORMATION))
         return longer.view(np.recarray)
-
-    def _reason(self, frequency: float) -> str:
-        """Why a column with this frequency was dropped."""
-        chosen = self.frequency_words(frequency)
-        if frequency >= self.threshold_:
-            return (
-                f"{chosen}, but others more often, or as often and more relevant (n_features_to_select)"
-            )
-        if self.fdr is not None and math.isinf(self.threshold_):
-            least = math.ceil(round(1 / self.fdr, 9))
-            return (
-                f"{chosen}, but no threshold holds the false discovery rate: that takes at least "
-                f"{least} columns which are chosen more often than noise"
-            )
-        return f"{chosen}, at least {round(self.threshold_ * self.n_subsamples)} are asked for"
-
-    def frequency_words(self, frequency: float) -> str:
-        """Say a frequency as a number of subsamples.
-
-        Parameters
-        ----------
-        frequency : float
-
-        Returns
-        -------
-        words : str
-        """
-        return f"chosen in {round(frequency * self.n_subsamples)} of {self.n_subsamples} subsamples"
 
 
 def draw(layout: SampleLayout, fraction: float, seed: int, second: bool) -> Ints:
@@ -393,11 +368,3 @@ def _calibrate(counts: Ints, noise: Ints, rate: float, n_subsamples: int) -> flo
         if (1 + (noise >= needed).sum()) / max(1, (counts >= needed).sum()) <= rate:
             return needed
     return math.inf
-
-
-def _none(facts: ColumnFacts) -> NDArray[np.bool_]:
-    return np.zeros(len(facts.coding), np.bool_)
-
-
-def _all(facts: ColumnFacts) -> NDArray[np.bool_]:
-    return np.ones(len(facts.coding), np.bool_)

@@ -20,9 +20,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
-from slfs._core.compile import compile_kernels
 from slfs._core.progress import steps
 from slfs.counting.planes import SampleLayout
 from slfs.tables.table import (
@@ -303,14 +301,12 @@ def _cut(blocks: Sequence[SomeBlock], bounds: NDArray[np.int64]) -> list[list[So
 def _pickled(thing: Any) -> bytes:
     """Anything as bytes, functions among it, in what is enough to make it again.
 
-    An estimator is its parameters, the order of the samples their classes, columns in a row two numbers.
+    The order of the samples is sent as their classes, consecutive columns as two numbers.
     """
     import cloudpickle
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         def reducer_override(self, part: Any) -> Any:
-            if isinstance(part, BaseEstimator):
-                return _unfitted, (type(part), part.get_params(deep=False))
             if isinstance(part, SampleLayout):
                 return _laid_out, (_class_codes(part), part.n_classes)
             if isinstance(part, np.ndarray) and _consecutive(part):
@@ -320,10 +316,6 @@ def _pickled(thing: Any) -> bytes:
     stream = io.BytesIO()
     Pickler(stream).dump(thing)
     return stream.getvalue()
-
-
-def _unfitted(kind: Callable[..., object], parameters: dict[str, Any]) -> object:
-    return kind(**parameters)
 
 
 def _class_codes(layout: SampleLayout) -> NDArray[Any]:
@@ -354,7 +346,6 @@ def _run(work: bytes, part: Any, blocks: bytes) -> bytes:
     The results go back compressed: most of what is known of most columns is the same.
     """
     function, own = _unpickled(work), pickle.loads(blocks)
-    compile_kernels()
     _keep_freed_memory()
     table = _Part(part, int(own[0].columns[0]))
     return zlib.compress(pickle.dumps([function(table, block) for block in own]), level=1)

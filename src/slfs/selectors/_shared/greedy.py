@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slfs.measures.information import Information
-from slfs.network.tree import ROOT
-from slfs.screening.pipeline import ColumnFacts
-from slfs.selectors.base import SIZE_CONSTRAINTS, BaseSelector, limit, outranked, pays
-from slfs.selectors.selection import Selection
+from slfs.screening.facts import ColumnFacts
+from slfs.screening.judging import pays
+from slfs.selectors._shared.selection import Selection, below_class
+from slfs.selectors.base import BaseSelector
 
 Floats = NDArray[np.float64]
 
@@ -29,11 +29,6 @@ class GreedySelector(BaseSelector):
     makes its score (`_score`). Where no score can exceed the relevance (`_bounded`), the columns come in
     the order of their relevance, and those whose relevance is below the best score are not counted yet.
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseSelector._parameter_constraints,
-        "n_features_to_select": SIZE_CONSTRAINTS,
-    }
 
     def __init__(
         self,
@@ -69,29 +64,24 @@ class GreedySelector(BaseSelector):
         """Scores of columns that have met all of the ``n_taken`` columns taken."""
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
-        most = len(information.packed)
-        if self.n_features_to_select != "auto":
-            most = min(most, limit(self.n_features_to_select, len(facts.coding)))
+        wanted = self._n_wanted(len(facts.coding))
         order = np.argsort(-information.relevance, kind="stable")
-        if self.n_features_to_select == "auto":
+        if wanted is None:
             order = order[pays(facts)[information.packed.columns[order]]]
+        most = len(order) if wanted is None else min(wanted, len(order))
         taken: list[int] = []
         scores: list[float] = []
         front = _Front(self, information, order)
-        while len(taken) < min(most, len(order)):
-            place, score = front.best(taken)
-            f = int(order[place])
-            if self.n_features_to_select == "auto" and not _pays_given(information, f, taken):
+        while len(taken) < most:
+            position, score = front.best(taken)
+            f = int(order[position])
+            if wanted is None and not _pays_given(information, f, taken):
                 break
             scores.append(score)
             taken.append(f)
-            front.open[place] = False
-        return Selection(
-            np.array(taken, np.int64),
-            np.full(len(taken), ROOT),
-            scores=np.array(scores),
-            outranked=outranked(len(taken)),
-        )
+            front.open[position] = False
+        nodes = np.array(taken, np.int64)
+        return Selection(nodes, below_class(nodes), np.array(scores))
 
 
 class _Front:

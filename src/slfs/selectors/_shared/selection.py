@@ -10,72 +10,79 @@ from numpy.typing import NDArray
 from slfs.coding.codebook import Coding
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
+from slfs.screening.reasons import Decision, Reason
+
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Kept and dropped columns, by packed index.
+    """Selected and dropped columns, by packed index.
 
     Attributes
     ----------
     nodes : ndarray
-        The kept columns, in the order in which they were taken.
+        The selected columns, in the order in which they were selected.
     parents : ndarray
-        The place among ``nodes`` of each one's parent; ROOT for the class.
-    lost_to : dict
-        For a redundant column the one that it lost against.
-    irrelevant, redundant : dict
-        Other columns that were not kept, and why.
+        The node of each one's parent (its position in ``nodes``); ROOT for the class.
     scores : ndarray or None
-        What each kept column scored when it was taken, where the method scores.
-    outranked : str
-        Why the columns that nothing else is said of were not kept.
+        What each selected column scored when it was selected; None: its relevance.
+    dropped : dict of int to Decision
+        Why packed columns were not selected; those that are not in it were outranked.
+    lost_to : dict of int to int
+        For a redundant column the column that makes it redundant.
+    tree : bool
+        Whether the level in the tree tells strongly from weakly relevant columns, as in the paper.
+    ranked : bool
+        Whether ``nodes`` are in the order of preference, so that a shorter selection is its beginning;
+        otherwise the most relevant ones are kept.
     """
 
-    nodes: NDArray[np.int64]
-    parents: NDArray[np.int64]
-    lost_to: dict[int, int] = field(default_factory=dict)
-    irrelevant: dict[int, str] = field(default_factory=dict)
-    redundant: dict[int, str] = field(default_factory=dict)
+    nodes: Ints
+    parents: Ints
     scores: NDArray[np.float64] | None = None
-    outranked: str = ""
+    dropped: dict[int, Decision] = field(default_factory=dict)
+    lost_to: dict[int, int] = field(default_factory=dict)
+    tree: bool = False
+    ranked: bool = True
 
     @property
-    def levels(self) -> NDArray[np.int64]:
+    def levels(self) -> Ints:
         """1 for a child of the class, 2 for its children, and so on."""
         levels = np.ones(len(self.nodes), np.int64)
-        place = self.parents.copy()
-        while (place != ROOT).any():
-            below = place != ROOT
+        above = self.parents.copy()
+        while (above != ROOT).any():
+            below = above != ROOT
             levels[below] += 1
-            place[below] = self.parents[place[below]]
+            above[below] = self.parents[above[below]]
         return levels
 
-    def truncate(self, n_features: int | None) -> Selection:
-        """Keep the first columns, level by level and within a level as they were taken."""
+    def truncate(self, n_features: int | None, relevance: NDArray[np.float64]) -> Selection:
+        """Keep at most ``n_features`` columns: level by level, within a level in order of preference."""
         if n_features is None or n_features >= len(self.nodes):
             return self
-        order = np.argsort(self.levels, kind="stable")
-        kept = np.sort(order[:n_features])
-        place = np.full(len(self.nodes), ROOT)
-        place[kept] = np.arange(len(kept))
+        preference = np.arange(len(self.nodes)) if self.ranked else -relevance[self.nodes]
+        order = np.lexsort((preference, self.levels))
+        kept, cut = np.sort(order[:n_features]), order[n_features:]
+        position = np.full(len(self.nodes), ROOT)
+        position[kept] = np.arange(len(kept))
         parents = self.parents[kept]
-        cut = order[n_features:]
         deep = cut[self.parents[cut] != ROOT]
-        below = zip(self.nodes[deep].tolist(), self.nodes[self.parents[deep]].tolist(), strict=True)
-        reason = f"beyond n_features_to_select={n_features}"
+        above = zip(self.nodes[deep].tolist(), self.nodes[self.parents[deep]].tolist(), strict=True)
+        beyond = Decision(Reason.BEYOND_SIZE)
         return replace(
             self,
             nodes=self.nodes[kept],
-            parents=np.where(parents == ROOT, ROOT, place[parents]),
-            lost_to={**self.lost_to, **dict(below)},
-            redundant={**self.redundant, **{int(node): reason for node in self.nodes[cut]}},
+            parents=np.where(parents == ROOT, ROOT, position[parents]),
+            scores=None if self.scores is None else self.scores[kept],
+            lost_to={**self.lost_to, **dict(above)},
+            dropped={**self.dropped, **dict.fromkeys(self.nodes[cut].tolist(), beyond)},
         )
 
     def winners(self) -> dict[int, int]:
-        """For each column that lost against another: the kept one at the end of the chain, if any.
+        """For each column that lost against another: the selected one at the end of the chain, if any.
 
-        Who won may have lost later, to a swap or to ``n_features_to_select``.
+        The winner may have lost later, to a swap or to ``n_features_to_select``.
         """
         kept = set(self.nodes.tolist())
         found = {}
@@ -89,29 +96,34 @@ class Selection:
         return found
 
 
+def below_class(nodes: Ints) -> Ints:
+    """Parents of columns that all stand directly below the class."""
+    return np.full(len(nodes), ROOT)
+
+
 @dataclass(frozen=True)
 class NetworkCounts:
-    """Counts of the kept columns, from which a classifier of any structure is made.
+    """Counts of the selected columns, from which a classifier of any structure is made.
 
     Attributes
     ----------
     coding : Coding
-        Of the kept columns.
+        Of the selected columns.
     class_totals : ndarray of shape (n_classes,)
     class_counts : list of ndarray of shape (n_levels, n_classes)
-        One for each kept column.
+        One per selected column.
     partners : ndarray
-        The place of each column's parent; of the more relevant sibling that it depends on most, given
-        the class, where the parent is the class; ROOT for the most relevant of these.
+        The node of each column's parent; where the parent is the class, the more relevant sibling on
+        which it depends most given the class; ROOT for the most relevant of these.
     joint_counts : list of ndarray of shape (n_classes, n_levels, n_levels of the partner)
-        One for each kept column; None where there is no partner.
+        One per selected column; None where there is no partner.
     """
 
     coding: Coding
-    class_totals: NDArray[np.int64]
-    class_counts: list[NDArray[np.int64]]
-    partners: NDArray[np.int64]
-    joint_counts: list[NDArray[np.int32] | NDArray[np.int64] | None]
+    class_totals: Ints
+    class_counts: list[Ints]
+    partners: Ints
+    joint_counts: list[NDArray[np.int32] | Ints | None]
 
 
 def make_network(
@@ -120,7 +132,7 @@ def make_network(
     names: NDArray[np.object_],
     class_name: str,
 ) -> TreeNetwork:
-    """Dress the selected tree with names and with what is known of its edges."""
+    """The network of a selection, with names and the information along its edges."""
     nodes, parents = selection.nodes, selection.parents
     mutual_information = information.relevance[nodes]
     conditional_relevance = np.zeros(len(nodes))
@@ -144,18 +156,18 @@ def make_network(
 
 
 def count_network(information: Information, selection: Selection, coding: Coding) -> NetworkCounts:
-    """Count all that any structure over the kept columns needs."""
+    """Count all that any structure over the selected columns needs."""
     partners = selection.parents.copy()
     top = np.flatnonzero(partners == ROOT)
-    for place in top:
-        partners[place] = _closest_sibling(information, selection.nodes, int(place), top)
+    for node in top:
+        partners[node] = _closest_sibling(information, selection.nodes, int(node), top)
     return count_edges(information, selection, coding, partners)
 
 
 def count_edges(
-    information: Information, selection: Selection, coding: Coding, partners: NDArray[np.int64]
+    information: Information, selection: Selection, coding: Coding, partners: Ints
 ) -> NetworkCounts:
-    """Count the kept columns, each together with its partner."""
+    """Count the selected columns, each together with its partner."""
     nodes = selection.nodes
     return NetworkCounts(
         coding=coding.take(information.packed.columns[nodes]),
@@ -169,20 +181,18 @@ def count_edges(
     )
 
 
-def _compact(counts: NDArray[np.int64]) -> NDArray[np.int32] | NDArray[np.int64]:
+def _compact(counts: Ints) -> NDArray[np.int32] | Ints:
     """The same counts in half the memory, where they fit."""
     return counts.astype(np.int32) if counts.max() <= np.iinfo(np.int32).max else counts
 
 
-def _closest_sibling(
-    information: Information, nodes: NDArray[np.int64], place: int, top: NDArray[np.int64]
-) -> int:
+def _closest_sibling(information: Information, nodes: Ints, node: int, top: Ints) -> int:
     """The more relevant child of the class with the largest I(f;k|Y); ties: the smaller column."""
-    node = int(nodes[place])
+    column = int(nodes[node])
     relevance = information.relevance[nodes[top]]
-    own = information.relevance[node]
-    ahead = top[(relevance > own) | ((relevance == own) & (nodes[top] < node))]
+    own = information.relevance[column]
+    ahead = top[(relevance > own) | ((relevance == own) & (nodes[top] < column))]
     if len(ahead) == 0:
         return ROOT
     ahead = ahead[np.argsort(nodes[ahead])]
-    return int(ahead[information.pairs(node, nodes[ahead]).given_class.argmax()])
+    return int(ahead[information.pairs(column, nodes[ahead]).given_class.argmax()])

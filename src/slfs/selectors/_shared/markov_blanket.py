@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from slfs._compat import Interval, StrOptions
 from slfs.measures.independence import FisherTest, IndependenceTest, TableTest, filled
 from slfs.measures.information import Information
-from slfs.screening.pipeline import ColumnFacts
-from slfs.selectors.selection import Selection
-from slfs.selectors.stream import Numbers, OnlineSet, StreamSelector, conclude_set
+from slfs.screening.facts import Judge
+from slfs.screening.judging import drop_constant
+from slfs.screening.reasons import Decision, Reason
+from slfs.selectors._shared.selection import Selection
+from slfs.selectors._shared.stream import Numbers, OnlineSet, StreamSelector, conclude_set
 
 
 class MarkovBlanketSelector(StreamSelector):
@@ -36,6 +38,7 @@ class MarkovBlanketSelector(StreamSelector):
         statistic: str = "g2",
         samples_per_df: float = 5.0,
         degrees_of_freedom: str = "full",
+        n_features_to_select: float | str = "auto",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
@@ -45,15 +48,13 @@ class MarkovBlanketSelector(StreamSelector):
         self.statistic = statistic
         self.samples_per_df = samples_per_df
         self.degrees_of_freedom = degrees_of_freedom
+        self.n_features_to_select = n_features_to_select
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
-    def _irrelevance(self, facts: ColumnFacts) -> NDArray[np.object_]:
-        if self.statistic != "fisher_z":
-            return super()._irrelevance(facts)
-        constant = ~(facts.coding.low < facts.coding.high) & (facts.coding.n_levels == 1)
-        return np.where(constant, "it has one value only", "").astype(object)
+    def _judge(self) -> Judge:
+        return drop_constant if self.statistic == "fisher_z" else super()._judge()
 
     def _arrive(
         self,
@@ -70,7 +71,7 @@ class MarkovBlanketSelector(StreamSelector):
             test = FisherTest(current.values, labels, self.alpha)
         else:
             test = TableTest(
-                information,
+                information.backend,
                 self.alpha,
                 self.statistic,
                 self.samples_per_df,
@@ -82,9 +83,9 @@ class MarkovBlanketSelector(StreamSelector):
             # 1. online relevance: independent of the class on its own
             p_value = test.p_value(f)
             if p_value >= self.alpha:
-                current.irrelevant[f] = f"independent of the class (p = {p_value:.2g})"
+                current.dropped[f] = Decision(Reason.INDEPENDENT, {"p_value": p_value})
                 if p_value == 1.0:
-                    current.irrelevant[f] = "counts as independent of the class: too few samples to test"
+                    current.dropped[f] = Decision(Reason.TOO_FEW_SAMPLES)
                 current.values.pop(f, None)
                 continue
             current.scores[f] = p_value
@@ -97,4 +98,4 @@ class MarkovBlanketSelector(StreamSelector):
 
     def _conclude(self, information: Information, memory: OnlineSet) -> Selection:
         names = self._feature_names()[information.packed.columns]
-        return conclude_set(memory, names, "independent of the class given")
+        return conclude_set(memory, names, Reason.SEPARATED)

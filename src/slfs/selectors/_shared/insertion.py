@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from slfs.measures.false_discovery import LordPlusPlus
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT
+from slfs.screening.reasons import Decision, Reason
 
 NOTHING = -2
 """Stands for "no such node"."""
@@ -72,17 +73,17 @@ class Growth:
     tree : Tree
     lost_to : dict
         For each redundant column the node that it lost against.
-    irrelevant : dict
-        Columns that were turned away before they met the tree, and why.
+    dropped : dict of int to Decision
+        Why columns did not stay in the tree.
     tests : LordPlusPlus or None
         The tests of the columns so far, where columns are tested as they come.
     discoveries : ndarray
-        Of the columns that arrive now, by their place in the table, those that the tests have found.
+        Of the columns that arrive now, by their index in the table, those that the tests have found.
     """
 
     tree: Tree = field(default_factory=Tree)
     lost_to: dict[int, int] = field(default_factory=dict)
-    irrelevant: dict[int, str] = field(default_factory=dict)
+    dropped: dict[int, Decision] = field(default_factory=dict)
     tests: LordPlusPlus | None = None
     discoveries: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
@@ -133,7 +134,7 @@ class TreeBuilder:
         tree, rules = self.tree, self.rules
         node, affinity = best_child(f, ROOT)
         if self._irrelevant_below(f, node):
-            self.growth.irrelevant[f] = f"eq. 7 of the paper ({rules.irrelevance}) turns it away"
+            self.growth.dropped[f] = Decision(Reason.EQUATION_7)
             return
         if node == NOTHING or (self._prefers_class(f, node, affinity) and self._has_room(ROOT)):
             tree.attach(f, ROOT)
@@ -146,6 +147,7 @@ class TreeBuilder:
                 affinity = float(self._affinities(moving, [node])[0])
             if tree.level[node] == rules.max_depth:
                 self.growth.lost_to[moving] = node
+                self.growth.dropped[moving] = Decision(Reason.NO_ROOM)
                 return
             child, child_affinity = best_child(moving, node)
             if child == NOTHING or (affinity > child_affinity and self._has_room(node)):

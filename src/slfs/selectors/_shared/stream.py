@@ -17,17 +17,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from slfs._core.compile import compile_kernels
 from slfs._core.progress import counting
-from slfs._core.threads import Threads
+from slfs._core.resources import Resources
 from slfs.base import TrainingData
+from slfs.counting.backend import make_backend
 from slfs.counting.planes import SampleLayout
 from slfs.counting.store import PlaneStore
 from slfs.measures.information import Information
-from slfs.network.tree import ROOT
-from slfs.screening.pipeline import ColumnFacts, join_facts
+from slfs.screening.facts import ColumnFacts, join_facts
+from slfs.screening.pipeline import screen_table
+from slfs.screening.reasons import Decision, Reason
+from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors.base import BaseSelector
-from slfs.selectors.selection import Selection
 from slfs.tables.table import ColumnSource, Table, read_table, resolve_categorical
 from slfs.tables.target import read_target
 from slfs.tables.values import is_dask
@@ -45,8 +46,8 @@ class OnlineSet:
         What each column that was ever in it scored.
     blankets : dict
         For each redundant column those that made it so.
-    irrelevant : dict
-        Columns that never joined, and why.
+    dropped : dict of int to Decision
+        Why columns never joined.
     values : dict
         Raw numbers of the columns in the set, where the method looks at these.
     """
@@ -54,7 +55,7 @@ class OnlineSet:
     kept: list[int] = field(default_factory=list)
     scores: dict[int, float] = field(default_factory=dict)
     blankets: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    irrelevant: dict[int, str] = field(default_factory=dict)
+    dropped: dict[int, Decision] = field(default_factory=dict)
     values: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
     def leave(self, f: int, blanket: tuple[int, ...]) -> None:
@@ -141,20 +142,19 @@ class StreamSelector(BaseSelector):
             raise TypeError(
                 "blocks is one table. Give an iterable of tables, for example [X], or call fit(X, y)."
             )
-        compile_kernels()
         target = read_target(y)
         layout = SampleLayout.from_class_codes(target.codes, len(target.classes))
-        with Threads(self.n_jobs, self.memory_limit) as threads:
+        with Resources(self.n_jobs, self.memory_limit) as resources:
             arrived, names = None, _Names()
             with counting(len(blocks) if isinstance(blocks, Sized) else None) as step:
                 for block in blocks:
                     names.add(_names_of(block))
-                    arrived = self._take_in(block, layout, arrived, threads)
+                    arrived = self._take_in(block, layout, arrived, resources)
                     step()
             if arrived is None:
                 raise ValueError("blocks is empty: give at least one block of columns.")
             self._set_names(names.joined)
-            self._finish(arrived, target.classes, target.name, threads)
+            self._finish(arrived, target.classes, target.name, resources, keep=True)
         return self
 
     def extend(self, block: Any) -> StreamSelector:
@@ -172,27 +172,32 @@ class StreamSelector(BaseSelector):
         """
         check_is_fitted(self)
         self._check_streamable()
+        if not hasattr(self, "_arrived"):
+            raise ValueError(
+                f"This {type(self).__name__} does not hold the samples that extend needs: after fit, or "
+                "when it was loaded from a file, only the result is kept. Call fit_stream([X], y) first."
+            )
         names, known = _Names(), getattr(self, "feature_names_in_", None)
         names.add(None if known is None else known.tolist())
         names.add(_names_of(block))
         known_state = self.__dict__.copy()
         try:
-            with Threads(self.n_jobs, self.memory_limit) as threads:
+            with Resources(self.n_jobs, self.memory_limit) as resources:
                 before = replace(self._arrived, memory=copy.deepcopy(self._arrived.memory))
-                arrived = self._take_in(block, before.store.layout, before, threads)
+                arrived = self._take_in(block, before.store.layout, before, resources)
                 self._set_names(names.joined)
-                self._finish(arrived, self.classes_, self.network_.class_name, threads)
+                self._finish(arrived, self.classes_, self.network_.class_name, resources, keep=True)
         except BaseException:
             self.__dict__ = known_state
             raise
         return self
 
-    def _fit_table(self, data: TrainingData, threads: Threads) -> None:
-        arrived = self._take_in_table(data.table, data.layout, data.categorical, None, threads)
-        self._finish(arrived, data.target.classes, data.target.name, threads)
+    def _fit_table(self, data: TrainingData, resources: Resources) -> None:
+        arrived = self._take_in_table(data.table, data.layout, data.categorical, None, resources)
+        self._finish(arrived, data.target.classes, data.target.name, resources, keep=False)
 
     def _take_in(
-        self, block: Any, layout: SampleLayout, before: _Arrived | None, threads: Threads
+        self, block: Any, layout: SampleLayout, before: _Arrived | None, resources: Resources
     ) -> _Arrived:
         """Read a block, code it, and let its columns arrive."""
         table = read_table(block)
@@ -202,7 +207,7 @@ class StreamSelector(BaseSelector):
                 "labels. Every block must have the same samples in the same order."
             )
         categorical = resolve_categorical(self.categorical_features, table, None)
-        return self._take_in_table(table, layout, categorical, before, threads)
+        return self._take_in_table(table, layout, categorical, before, resources)
 
     def _take_in_table(
         self,
@@ -210,20 +215,29 @@ class StreamSelector(BaseSelector):
         layout: SampleLayout,
         categorical: NDArray[np.bool_],
         before: _Arrived | None,
-        threads: Threads,
+        resources: Resources,
     ) -> _Arrived:
         first, done, memory, store, parts, n_small = 0, 0, None, None, [], 0
         if before is not None:
             first, done, memory = before.n_columns, before.n_packed, before.memory
             store = before.store.start_of(done)  # a copy of us, or a call that failed, may have gone on
             parts, n_small = before.parts, before.n_small
-        facts, store = self._code(table, layout, categorical, threads, None, store, first)
+        facts, store = screen_table(
+            table,
+            layout,
+            categorical,
+            resources,
+            self._judge(),
+            test=True,
+            store=store,
+            first=first,
+        )
         packed = store.packed()
         n_columns, labels = len(facts.coding), facts.coding.categories
         parts, n_small = [*parts, facts], n_small + 1
         if n_small == _MOST_SMALL:
             parts, n_small = [*parts[:-n_small], join_facts(parts[-n_small:])], 0
-        information = Information(packed, threads)
+        information = Information(make_backend(packed, resources.threads))
 
         def numbers(f: int) -> NDArray[np.float64]:
             """The column f as numbers, samples sorted by class: its levels where it has none."""
@@ -238,14 +252,25 @@ class StreamSelector(BaseSelector):
         return _Arrived(parts, n_small, first + n_columns, store, len(packed), memory)
 
     def _finish(
-        self, arrived: _Arrived, classes: NDArray[Any], class_name: str, threads: Threads
+        self,
+        arrived: _Arrived,
+        classes: NDArray[Any],
+        class_name: str,
+        resources: Resources,
+        *,
+        keep: bool,
     ) -> None:
+        """Set the fitted attributes; ``keep`` what `extend` needs, the packed samples."""
         self.n_features_in_ = arrived.n_columns
         facts = join_facts(arrived.parts)
-        information = Information(arrived.store.packed(arrived.n_packed), threads)
+        information = Information(
+            make_backend(arrived.store.packed(arrived.n_packed), resources.threads)
+        )
         selection = self._conclude(information, arrived.memory)
-        self._store(information, facts, selection, classes, class_name)
-        self._arrived = replace(arrived, parts=[facts], n_small=0)
+        self._set_fitted(information, facts, selection, classes, class_name)
+        self.__dict__.pop("_arrived", None)
+        if keep:
+            self._arrived = replace(arrived, parts=[facts], n_small=0)
 
     def _set_names(self, names: list[str] | None) -> None:
         self.__dict__.pop("feature_names_in_", None)
@@ -293,21 +318,21 @@ def _names_of(block: Any) -> list[str] | None:
     return list(names) if all(isinstance(name, str) for name in names) else None
 
 
-def conclude_set(memory: OnlineSet, names: NDArray[np.object_], reason: str) -> Selection:
+def conclude_set(memory: OnlineSet, names: NDArray[np.object_], reason: Reason) -> Selection:
     """The selection that an online set stands for: its columns below the class.
 
-    ``names`` are those of the packed columns, ``reason`` says why a column leaves, before the names of
-    those that made it so.
+    ``names`` are those of the packed columns; ``reason`` is why a column leaves the set.
     """
     nodes = np.array(memory.kept, np.int64)
+    blankets = {
+        f: Decision(reason, {"given": tuple(str(names[k]) for k in blanket)})
+        for f, blanket in memory.blankets.items()
+    }
     return Selection(
         nodes,
-        np.full(len(nodes), ROOT),
+        below_class(nodes),
+        np.array([memory.scores[f] for f in memory.kept]),
+        {**memory.dropped, **blankets},
         {f: blanket[0] for f, blanket in memory.blankets.items() if len(blanket) == 1},
-        memory.irrelevant,
-        {
-            f: f"{reason} {' and '.join(repr(str(names[k])) for k in blanket)}"
-            for f, blanket in memory.blankets.items()
-        },
-        scores=np.array([memory.scores[f] for f in memory.kept]),
+        ranked=False,
     )

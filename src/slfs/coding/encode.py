@@ -1,0 +1,72 @@
+"""A coding and a later table -> codes: what `predict` and `transform` need. Plain NumPy, no kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs._core.threads import Threads
+from slfs.coding.codebook import Coding, missing_codes
+from slfs.tables.table import LabelBlock, Table
+
+_BLOCK_ENTRIES = 1 << 20
+"""Most values that are read at a time."""
+
+
+def encode_table(
+    table: Table, coding: Coding, columns: NDArray[np.int64], threads: Threads
+) -> NDArray[np.uint8]:
+    """Code some columns of a table: an array (n_columns, n_samples). ``coding`` is that of these."""
+    codes = np.empty((len(columns), table.n_samples), np.uint8)
+    order = np.arange(table.n_samples)
+
+    def encode(part: NDArray[np.int64]) -> None:
+        if int(part[0]) in coding.categories:
+            labels = table.label_block(int(columns[part[0]]), order)
+            codes[part] = encode_labels(coding, int(part[0]), labels)
+        else:
+            values = table.number_block(columns[part], order).dense()
+            codes[part] = _encode_numbers(coding.take(part), values)
+
+    if len(columns):
+        threads.map(encode, _blocks(coding, table.n_samples))
+    return codes
+
+
+def encode_labels(coding: Coding, column: int, block: LabelBlock) -> NDArray[np.uint8]:
+    """Code one column by the values of its categories: an array of shape (1, n_samples)."""
+    missing = int(missing_codes(coding)[column])
+    levels = coding.categories[column]
+    codes = [
+        missing if gone or not isinstance(value, Hashable) else levels.get(value, missing)
+        for value, gone in zip(block.values, block.missing, strict=True)
+    ]
+    return np.array([codes], np.uint8)
+
+
+def _blocks(coding: Coding, n_samples: int) -> list[NDArray[np.int64]]:
+    """Split the columns: categories one by one, numbers in blocks of a size that suits the cache."""
+    width = max(1, _BLOCK_ENTRIES // max(n_samples, 1))
+    blocks: list[list[int]] = [[]]
+    for column in range(len(coding)):
+        alone = column in coding.categories
+        if alone or len(blocks[-1]) == width or (blocks[-1] and blocks[-1][0] in coding.categories):
+            blocks.append([])
+        blocks[-1].append(column)
+    return [np.array(block) for block in blocks if block]
+
+
+def _encode_numbers(coding: Coding, values: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Code numbers, one row per column, by the number of the column's thresholds below each."""
+    codes = np.empty(values.shape, np.uint8)
+    missing = missing_codes(coding)
+    for j, (row, out) in enumerate(zip(values, codes, strict=True)):
+        unknown = np.isnan(row)
+        thresholds = coding.column_thresholds(j)
+        index = np.searchsorted(thresholds, row)
+        if not coding.cut[j]:  # the thresholds are the levels: any other value was never seen
+            unknown |= np.append(thresholds, np.nan)[index] != row
+        out[:] = np.where(unknown, missing[j], index)
+    return codes

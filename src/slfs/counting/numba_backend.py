@@ -1,0 +1,146 @@
+"""The counting protocol by numba kernels on one or several threads."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs._core.indices import PackedIndex
+from slfs.counting.backend import Codes, ConditionalCounts, CountingBackend, Ints
+from slfs.counting.kernels import PackedArrays, decode, level_sums, pair_sums
+from slfs.counting.marginals import column_sums
+from slfs.counting.permutations import count_exceedances, sums_with_labels
+from slfs.counting.planes import MAX_PLANE_LEVELS, SampleLayout, pack_block
+from slfs.counting.strata import strata_by_planes, strata_by_samples
+
+_THREAD_WORTH = 300_000
+"""Nanoseconds of counting below which a second thread costs more than it saves."""
+
+_NO_TABLES = np.empty((0, 0, 0), np.int64)
+
+
+class NumbaBackend(CountingBackend):
+    """Count by popcounts of AND-ed planes, or by going through samples where that is cheaper."""
+
+    _pooled: PackedArrays | None = None
+    _sample_bits: NDArray[np.uint64] | None = None
+    _decoded: dict[int, Codes] | None = None
+
+    def codes(self, f: PackedIndex) -> Codes:
+        codes = np.empty(self.packed.layout.n_samples, np.uint8)
+        decode(self.packed.arrays, np.uint64(f), codes)
+        return codes
+
+    def column_sums(self) -> Ints:
+        levels = self.packed.arrays.levels.astype(np.int64)
+        counts, n_classes = self.packed.arrays.class_counts, self.packed.layout.n_classes
+        return column_sums(counts, levels, n_classes, self.nlogn)
+
+    def pair_sums(self, f: PackedIndex, others: Ints) -> Ints:
+        return self._pair_sums(self.packed.arrays, f, others)
+
+    def pooled_pair_sums(self, f: PackedIndex, others: Ints) -> Ints:
+        if self._pooled is None:
+            self._pooled = self.packed.pooled()
+        return self._pair_sums(self._pooled, f, others)[:, 0]
+
+    def joint_counts(self, f: PackedIndex, k: PackedIndex) -> Ints:
+        levels = self.packed.arrays.levels
+        shape = (self.packed.layout.n_classes, int(levels[f]), int(levels[k]))
+        tables = np.empty((1, shape[0], shape[1] * shape[2]), np.int64)
+        other, sums = np.array([k], np.uint64), np.empty((1, 2), np.int64)
+        table, rest = self.nlogn.table, self.nlogn.rest
+        pair_sums(self.packed.arrays, np.uint64(f), other, table, rest, sums, tables)
+        return tables.reshape(shape)
+
+    def conditional_counts(self, f: PackedIndex, given: Sequence[int]) -> ConditionalCounts:
+        arrays, layout = self.packed.arrays, self.packed.layout
+        levels = int(arrays.levels[f])
+        n_strata = int(np.prod([int(arrays.levels[k]) for k in given], dtype=np.int64))
+        nlogn = self.nlogn.table
+        if self._by_planes(f, given, n_strata):
+            if self._sample_bits is None:
+                self._sample_bits = layout.sample_bits()
+            table = np.zeros((n_strata, levels, layout.n_classes), np.int64)
+            chosen = np.array(given, np.uint64)
+            half = strata_by_planes(arrays, np.uint64(f), chosen, self._sample_bits, nlogn, table)
+            return ConditionalCounts(table, int(half))
+        strata = np.zeros(layout.n_samples, np.uint64)
+        for k in given:
+            strata = strata * arrays.levels[k] + self._kept_codes(k)
+        if n_strata > layout.n_samples:  # most are empty: number the others
+            found, index = np.unique(strata, return_inverse=True)
+            strata, n_strata = index.astype(np.uint64), len(found)
+        table = np.zeros((n_strata, levels, layout.n_classes), np.int64)
+        half = strata_by_samples(self._kept_codes(f), strata, layout.first_sample, nlogn, table)
+        return ConditionalCounts(table, int(half))
+
+    def weighted_sums(self, columns: Ints, weights: Ints) -> Ints:
+        levels = self.packed.arrays.levels[columns].astype(np.int64)
+        sums = np.zeros((int(levels.sum()), weights.shape[1]), np.int64)
+        level_sums(self.packed.arrays, columns.astype(np.uint64), np.ascontiguousarray(weights), sums)
+        return sums
+
+    def label_sums(self, labels: Codes) -> Ints:
+        sums = np.empty(len(self.packed), np.int64)
+        planes, counts = _label_planes(labels[np.newaxis])[0], np.bincount(labels)
+        sums_with_labels(self.packed.arrays, planes, counts, self.nlogn.table, sums)
+        return sums
+
+    def count_exceedances(
+        self, columns: Ints, permuted: Codes, observed: Ints, enough: int, hits: Ints, draws: Ints
+    ) -> None:
+        planes, counts = _label_planes(permuted), np.bincount(permuted[0])
+        arrays, nlogn = self.packed.arrays, self.nlogn.table
+
+        def draw(part: NDArray[np.uint64]) -> None:
+            count_exceedances(arrays, part, planes, counts, nlogn, observed, enough, hits, draws)
+
+        self.threads.map(draw, np.array_split(columns.astype(np.uint64), self.threads.count))
+
+    def _pair_sums(self, arrays: PackedArrays, f: PackedIndex, others: Ints) -> Ints:
+        sums = np.empty((len(others), 2), np.int64)
+        indices = others.view(np.uint64)
+        table, rest = self.nlogn.table, self.nlogn.rest
+
+        def count(piece: slice) -> None:
+            pair_sums(arrays, np.uint64(f), indices[piece], table, rest, sums[piece], _NO_TABLES)
+
+        self.threads.map(count, self._pieces(f, len(others)))
+        return sums
+
+    def _pieces(self, f: PackedIndex, n_others: int) -> list[slice]:
+        """Split the other columns among the threads, if counting takes long enough to be worth it."""
+        planes = float(self.packed.arrays.levels[f])
+        work = n_others * (15 + 0.15 * planes * planes * self.packed.layout.n_words)
+        count = self.threads.count if work > _THREAD_WORTH else 1
+        bounds = [n_others * piece // count for piece in range(count + 1)]
+        return [slice(begin, end) for begin, end in itertools.pairwise(bounds)]
+
+    def _by_planes(self, f: PackedIndex, given: Sequence[int], n_strata: int) -> bool:
+        """Whether AND-ing planes is the cheaper way to count strata; the integers are the same."""
+        arrays, layout = self.packed.arrays, self.packed.layout
+        if max(int(arrays.levels[k]) for k in (f, *given)) > MAX_PLANE_LEVELS:
+            return False
+        planes = n_strata * (int(arrays.levels[f]) + 1)
+        by_planes = planes * (0.4 * layout.n_words + 2 * layout.n_classes)
+        return by_planes < (3 + len(given)) * layout.n_samples
+
+    def _kept_codes(self, f: int) -> Codes:
+        """Codes of a column that is likely to be asked for again."""
+        if self._decoded is None:
+            self._decoded = {}
+        if f not in self._decoded:
+            self._decoded[f] = self.codes(PackedIndex(f))
+        return self._decoded[f]
+
+
+def _label_planes(labels: Codes) -> NDArray[np.uint64]:
+    """The planes of each row of labels, one row each."""
+    layout = SampleLayout.from_class_codes(np.zeros(labels.shape[1], np.int64), 1)
+    n_labels = np.full(len(labels), int(labels.max()) + 1)
+    none = np.empty(0, np.int64)
+    return pack_block(layout, none, labels, n_labels, none).words.reshape(len(labels), -1)

@@ -1,0 +1,54 @@
+"""What is known about each column before any two are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.coding.codebook import Coding, join_arrays, join_codings
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What is known about each column alone: arrays with one entry per column.
+
+    Attributes
+    ----------
+    n_samples, n_classes : int
+    coding : Coding
+        How each column becomes levels.
+    entropy, relevance : ndarray of float
+        H(f) and I(f;Y) in nats.
+    p_value : ndarray of float
+        Of independence from the class, on levels that were made without the class; NaN unless asked for.
+    reason : ndarray of int8
+        The `Reason` why a column is dropped at once; `Reason.CANDIDATE` for the others.
+    """
+
+    n_samples: int
+    n_classes: int
+    coding: Coding
+    entropy: NDArray[np.float64]
+    relevance: NDArray[np.float64]
+    p_value: NDArray[np.float64]
+    reason: NDArray[np.int8]
+
+
+Judge = Callable[[ColumnFacts], NDArray[np.int8]]
+"""Decides about each column alone: the code of a `Reason` per column. Must be picklable, for Dask."""
+
+
+def join_facts(parts: list[ColumnFacts]) -> ColumnFacts:
+    """Concatenate the facts of consecutive columns; the list is emptied to save memory."""
+    if len(parts) == 1:
+        return parts.pop()
+    n_samples, n_classes = parts[0].n_samples, parts[0].n_classes
+    codings = [part.coding for part in parts]
+    names = ("entropy", "relevance", "p_value", "reason")
+    fields = [[getattr(part, name) for part in parts] for name in names]
+    parts.clear()
+    coding = join_codings(codings)
+    return ColumnFacts(n_samples, n_classes, coding, *(join_arrays(own) for own in fields))

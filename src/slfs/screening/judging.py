@@ -1,0 +1,64 @@
+"""Facts about columns -> which of them are irrelevant, and why.
+
+Plain functions, so that they can be pickled and sent to Dask workers.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.screening.facts import ColumnFacts
+from slfs.screening.reasons import Reason
+
+Reasons = NDArray[np.int8]
+
+
+def keep_all(facts: ColumnFacts) -> Reasons:
+    """Drop nothing."""
+    return np.full(len(facts.coding), Reason.CANDIDATE, np.int8)
+
+
+def drop_constant(facts: ColumnFacts) -> Reasons:
+    """Drop columns with a single level that also have a single value."""
+    columns = facts.coding.columns
+    constant = (columns["n_levels"] == 1) & ~(columns["low"] < columns["high"])
+    return np.where(constant, Reason.CONSTANT, Reason.CANDIDATE).astype(np.int8)
+
+
+def drop_one_level(facts: ColumnFacts, *, merged: Reason = Reason.NO_CUT) -> Reasons:
+    """Drop columns with a single level; ``merged`` is the reason for those with several values."""
+    reasons = drop_constant(facts)
+    one_level = facts.coding.columns["n_levels"] == 1
+    reasons[one_level & (reasons == Reason.CANDIDATE)] = merged
+    return reasons
+
+
+def drop_uninformative(facts: ColumnFacts) -> Reasons:
+    """Drop columns with a single level or without information about the class: the default."""
+    reasons = drop_one_level(facts)
+    reasons[(reasons == Reason.CANDIDATE) & (facts.relevance <= 0)] = Reason.NO_INFORMATION
+    return reasons
+
+
+def drop_costly(facts: ColumnFacts) -> Reasons:
+    """Drop also columns that were not cut by MDLP and have less information than they cost."""
+    reasons = drop_uninformative(facts)
+    cut = facts.coding.cut & (np.diff(facts.coding.offset) > 0)
+    reasons[(reasons == Reason.CANDIDATE) & ~cut & ~pays(facts)] = Reason.COSTS_MORE
+    return reasons
+
+
+def drop_insignificant(facts: ColumnFacts, *, fdr: float) -> Reasons:
+    """Drop also columns whose own p-value is above the FDR: they cannot pass with the others."""
+    reasons = drop_uninformative(facts)
+    reasons[(reasons == Reason.CANDIDATE) & (facts.p_value > fdr)] = Reason.NOT_SIGNIFICANT
+    return reasons
+
+
+def pays(facts: ColumnFacts) -> NDArray[np.bool_]:
+    """Whether each column has more information than its parameters cost: 2 N R(f) > (d-1)(c-1) log N."""
+    cost = (facts.coding.n_levels - 1) * (facts.n_classes - 1) * math.log(facts.n_samples)
+    return 2 * facts.n_samples * facts.relevance > cost

@@ -1,0 +1,171 @@
+"""Records and figures -> sentences. The only place where decisions are put into words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from slfs.screening.reasons import BY_LABEL, Reason, Role
+
+Figures = Mapping[str, Any]
+"""Parameters of the selector, and the figures behind a decision."""
+
+GRADES = ((1e-4, "overwhelming"), (0.01, "strong"), (0.05, "moderate"), (0.2, "weak"))
+"""The largest q-value for each grade of evidence."""
+
+_NOTHING = 1e-9
+"""Less information than this, in nats, is none."""
+
+_PLAIN = (Reason.CONSTANT, Reason.NO_CUT, Reason.NO_INFORMATION, Reason.MERGED)
+"""Reasons of columns without information, which is not mentioned for them."""
+
+_LEAST_P = 1e-9
+"""p-values below this are shown as a bound."""
+
+
+def explain(record: Any, figures: Figures) -> str:
+    """Say in one sentence why a column was selected or dropped.
+
+    ``figures`` holds the parameters of the selector, ``n_features_`` (number of selected columns),
+    ``relevance_share`` (relevance as a share of the class entropy) and the figures of the decision.
+    """
+    name, role = record["name"], record["role"]
+    has = (
+        f"it has {record['relevance']:.3g} nats of information about the class "
+        f"({figures['relevance_share']:.0%} of the class entropy)"
+    )
+    if role == Role.STRONG:
+        return f"{name!r} is selected as strongly relevant: {has} and is a child of the class."
+    if role == Role.WEAK:
+        return f"{name!r} is selected as weakly relevant{_below_parent(record)}"
+    if role == Role.SELECTED:
+        often = ""
+        if "n_subsamples" in figures:
+            often = f"it was {frequency(record['frequency'], figures['n_subsamples'])}, and "
+        return f"{name!r} is selected: {often}{has}."
+    reason = BY_LABEL[record["reason"]]
+    why = _WHY[reason](record, figures)
+    return f"{name!r} is dropped as {role}: {why if reason in _PLAIN else f'{has}, but {why}'}."
+
+
+def _below_parent(record: Any) -> str:
+    parent = record["parent"]
+    shared = f"it shares {record['mutual_information']:.3g} nats with its parent {parent!r}"
+    if record["conditional_relevance"] < _NOTHING:
+        return f": {shared} and adds no information about the class to it, but the tree has room."
+    return (
+        f" but not redundant: {shared} and adds {record['conditional_relevance']:.3g} nats of "
+        "information about the class to it."
+    )
+
+
+def _no_room(record: Any, _: Figures) -> str:
+    room = "there is no room for it in the tree (max_depth, max_children)"
+    if record["lost_to"] is None:
+        return room
+    return (
+        f"it shares {record['mutual_information']:.3g} nats with {record['lost_to']!r}, adds only "
+        f"{record['conditional_relevance']:.3g} nats to it, and {room}"
+    )
+
+
+def _separated(_: Any, figures: Figures) -> str:
+    return f"it is independent of the class given {_listed(figures['given'])}"
+
+
+def _closer(_: Any, figures: Figures) -> str:
+    return f"it is closer to {_listed(figures['given'])} than to the class (symmetrical uncertainty)"
+
+
+def _outranked(_: Any, figures: Figures) -> str:
+    count = figures["n_features_"]
+    if count == 0:
+        return "no column was worth selecting"
+    return f"{count} other column{'s were' if count > 1 else ' was'} preferred"
+
+
+def _beyond_size(_: Any, figures: Figures) -> str:
+    return f"only {figures['n_features_']} columns were asked for (n_features_to_select)"
+
+
+def _rarely(record: Any, figures: Figures) -> str:
+    words = frequency(record["frequency"], figures["n_subsamples"])
+    return f"it was {words}, fewer than the {figures['needed']} required"
+
+
+def _no_threshold(record: Any, figures: Figures) -> str:
+    words = frequency(record["frequency"], figures["n_subsamples"])
+    least = math.ceil(round(1 / figures["fdr"], 9))
+    return (
+        f"it was {words}, and no threshold controls the FDR at {figures['fdr']:g}: that takes at least "
+        f"{least} columns that are selected more often than noise"
+    )
+
+
+_WHY: dict[Reason, Callable[[Any, Figures], str]] = {
+    Reason.CANDIDATE: _outranked,
+    Reason.CONSTANT: lambda *_: "it has a single value",
+    Reason.NO_CUT: lambda *_: "MDLP finds no cut that is worth its cost",
+    Reason.NO_INFORMATION: lambda *_: "its levels contain no information about the class",
+    Reason.COSTS_MORE: lambda *_: "this is less than its parameters cost (MDL)",
+    Reason.NOT_SIGNIFICANT: lambda _, figures: (
+        f"it is not significant at a false discovery rate of fdr={figures['fdr']:g}"
+    ),
+    Reason.MERGED: lambda *_: "all its intervals can be merged into one without inconsistency",
+    Reason.EQUATION_7: lambda _, figures: (
+        f"equation 7 of the paper (irrelevance={figures['irrelevance']!r}) excludes it"
+    ),
+    Reason.LOW_UNCERTAINTY: lambda _, figures: (
+        f"its symmetrical uncertainty with the class is at most delta={figures['delta']:g}"
+    ),
+    Reason.INDEPENDENT: lambda _, figures: (
+        f"a test finds it independent of the class (p = {figures['p_value']:.2g})"
+    ),
+    Reason.TOO_FEW_SAMPLES: lambda *_: (
+        "there are too few samples to test it, so it counts as independent of the class"
+    ),
+    Reason.NOT_AFFORDABLE: lambda _, figures: (
+        f"adding it has p = {figures['p_value']:.2g}, above the level {figures['level']:.2g}"
+    ),
+    Reason.NO_ROOM: _no_room,
+    Reason.CLOSER_TO_ANOTHER: _closer,
+    Reason.SEPARATED: _separated,
+    Reason.OUTRANKED: _outranked,
+    Reason.BEYOND_SIZE: _beyond_size,
+    Reason.RARELY_SELECTED: _rarely,
+    Reason.NO_THRESHOLD: _no_threshold,
+}
+
+
+def frequency(share: float, n_subsamples: int) -> str:
+    """A selection frequency as a number of subsamples."""
+    return f"selected in {round(share * n_subsamples)} of {n_subsamples} subsamples"
+
+
+def evidence(p_value: float, q_value: float) -> str:
+    """Say how strong the evidence is that a column depends on the class; "" where it is unknown."""
+    if math.isnan(p_value) or math.isnan(q_value):
+        return ""
+    p = f"p < {_LEAST_P:g}" if p_value < _LEAST_P else f"p = {p_value:.2g}"
+    return f"Evidence that it depends on the class: {grade(q_value)} ({p}, FDR {percent(q_value)})."
+
+
+def grade(q_value: float) -> str:
+    """How strong the evidence is, in a word; "" where it is unknown."""
+    if math.isnan(q_value):
+        return ""
+    return next((word for most, word in GRADES if q_value <= most), "none")
+
+
+def percent(q_value: float) -> str:
+    """A q-value as a percentage; "" where it is unknown."""
+    if math.isnan(q_value):
+        return ""
+    if q_value < GRADES[0][0]:
+        return "< 0.01%"
+    return f"{100 * q_value:.0f}%" if q_value >= 0.1 else f"{100 * q_value:.2g}%"
+
+
+def _listed(names: Any) -> str:
+    return " and ".join(repr(str(name)) for name in names)

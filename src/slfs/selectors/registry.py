@@ -1,0 +1,77 @@
+"""Selectors by name: those in this package, and those of other packages.
+
+A selector class registers itself with ``@register("name")``. The modules of this package are imported
+when the list is asked for; installed packages are found through the entry point group "slfs.selectors",
+whose entries name a selector class (or a module that registers some).
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import Any, TypeVar
+
+ENTRY_POINTS = "slfs.selectors"
+
+Class = TypeVar("Class", bound=type)
+
+_registered: dict[str, type[Any]] = {}
+
+
+def register(name: str) -> Callable[[Class], Class]:
+    """Register a selector class under the name that the command line uses.
+
+    Parameters
+    ----------
+    name : str
+        Such as "fast-osfs".
+
+    Returns
+    -------
+    decorator : callable
+    """
+
+    def decorate(kind: Class) -> Class:
+        known = _registered.get(name)
+        if known is not None and (known.__module__, known.__qualname__) != (
+            kind.__module__,
+            kind.__qualname__,
+        ):
+            raise ValueError(
+                f"Two selectors are registered as {name!r}: {known.__module__}.{known.__qualname__} and "
+                f"{kind.__module__}.{kind.__qualname__}. Choose another name."
+            )
+        _registered[name] = kind
+        return kind
+
+    return decorate
+
+
+def selectors() -> dict[str, type[Any]]:
+    """All registered selector classes by name, those of slfs first.
+
+    Returns
+    -------
+    selectors : dict of str to class
+
+    Examples
+    --------
+    >>> from slfs.selectors import selectors
+    >>> selectors()["mrmr"]
+    <class 'slfs.selectors.mrmr.MRMR'>
+    """
+    _import_all()
+    return dict(_registered)
+
+
+@functools.cache
+def _import_all() -> None:
+    """Import the modules of this package, then the entry points of others."""
+    package = importlib.import_module("slfs.selectors")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"slfs.selectors.{module.name}")
+    for entry in entry_points(group=ENTRY_POINTS):
+        entry.load()
