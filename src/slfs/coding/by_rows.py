@@ -25,7 +25,7 @@ from slfs.tables.table import Table
 MAX_BINS = 4096
 """Values of a column that are told apart where it is cut by MDLP."""
 
-_SAMPLE = 1 << 17
+SAMPLE_ROWS = 1 << 17
 """Rows that the bins are made from."""
 
 
@@ -175,7 +175,7 @@ def _sample_edges(
     The sample has one row of each stretch of rows, by chance, so that rows in a rhythm do no harm. It is
     the same whatever the pieces in which it is read.
     """
-    step = max(1, layout.n_samples // _SAMPLE)
+    step = max(1, layout.n_samples // SAMPLE_ROWS)
     first = np.arange(0, layout.n_samples, step)
     sample = first + np.random.default_rng(0).integers(step, size=len(first))
     sampled: list[list[NDArray[np.float64]]] = [[] for _ in columns]

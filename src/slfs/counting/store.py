@@ -26,21 +26,21 @@ class PlaneStore:
     Parameters
     ----------
     layout : SampleLayout
-    most_bytes : float, default=inf
-        Planes that take more go to the file.
+    max_bytes : float, default=inf
+        Planes that take more memory are moved to a file.
 
     Attributes
     ----------
     layout : SampleLayout
     """
 
-    def __init__(self, layout: SampleLayout, most_bytes: float = math.inf) -> None:
+    def __init__(self, layout: SampleLayout, max_bytes: float = math.inf) -> None:
         self.layout = layout
         self._columns = _Growing(np.empty(0, np.int64))
         self._levels = _Growing(np.empty(0, np.uint64))
         self._counts = _Growing(np.empty(0, np.int64))
         self._words: _Growing | _Filed = _Growing(np.empty(0, np.uint64))
-        self._most_bytes = most_bytes
+        self.max_bytes = max_bytes
 
     def __len__(self) -> int:
         return self._columns.length
@@ -51,7 +51,7 @@ class PlaneStore:
         self._levels.append(block.levels)
         self._counts.append(block.class_counts)
         self._words.append(block.words)
-        if 8 * self._words.length > self._most_bytes:
+        if 8 * self._words.length > self.max_bytes:
             self.spill()
 
     def spill(self) -> bool:
@@ -66,7 +66,7 @@ class PlaneStore:
         if n_columns == len(self):
             return self
         packed = self.packed(n_columns)
-        own = PlaneStore(self.layout, self._most_bytes)
+        own = PlaneStore(self.layout, self.max_bytes)
         arrays = packed.arrays
         own.append(PackedBlock(packed.columns, arrays.levels, arrays.words, arrays.class_counts))
         return own

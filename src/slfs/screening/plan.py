@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -55,6 +57,28 @@ class Plan:
     plane_bytes: float
 
 
+@dataclass(frozen=True)
+class BlockLimits:
+    """Upper limits for tests and measurements: results must not depend on them."""
+
+    n_rows: float = math.inf
+    n_columns: float = math.inf
+    plane_bytes: float = math.inf
+
+
+_limits: ContextVar[BlockLimits] = ContextVar("slfs_block_limits", default=BlockLimits())
+
+
+@contextmanager
+def block_limits(limits: BlockLimits) -> Iterator[None]:
+    """Limit the size of blocks and of planes in memory, in the current thread."""
+    token = _limits.set(limits)
+    try:
+        yield
+    finally:
+        _limits.reset(token)
+
+
 @runtime_checkable
 class SpreadTable(Protocol):
     """A table on other machines: the work is sent to its columns."""
@@ -84,18 +108,21 @@ def make_plan(table: Table, categorical: NDArray[np.bool_], resources: Resources
         entries = min(BLOCK_ENTRIES, most // at_once)
         n_rows = min(n_samples - 1, most // at_once) if tall else n_samples
     kind = np.where(table.numbers, np.where(categorical, "levels", "mdlp"), "labels")
-    parts = split_columns(kind, n_samples, entries)
-    return Plan([Block(part, str(kind[part[0]]), n_rows) for part in parts], at_once, rest)
+    limits = _limits.get()
+    parts = split_columns(kind, n_samples, entries, limits.n_columns)
+    n_rows = int(min(n_rows, limits.n_rows))
+    blocks = [Block(part, str(kind[part[0]]), n_rows) for part in parts]
+    return Plan(blocks, at_once, min(rest, limits.plane_bytes))
 
 
 def split_columns(
-    kind: NDArray[np.str_], n_samples: int, entries: int = BLOCK_ENTRIES
+    kind: NDArray[np.str_], n_samples: int, entries: int, most: float = math.inf
 ) -> list[NDArray[np.int64]]:
     """Cut 0 .. len(kind) - 1 where the kind changes, and where a part would become too wide.
 
     Columns of labels are blocks of their own.
     """
-    width = max(1, min(entries // max(n_samples, 1), -(-len(kind) // _BLOCKS)))
+    width = int(max(1, min(entries // max(n_samples, 1), -(-len(kind) // _BLOCKS), most)))
     alone = kind == "labels"
     begins = np.flatnonzero(np.concatenate([[True], (kind[1:] != kind[:-1]) | alone[1:]]))
     parts = []

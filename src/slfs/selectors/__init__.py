@@ -6,7 +6,17 @@ class that derives from `BaseSelector` and is decorated with `register` from `re
 line, saving, the experiments and the checks find it there. What several methods share is in `_shared`.
 """
 
+from slfs.screening.reasons import Decision, Reason
+from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.registry import register, selectors
 
-__all__ = ["BaseSelector", "register", "selectors"]
+__all__ = [
+    "BaseSelector",
+    "Decision",
+    "Reason",
+    "Selection",
+    "below_class",
+    "register",
+    "selectors",
+]
