@@ -16,13 +16,10 @@ from slfs.selectors import BaseSelector, Selection, below_class, register
 class FirstRelevant(BaseSelector):
     """Select the first relevant columns of a table."""
 
-    def __init__(
-        self, n_features_to_select=3, *, categorical_features="from_dtype", n_jobs=None, memory_limit=None
-    ):
+    def __init__(self, n_features_to_select=3, *, categorical_features="from_dtype", n_jobs=None):
         self.n_features_to_select = n_features_to_select
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
 
     def _select(self, information, facts):
         nodes = np.arange(len(information.packed))

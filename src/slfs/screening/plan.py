@@ -66,7 +66,7 @@ class BlockLimits:
     plane_bytes: float = math.inf
 
 
-_limits: ContextVar[BlockLimits] = ContextVar("slfs_block_limits", default=BlockLimits())
+_limits: ContextVar[BlockLimits | None] = ContextVar("slfs_block_limits", default=None)
 
 
 @contextmanager
@@ -108,7 +108,7 @@ def make_plan(table: Table, categorical: NDArray[np.bool_], resources: Resources
         entries = min(BLOCK_ENTRIES, most // at_once)
         n_rows = min(n_samples - 1, most // at_once) if tall else n_samples
     kind = np.where(table.numbers, np.where(categorical, "levels", "mdlp"), "labels")
-    limits = _limits.get()
+    limits = _limits.get() or BlockLimits()
     parts = split_columns(kind, n_samples, entries, limits.n_columns)
     n_rows = int(min(n_rows, limits.n_rows))
     blocks = [Block(part, str(kind[part[0]]), n_rows) for part in parts]
