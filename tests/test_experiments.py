@@ -275,7 +275,7 @@ def test_the_figures_of_the_benchmarks_page_are_those_of_the_rows():
         *(f"{ranks[name]:.2f}" for name in ("SLFS", "CMIM", "JMI")),
         *(f"{statistics.mean_ranks(naive)[name]:.2f}" for name in ("SLFS", "CMIM")),
         *(f"{own_ranks[name]:.2f}" for name in ("SLFS", "CMIM")),
-        *(f"{100 * equal[name].mean():.2f} %" for name in ("SLFS", "CMIM")),
+        *(f"{100 * equal[name].mean():.2f}%" for name in ("SLFS", "CMIM")),
         *(f"{statistics.friedman(equal).ranks[name]:.2f}" for name in ("SLFS", "CMIM")),
     ]
     kinds = rows[rows["method"] == "SLFS"].pivot_table(
