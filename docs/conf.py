@@ -1,4 +1,4 @@
-"""How Sphinx builds the site: Markdown by MyST, reference from docstrings, tutorials by running them."""
+"""Sphinx configuration: Markdown with MyST, reference from docstrings, tutorials that are executed."""
 
 import re
 import sys
@@ -35,31 +35,21 @@ html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
 
-# Types stand in the docstrings: they are not shown a second time in the signatures.
+# Types are in the docstrings, so signatures do not repeat them.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
-numpydoc_validation_exclude = {  # dataclasses: "Attributes"
+numpydoc_validation_exclude = {  # dataclasses, which describe their fields under "Attributes"
     r"(Tree|Consensus)Network$",
-    r"datasets\.Dataset$",
-    r"stability\.Stability$",
-    r"comparing\.(NetworkComparison|NetworkPair|FoldScore)$",
+    r"measures\.Stability$",
+    r"evaluation\.(NetworkComparison|NetworkPair|FoldScore)$",
+    r"files\.DataFile",
 }
 numpydoc_validation_checks = {
-    *("GL03", "GL05", "GL06", "GL07", "GL08", "GL09", "GL10"),  # sections: there, known, in order
-    *("SS01", "SS03", "SS06"),  # a summary, of one line, with a full stop
-    *(
-        "PR01",
-        "PR02",
-        "PR03",
-        "PR04",
-        "PR05",
-        "PR06",
-        "PR08",
-        "PR09",
-        "PR10",
-    ),  # parameters: none that does not exist
-    *("RT01", "RT04", "RT05", "YD01", "SA02", "SA03"),  # returns and references
+    *("GL03", "GL05", "GL06", "GL07", "GL08", "GL09", "GL10"),  # sections: known, and in order
+    *("SS01", "SS03", "SS06"),  # summary: one line with a full stop
+    *("PR01", "PR02", "PR03", "PR04", "PR05", "PR06", "PR08", "PR09", "PR10"),  # parameters
+    *("RT01", "RT04", "RT05", "YD01", "SA02", "SA03"),  # returns, yields, see also
 }
 
 sphinx_gallery_conf = {
@@ -76,13 +66,13 @@ sphinx_gallery_conf = {
 
 
 def _skip_foreign(app, what, name, member, skip, options):  # noqa: ARG001
-    """Leave out of a class what it inherits from scikit-learn: it is described there."""
+    """Skip methods inherited from scikit-learn, which documents them."""
     function = getattr(member, "fget", None) or getattr(member, "__func__", member)
     return skip or not str(getattr(function, "__module__", "slfs")).startswith("slfs")
 
 
 def _escape_shapes(app, what, name, member, options, lines):  # noqa: ARG001
-    """Keep "(n_features_,)" from being read as a link."""
+    """Escape "(n_features_,)", which would be read as a link."""
     lines[:] = [re.sub(r"(?<=[( ]n_features)((?:_in)?)_(?=[,)])", r"\1\\_", line) for line in lines]
 
 

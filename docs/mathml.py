@@ -1,4 +1,4 @@
-"""Formulas -> MathML, which browsers draw themselves: no script and no network to read the site."""
+"""LaTeX formulas -> MathML, which browsers render without scripts or a network connection."""
 
 from docutils import nodes
 from docutils.utils.math import MathError

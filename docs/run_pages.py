@@ -1,7 +1,7 @@
-"""Markdown pages -> their Python blocks, run one after another -> the output that each page must show.
+"""Run the Python blocks of Markdown pages and compare their output with the page.
 
-A fence ``python`` is run; what it prints must stand in a fence ``text`` right below it. All blocks of a
-page share one namespace. ``python docs/run_pages.py PAGE ...`` writes the outputs into the pages.
+A ``python`` block is executed; its output must follow in a ``text`` block. All blocks of a page share
+one namespace. ``python docs/run_pages.py PAGE ...`` updates the output in the pages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BLOCK = re.compile(
 
 @dataclass(frozen=True)
 class Block:
-    """What the page shows below a piece of code, what this printed, and the line where it begins."""
+    """Output that the page shows below a block, output of the block, and the line where it starts."""
 
     line: int
     shown: str
@@ -29,7 +29,7 @@ class Block:
 
 
 def run_page(page: Path) -> Iterator[Block]:
-    """Run the blocks of a page in one namespace."""
+    """Run the blocks of a page in one namespace and yield their output."""
     text = page.read_text(encoding="utf-8")
     namespace: dict[str, object] = {"__name__": "__main__"}
     for match in _BLOCK.finditer(text):
@@ -42,15 +42,15 @@ def run_page(page: Path) -> Iterator[Block]:
 
 
 def write_outputs(page: Path) -> None:
-    """Put what the blocks print into the page."""
+    """Write the output of the blocks into the page."""
     printed = iter([block.printed for block in run_page(page)])
 
-    def renew(match: re.Match[str]) -> str:
+    def update(match: re.Match[str]) -> str:
         output = next(printed)
         code = f"```python\n{match['code']}```\n"
         return f"{code}\n```text\n{output}```\n" if output else code
 
-    page.write_text(_BLOCK.sub(renew, page.read_text(encoding="utf-8")), encoding="utf-8")
+    page.write_text(_BLOCK.sub(update, page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

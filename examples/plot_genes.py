@@ -1,20 +1,24 @@
 """
-Which genes tell two kinds of tumour apart?
-===========================================
+Gene expression: many more columns than samples
+===============================================
 
-Tables of gene expression have few patients and thousands of genes. Two things make them hard. Some
-genes tell the classes apart by pure chance. And genes work in *modules*: dozens of genes rise and fall
-together, so that many answers are equally good.
+This tutorial is for readers whose table has many more columns than samples. At the end you will
+have selected genes at a controlled false discovery rate, read the tree, and measured how stable the
+selection is.
 
-This tutorial uses made data, so that we know the truth. It has the shape of the well-known colon and
-leukemia tables: 72 patients, 5000 genes.
+Gene expression tables have few patients and thousands of genes, which causes two problems. Some
+genes differ between the classes by chance. And genes belong to *modules* of dozens of correlated
+genes, so that many selections are equally good.
+
+The data are synthetic, so that the informative genes are known. Their shape is that of the
+well-known colon and leukemia datasets: 72 patients, 5000 genes.
 """
 
 # %%
-# Made patients
-# -------------
-# Forty modules of 25 genes each. Three of the modules differ between the two kinds of tumour. The other
-# 4000 genes are noise.
+# Synthetic data
+# --------------
+# There are forty modules of 25 genes each. Three of the modules differ between the two types of
+# tumor. The other 4000 genes are noise.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,12 +29,12 @@ from slfs import BNSLFS, SLFS
 from slfs.plotting import NetworkDisplay
 
 N_PATIENTS, N_GENES, N_MODULES, MODULE_SIZE = 72, 5000, 40, 25
-TRUE_MODULES = (0, 1, 2)
+INFORMATIVE = (0, 1, 2)
 
 random = np.random.default_rng(7)
-tumour = pd.Series(np.repeat(["ALL", "AML"], [47, 25]), name="tumour")
+tumor = pd.Series(np.repeat(["ALL", "AML"], [47, 25]), name="tumor")
 activity = random.normal(size=(N_PATIENTS, N_MODULES))
-activity[:, TRUE_MODULES] += 2.2 * (tumour == "AML").to_numpy()[:, np.newaxis]
+activity[:, INFORMATIVE] += 2.2 * (tumor == "AML").to_numpy()[:, np.newaxis]
 genes = random.normal(size=(N_PATIENTS, N_GENES))
 module_of = np.full(N_GENES, -1)
 for module in range(N_MODULES):
@@ -43,89 +47,94 @@ table = pd.DataFrame(genes, columns=names)
 
 
 def kinds(columns):
-    """How many of the columns belong to a module that matters, to another one, to none."""
+    """Count the columns in an informative module, in another module, and in none."""
     modules = module_of[columns]
-    true = np.isin(modules, TRUE_MODULES)
+    informative = np.isin(modules, INFORMATIVE)
     return {
-        "true module": sum(true),
-        "other module": sum(~true & (modules >= 0)),
+        "informative module": sum(informative),
+        "other module": sum(~informative & (modules >= 0)),
         "noise": sum(modules < 0),
     }
 
 
 # %%
-# With so many columns, ask for a test
-# ------------------------------------
-# The default, ``irrelevance="mdl"``, judges each gene alone. Among 5000 genes some pass by chance.
-# ``irrelevance="test"`` accounts for their number: it holds the false discovery rate at ``alpha``.
+# Control the false discovery rate
+# --------------------------------
+# The default, ``irrelevance="mdl"``, decides about each gene separately. Of 5000 genes some pass by
+# chance. ``irrelevance="test"`` takes the number of genes into account: it controls the false
+# discovery rate at ``fdr``, which is 5% by default.
 
-selectors = {kind: SLFS(irrelevance=kind).fit(table, tumour) for kind in ("mdl", "test")}
+selectors = {kind: SLFS(irrelevance=kind).fit(table, tumor) for kind in ("mdl", "test")}
 pd.DataFrame({kind: kinds(found.get_support(indices=True)) for kind, found in selectors.items()})
 
 # %%
-# The tree
-# --------
-# Six places below the class are enough to look at. Genes of one module hang below each other. So the
-# branches of the tree are the modules, and the genes
-# next to the class are their representatives. Nobody told the method about modules.
+# Read the tree
+# -------------
+# For a readable plot, the tree is limited to six children per node. Genes of the same module are in
+# the same branch. Each branch represents a module, and the child of the class is its
+# representative. SLFS has no information about the modules except the data.
 
-selector = SLFS(irrelevance="test", max_children=6).fit(table, tumour)
+selector = SLFS(irrelevance="test", max_children=6).fit(table, tumor)
 NetworkDisplay.from_estimator(selector)
 
 # %%
-# A gene that was dropped is not worthless. ``explain`` says which gene stands for it.
+# A gene that was dropped as redundant may still be informative. ``explain`` names the selected gene
+# that represents it.
 
 dropped = next(j for j in range(N_GENES) if selector.features_["role"][j] == "redundant")
 print(selector.explain(dropped))
 
 # %%
-# How stable is the answer?
-# -------------------------
-# Leave out a fifth of the patients, at random, thirty times, and look at what is selected with
-# ``max_depth=1``, that is, which genes stand next to the class.
+# Measure the stability
+# ---------------------
+# We leave out a fifth of the patients at random, thirty times, and select with ``max_depth=1``,
+# that is, only children of the class.
 
-rounds = 30
-hits = np.zeros((rounds, N_GENES), dtype=bool)
-for turn in range(rounds):
+n_subsamples = 30
+hits = np.zeros((n_subsamples, N_GENES), dtype=bool)
+for subsample in range(n_subsamples):
     some = random.permutation(N_PATIENTS)[:58]
-    sparse_selector = SLFS(irrelevance="test", max_depth=1).fit(genes[some], tumour[some])
-    hits[turn] = sparse_selector.get_support()
+    sparse_selector = SLFS(irrelevance="test", max_depth=1).fit(genes[some], tumor[some])
+    hits[subsample] = sparse_selector.get_support()
 
 by_gene = hits.mean(axis=0)
 by_module = np.array([hits[:, module_of == module].any(axis=1).mean() for module in range(N_MODULES)])
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
-often = np.argsort(-by_gene)[:15]
-colours = np.where(np.isin(module_of[often], TRUE_MODULES), "#0b6e99", "#c44e52")
-left.barh([names[j] for j in often][::-1], by_gene[often][::-1], color=colours[::-1])
-left.set(xlim=(0, 1), xlabel="share of the rounds", title="The 15 genes selected most often")
+most = np.argsort(-by_gene)[:15]
+colours = np.where(np.isin(module_of[most], INFORMATIVE), "#0b6e99", "#c44e52")
+left.barh([names[j] for j in most][::-1], by_gene[most][::-1], color=colours[::-1])
+left.set(xlim=(0, 1), xlabel="share of the subsamples", title="Most frequently selected genes")
 left.tick_params(axis="y", labelsize=7)
 right.bar(
-    range(N_MODULES), by_module, color=["#0b6e99" if m in TRUE_MODULES else "#c44e52" for m in range(40)]
+    range(N_MODULES), by_module, color=["#0b6e99" if m in INFORMATIVE else "#c44e52" for m in range(40)]
 )
-right.set(ylim=(0, 1.05), xlabel="module", title="Some gene of the module is selected")
+right.set(ylim=(0, 1.05), xlabel="module", title="Modules with a selected gene")
 
 # %%
-# Which *gene* stands for a module changes from round to round: they are nearly copies of each other.
-# Which *modules* are found hardly changes.
+# Which *gene* represents a module changes between subsamples, because the genes of a module are
+# nearly copies of each other. Which *modules* are found hardly changes.
+# :class:`~slfs.StabilitySelection` computes such frequencies for any selector.
 #
-# Does it classify?
-# -----------------
-# Everything is learned inside the training parts, the selection too.
+# Estimate the accuracy
+# ---------------------
+# The selection is part of the cross-validation: it is learned inside the training sets.
 
 accuracy = {
-    "largest class": max(np.mean(tumour == "ALL"), np.mean(tumour == "AML")),
-    "BNSLFS, mdl": cross_val_score(BNSLFS(SLFS()), table, tumour, cv=8).mean(),
-    "BNSLFS, test": cross_val_score(BNSLFS(SLFS(irrelevance="test")), table, tumour, cv=8).mean(),
+    "largest class": max(np.mean(tumor == "ALL"), np.mean(tumor == "AML")),
+    "BNSLFS, mdl": cross_val_score(BNSLFS(SLFS()), table, tumor, cv=8).mean(),
+    "BNSLFS, test": cross_val_score(BNSLFS(SLFS(irrelevance="test")), table, tumor, cv=8).mean(),
 }
 print(pd.Series(accuracy).round(3).to_string())
 
 # %%
-# The noise does the classifier little harm here. What the test buys is a list that one can believe.
+# The noise has little effect on the classifier here. The advantage of the test is a list of genes
+# with few false discoveries.
 #
-# In plain words
-# --------------
-# With 72 patients and 5000 genes, use ``irrelevance="test"``: nearly all noise is then gone. Read the
-# tree by its branches, not by its leaves: a branch is a group of genes that say the same thing. Do not
-# trust the name of a single gene before you have looked at the stability. Another sample of patients
-# will name another gene of the same group.
+# Summary
+# -------
+# - With many more columns than samples, use ``irrelevance="test"``. It removes nearly all noise.
+# - Interpret the branches of the tree rather than single features: a branch is a group of features
+#   with similar information.
+# - Check the stability before you report a single gene. On other patients another gene of the same
+#   group may be selected.

@@ -1,12 +1,13 @@
 """
-Who renews a subscription? A survey with holes
-==============================================
+A survey: mixed types and missing values
+========================================
 
-Surveys are mixed: numbers, words, grades, yes and no, and many questions without an answer. ``SLFS``
-takes such a table as it is. A missing answer is an answer too, and sometimes the most telling one.
+This tutorial is for readers whose table has numbers, categories and missing values. At the end you
+will have selected the questions of a survey that predict a renewed subscription, without any
+preprocessing, and seen that a missing answer can be informative.
 
-The survey is made, so that we know what to expect: people renew if they use the service much and find
-it useful; and those who are unhappy tend to skip the question about the price.
+The survey is synthetic, so that the result is known: people renew if they use the service often and
+find it useful, and unhappy people tend to skip the question about the price.
 """
 
 # %%
@@ -16,6 +17,7 @@ it useful; and those who are unhappy tend to skip the question about the price.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from scipy.stats import entropy
 from sklearn.model_selection import cross_val_score
 
 from slfs import BNSLFS, SLFS, NaiveBayes
@@ -48,43 +50,41 @@ renews = pd.Series(renews, name="renews")
 survey.head()
 
 # %%
-# Select, with nothing prepared
-# -----------------------------
-# Numbers are cut into intervals, words and grades keep their levels, holes are a level of their own.
-# Post codes look like numbers but are names, so we say so.
+# Select features without preprocessing
+# -------------------------------------
+# Numbers are discretized into intervals, categories keep their levels, and missing values are a
+# level of their own. Postal codes are numbers, but their order has no meaning, so we declare them
+# as categorical.
 
 selector = SLFS(categorical_features=["post code"]).fit(survey, renews)
 NetworkDisplay.from_estimator(selector)
 
 # %%
-# A record for each question
-# --------------------------
+# ``features_`` has one record for each question
+# ----------------------------------------------
 
-columns = ["name", "role", "relevance", "n_levels", "parent", "reason"]
+columns = ["name", "role", "relevance", "q_value", "n_levels", "parent", "reason"]
 pd.DataFrame(selector.features_)[columns].round(3)
 
 # %%
-# Ask why
-# -------
+# Explain the selection
+# ---------------------
 
 for question in ("hours a week", "minutes a day", "price is", "region", "post code"):
     print(selector.explain(question))
 
 # %%
-# The silent answer
-# -----------------
-# ``price is`` is kept although what people say about the price was drawn by lot. What tells is who does
-# *not* say it. Fill the holes with the most frequent answer, as is often done, and most of that is
-# lost:
+# Missing answers are informative
+# -------------------------------
+# ``price is`` is selected, although the answers to this question are random. The information is in
+# the *missing* answers. Imputing the most frequent answer removes most of it. Relevance is shown in
+# nats, and as a percentage of the class entropy:
 
 filled = survey.assign(**{"price is": survey["price is"].fillna("fair")})
-relevance = {
-    "holes kept": selector.features_["relevance"][3],
-    "holes filled": SLFS(categorical_features=["post code"])
-    .fit(filled, renews)
-    .features_["relevance"][3],
-}
-print(pd.Series(relevance).round(4).to_string())
+imputed = SLFS(categorical_features=["post code"]).fit(filled, renews)
+relevance = pd.Series({"missing values kept": selector.scores_[3], "imputed": imputed.scores_[3]})
+percent = 100 * relevance / entropy(renews.value_counts())
+print(pd.DataFrame({"nats": relevance.round(4), "% of class entropy": percent.round(1)}).to_string())
 
 share = (renews == "yes").groupby(survey["price is"].fillna("(no answer)")).mean().sort_values()
 figure, axes = plt.subplots(figsize=(5, 2.4), layout="constrained")
@@ -92,23 +92,23 @@ axes.barh(
     share.index, share, color=["#c44e52" if name == "(no answer)" else "#0b6e99" for name in share.index]
 )
 axes.axvline((renews == "yes").mean(), color="#222222", linewidth=1, linestyle="--")
-axes.set(xlabel="share that renews (dashed: all)", xlim=(0, 1), title="price is ...")
+axes.set(xlabel="share of renewals (dashed: all people)", xlim=(0, 1), title="price is ...")
 
 # %%
-# Predict for new people
-# ----------------------
-# New answers may have holes, and words that were never seen. Nothing stops.
+# Predict for new samples
+# -----------------------
+# New samples may have missing values and unknown categories. The classifier accepts both.
 
 classifier = selector.to_classifier()
-newcomers = survey.head(3).copy()
-newcomers.loc[0, "price is"] = "outrageous"
-newcomers.loc[1, "hours a week"] = np.nan
+new_samples = survey.head(3).copy()
+new_samples.loc[0, "price is"] = "outrageous"
+new_samples.loc[1, "hours a week"] = np.nan
 print(
-    pd.DataFrame(classifier.predict_proba(newcomers), columns=classifier.classes_).round(3).to_string()
+    pd.DataFrame(classifier.predict_proba(new_samples), columns=classifier.classes_).round(3).to_string()
 )
 
 # %%
-# And how good is it? The selection is part of what is validated.
+# The accuracy is estimated by cross-validation, including the selection.
 
 models = {
     "BNSLFS": BNSLFS(SLFS(categorical_features=["post code"])),
@@ -118,8 +118,10 @@ accuracy = {name: cross_val_score(model, survey, renews, cv=5).mean() for name, 
 print(pd.Series(accuracy).round(3).to_string())
 
 # %%
-# In plain words
-# --------------
-# Use and usefulness decide. Minutes a day repeat hours a week, and the tree shows it: one hangs below
-# the other. Region, age and post code say nothing. And whoever skips the question about the price is
-# likely to leave: so do not throw away or fill in missing answers before you have looked at them.
+# Summary
+# -------
+# - The use of the service and its usefulness predict the renewal.
+# - Minutes a day is redundant with hours a week, which the tree shows: one is a child of the other.
+# - Region, age and postal code are irrelevant.
+# - People who skip the question about the price are unlikely to renew. Look at missing values
+#   before you impute or remove them.

@@ -1,4 +1,4 @@
-"""The pages of the site and the tutorials run, show what they print, and link to what exists."""
+"""Pages and tutorials run, show their real output and link to existing files; figures of the README hold."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ import slfs
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="the site is not part of this copy")
+README = ROOT / "README.md"
+pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="this copy has no documentation")
 
-HAND_WRITTEN = sorted(
+PAGES = sorted(
     page
     for page in DOCS.rglob("*.md")
     if page.name != "results.md" and not {"_build", "generated"} & set(page.relative_to(DOCS).parts)
@@ -37,19 +38,19 @@ def run_pages(monkeypatch: pytest.MonkeyPatch) -> Any:
     sys.modules.pop("run_pages", None)
 
 
-@pytest.mark.parametrize("page", HAND_WRITTEN, ids=_name)
-def test_page_shows_what_its_code_prints(
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_page_shows_the_output_of_its_code(
     page: Path, run_pages: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for block in run_pages.run_page(page):
         assert block.shown == block.printed, (
-            f"{_name(page)}, code below line {block.line}: the page shows something else than the code "
-            f"prints. If the new output is right: python docs/run_pages.py {_name(page)}"
+            f"{_name(page)}, line {block.line}: the page does not show the output of this block. If the "
+            f"new output is right, run: python docs/run_pages.py {_name(page)}"
         )
 
 
-def test_commands_of_the_page_on_the_command_line(
+def test_commands_on_the_command_line_page_run(
     run_pages: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     testing = pytest.importorskip("typer.testing")
@@ -57,29 +58,29 @@ def test_commands_of_the_page_on_the_command_line(
 
     monkeypatch.chdir(tmp_path)
     page = DOCS / "command-line.md"
-    list(run_pages.run_page(page))  # makes the files
+    list(run_pages.run_page(page))  # writes the data files
     commands = re.findall(
         r"^```sh\nslfs (.*)\n```\n(?:\n```text\n((?s:.*?))```)?", page.read_text(), re.M
     )
     assert len(commands) >= 5
     for command, shown in commands:
         result = testing.CliRunner().invoke(app, shlex.split(command))
-        assert result.exit_code == 0, f"slfs {command}: {result.output}"
-        assert not shown or result.stdout == shown
+        assert result.exit_code == 0, f"slfs {command}: {result.output} {result.exception!r}"
+        assert not shown or result.stdout == shown, f"slfs {command}"
 
 
-@pytest.mark.parametrize("page", HAND_WRITTEN, ids=_name)
-def test_local_links_lead_somewhere(page: Path) -> None:
+@pytest.mark.parametrize("page", [*PAGES, README], ids=_name)
+def test_local_links_exist(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
-        made = target.endswith("results.md") or "generated/" in target
-        assert made or target.startswith("http") or (page.parent / target).exists(), (
+        generated = target.endswith("results.md") or "generated/" in target
+        assert generated or target.startswith("http") or (page.parent / target).exists(), (
             f"{_name(page)} links to {target}, which does not exist"
         )
 
 
 @pytest.mark.parametrize("tutorial", TUTORIALS, ids=_name)
-def test_tutorial_runs_and_draws(tutorial: Path) -> None:
+def test_tutorial_runs_and_plots(tutorial: Path) -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot")
     before = pyplot.get_backend()
     pyplot.switch_backend("Agg")
@@ -95,15 +96,15 @@ def test_tutorials_exist() -> None:
     assert {path.stem for path in TUTORIALS} >= {"plot_genes", "plot_survey", "plot_text"}
 
 
-def test_reference_lists_everything_public() -> None:
+def test_api_reference_lists_all_public_names() -> None:
     text = (DOCS / "api" / "index.md").read_text(encoding="utf-8")
-    missing = {"slfs": slfs.__all__}
-    for module in re.findall(r"currentmodule:: (slfs\.\w+)", text):
-        missing[module] = getattr(importlib.import_module(module), "__all__", [])
-    listed = set(text.split())
-    assert {module: set(names) - listed for module, names in missing.items()} == {
-        module: set() for module in missing
-    }
+    modules = {"slfs", *re.findall(r"currentmodule:: (slfs[.\w]*)", text)}
+    packages = ("datasets", "evaluation", "files", "measures", "plotting", "report", "saving")
+    assert modules >= {f"slfs.{name}" for name in packages}
+    listed = set(re.findall(r"\w+", text))
+    for module in sorted(modules):
+        public = getattr(importlib.import_module(module), "__all__", [])
+        assert set(public) <= listed, module
 
 
 def test_every_method_has_a_page() -> None:
@@ -114,3 +115,27 @@ def test_every_method_has_a_page() -> None:
         "MDLPDiscretizer",
         "StabilitySelection",
     }
+
+
+def test_readme_is_short_and_shows_both_commands() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150
+    assert "make demo" in text
+    assert "make test" in text
+
+
+def test_figures_of_the_readme_are_those_of_the_benchmarks_page() -> None:
+    text = README.read_text(encoding="utf-8")
+    benchmarks = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+    praznik, ours = (
+        [float(cell) for cell in re.findall(r"[\d.]+", line.split("|", 2)[2])]
+        for library in ("praznik", "slfs")
+        for line in re.findall(rf"^\| mRMR, {library}.*$", benchmarks, re.M)
+    )
+    ratios = [theirs / own for theirs, own in zip(praznik, ours, strict=True)]
+    assert f"**{min(ratios):.0f} to {max(ratios):.0f} times** faster" in text
+    seconds, memory = re.findall(
+        r"^\| 1000 × 10 000 000 \| ([\d.]+ s) \| ([\d.]+ GiB)", benchmarks, re.M
+    )[0]
+    assert f"**{seconds}** for 10 million columns" in text
+    assert memory in text

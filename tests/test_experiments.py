@@ -23,6 +23,7 @@ from slfs.evaluation.classify import Fold
 from slfs.evaluation.numbers import to_numbers
 
 STORED = Path(__file__).parent.parent / "experiments"
+BENCHMARKS = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
 
 @pytest.fixture
@@ -263,18 +264,18 @@ def test_the_stored_rows_are_complete():
     assert not rows.duplicated([*run.KEY, "classifier"]).any()
 
 
-def test_the_figures_of_the_readme_are_those_of_the_rows():
+def test_the_figures_of_the_benchmarks_page_are_those_of_the_rows():
     rows = pd.read_parquet(STORED / "rows.parquet")
     equal = statistics.accuracies(statistics.comparison(rows))[list(statistics.FILTERS)]
     naive = statistics.accuracies(statistics.comparison(rows, bayes="NB"))[list(statistics.FILTERS)]
     ranks, own = statistics.mean_ranks(equal), statistics.comparison(rows, "own")
-    text = (STORED.parent / "README.md").read_text("utf-8")
+    text = BENCHMARKS.read_text("utf-8")
     own_ranks = statistics.mean_ranks(statistics.accuracies(own))
     figures = [
         *(f"{ranks[name]:.2f}" for name in ("SLFS", "CMIM", "JMI")),
         *(f"{statistics.mean_ranks(naive)[name]:.2f}" for name in ("SLFS", "CMIM")),
         *(f"{own_ranks[name]:.2f}" for name in ("SLFS", "CMIM")),
-        *(f"{100 * equal[name].mean():.2f} %" for name in ("SLFS", "CMIM")),
+        *(f"{100 * equal[name].mean():.2f}%" for name in ("SLFS", "CMIM")),
         *(f"{statistics.friedman(equal).ranks[name]:.2f}" for name in ("SLFS", "CMIM")),
     ]
     kinds = rows[rows["method"] == "SLFS"].pivot_table(
@@ -306,7 +307,7 @@ def test_the_stored_selections_on_subsamples_are_those_of_the_methods(paper_data
 
 
 def test_stability_on_arcene_in_the_stored_rows():
-    """What the page and the README say: mRMR is more stable than SLFS, FCBF less at its own size."""
+    """What both pages say: mRMR is more stable than SLFS, FCBF less at its own size."""
     rows = pd.read_parquet(STORED / "stability.parquet")
     found = stability.stabilities(rows, "equal").loc["arcene"]
     assert found["SLFS"].n_runs == 50
@@ -314,7 +315,7 @@ def test_stability_on_arcene_in_the_stored_rows():
     equal = rows[(rows["dataset"] == "arcene") & (rows["size"] == "equal")]
     sizes = rows[(rows["dataset"] == "arcene") & (rows["size"] == "own")]["n_selected"]
     assert equal["limit"].unique().tolist() == [int(sizes.median())]
-    text = " ".join((STORED.parent / "README.md").read_text("utf-8").split())
+    text = " ".join(BENCHMARKS.read_text("utf-8").split())
     for method in ("SLFS", "mRMR MID", "FCBF"):
         one = found[method]
         assert f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" in text, method
