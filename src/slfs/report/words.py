@@ -1,39 +1,86 @@
-"""Facts and records -> sentences."""
+"""A selection -> sentences and figures for a reader.
+
+The report and the command line take everything that they say about a column from here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from slfs.screening.reasons import Role
-from slfs.selectors._shared.sentences import explain
-from slfs.selectors.base import BaseSelector
+import numpy as np
+from scipy.special import entr
+
+from slfs.selectors.confidence import flukes, grade
+from slfs.selectors.records import (
+    IRRELEVANT,
+    OUTRANKED,
+    REDUNDANT,
+    SELECTED,
+    STRONG,
+    WEAK,
+    explain,
+    explain_in_full,
+)
+
+__all__ = [
+    "ROLES",
+    "class_entropy",
+    "explain_in_full",
+    "fdr_text",
+    "frequency_text",
+    "grade",
+    "sentence_templates",
+    "summary",
+]
+
+ROLES = [STRONG, WEAK, SELECTED, REDUNDANT, OUTRANKED, IRRELEVANT]
+"""In the order in which they are listed."""
+
+DROPPED = [REDUNDANT, OUTRANKED, IRRELEVANT]
+
+
+def class_entropy(selector: Any) -> float:
+    """The entropy of the class in nats: the largest relevance that a column can have."""
+    totals = selector.network_counts_.class_totals
+    return float(entr(totals / totals.sum()).sum())
+
+
+def fdr_text(q_value: float) -> str:
+    """A q-value as a percentage; "" where it is not known."""
+    return flukes(q_value)
+
+
+def frequency_text(selector: Any, column: int) -> str:
+    """In how many subsamples a stability selection has selected a column."""
+    n_subsamples = selector.n_subsamples
+    return f"{round(selector.frequencies_[column] * n_subsamples)} of {n_subsamples} subsamples"
 
 
 class _NumberField(float):
-    """A number that is written as the name of its field."""
+    """A number that is formatted as the name of its field, such as {relevance}."""
 
     field: str
 
     def __new__(cls, field: str, value: float = 1.0) -> _NumberField:
-        hole = super().__new__(cls, value)
-        hole.field = field
-        return hole
+        made = super().__new__(cls, value)
+        made.field = field
+        return made
 
     def __format__(self, _: str) -> str:
         return f"{{{self.field}}}"
 
 
 class _TextField(str):
-    """A text that is written as the name of its field, whatever it says."""
+    """A string that is formatted as the name of its field, whatever its value."""
 
     __slots__ = ("field",)
     field: str
 
     def __new__(cls, field: str, value: str = "") -> _TextField:
-        hole = super().__new__(cls, value)
-        hole.field = field
-        return hole
+        made = super().__new__(cls, value)
+        made.field = field
+        return made
 
     def __format__(self, _: str) -> str:
         return f"{{{self.field}}}"
@@ -42,63 +89,56 @@ class _TextField(str):
         return f"{{{self.field}}}"
 
 
-def sentence_templates(selector: BaseSelector) -> Iterator[str]:
-    """The sentence of `explain` for each column, with fields such as {relevance} for its own values.
+def sentence_templates(records: np.recarray[Any, Any]) -> Iterator[str]:
+    """The sentence of `explain` for each column, with fields such as {relevance} for its own figures.
 
-    Thousands of columns share a few such templates.
+    Thousands of columns share a few such templates, which keeps the report of a wide table small.
     """
-    records, shared = selector.features_, selector._shared_figures()
     known: dict[tuple[Any, ...], str] = {}
-    fields = [records[field].tolist() for field in ("role", "reason", "parent", "lost_to")]
+    fields = ("role", "reason", "parent", "lost_to")
     nothing_new = (records["conditional_relevance"] < 1e-9).tolist()
-    for index, (role, reason, parent, winner, nothing) in enumerate(
-        zip(*fields, nothing_new, strict=True)
+    for role, reason, parent, winner, nothing in zip(
+        *(records[field].tolist() for field in fields), nothing_new, strict=True
     ):
-        own = selector._figures.get(index, {})
-        key = (role, reason, parent is None, winner is None, nothing, repr(own))
+        key = (role, reason, parent is None, winner is None, nothing)
         if key not in known:
-            record = {
-                "name": _TextField("name"),
-                "role": role,
-                "reason": reason,
-                "parent": None if parent is None else _TextField("other"),
-                "lost_to": None if winner is None else _TextField("other"),
-                "frequency": _NumberField("frequency"),
-                "relevance": _NumberField("relevance"),
-                "mutual_information": _NumberField("mutual_information"),
-                "conditional_relevance": _NumberField("conditional_relevance", 1 - nothing),
-            }
-            figures = {**shared, **own, "relevance_share": _NumberField("relevance_share")}
-            known[key] = explain(record, figures)
+            known[key] = explain(
+                {
+                    "name": _TextField("name"),
+                    "role": role,
+                    "reason": _TextField("reason", reason),
+                    "parent": None if parent is None else _TextField("other"),
+                    "lost_to": None if winner is None else _TextField("other"),
+                    "relevance": _NumberField("relevance"),
+                    "mutual_information": _NumberField("mutual_information"),
+                    "conditional_relevance": _NumberField("conditional_relevance", 1 - nothing),
+                }
+            )
         yield known[key]
 
 
 def summary(facts: dict[str, Any]) -> str:
-    """The selection in one sentence."""
-    kept, total, roles = facts["n_selected"], facts["n_columns"], facts["role_counts"]
+    """Summarise a selection in one sentence."""
+    selected, total, roles = facts["n_selected"], facts["n_columns"], facts["role_counts"]
     table = f" of {facts['data']}" if facts["data"] else ""
-    variable = "" if facts["class_name"] == "class" else f" of {facts['class_name']}"
-    purpose = (
-        f"to tell the {len(facts['classes'])} classes{variable} apart ({facts['n_samples']:,} samples)"
-    )
-    if kept == total:
+    variable = "the class" if facts["class_name"] == "class" else facts["class_name"]
+    samples = f"{len(facts['classes'])} classes, {facts['n_samples']:,} samples"
+    if selected == total:
         share = f"all {total:,} columns" if total > 1 else "the only column"
-    elif kept == 0:
+    elif selected == 0:
         share = f"none of the {total:,} columns" if total > 1 else "not even the only column"
     else:
-        share = f"{kept:,} of {total:,} columns"
+        share = f"{selected:,} of {total:,} columns"
     parts = []
     if facts["depth"] > 1:
         direct = sum(node["level"] == 1 for node in facts["nodes"])
-        parts.append(f"{direct} directly below the class and {kept - direct} deeper in the tree")
-    dropped = [
-        f"{roles[role]:,} {role}"
-        for role in (Role.REDUNDANT, Role.OUTRANKED, Role.IRRELEVANT)
-        if role in roles
-    ]
+        parts.append(f"{direct} directly below the class and {selected - direct} deeper in the tree")
+    dropped = [f"{roles[role]:,} {role}" for role in DROPPED if role in roles]
     if dropped:
-        parts.append(f"{_listed(dropped)} {'one is' if total - kept == 1 else 'ones are'} dropped")
-    return f"{facts['method']} keeps {share}{table} {purpose}: {'; '.join(parts) or 'all at one level'}."
+        columns = "column is" if total - selected == 1 else "columns are"
+        parts.append(f"{_listed(dropped)} {columns} dropped")
+    details = f": {'; '.join(parts)}" if parts else ""
+    return f"{facts['method']} selects {share}{table} to predict {variable} ({samples}){details}."
 
 
 def _listed(words: list[str]) -> str:
