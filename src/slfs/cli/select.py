@@ -188,7 +188,7 @@ def _report(file: DataFile, selector: Any, seconds: float, path: Path | None) ->
 
 
 def _show(file: DataFile, selector: Any, seconds: float) -> None:
-    """Print the selected columns in order of selection, and how many were dropped for which role."""
+    """Print the selected columns in order of selection, and the number of dropped columns by role."""
     from slfs import StabilitySelection
     from slfs.measures.false_discovery import q_values
     from slfs.report.words import class_entropy, fdr_text, frequency_text
@@ -200,15 +200,15 @@ def _show(file: DataFile, selector: Any, seconds: float) -> None:
     lines = []
     for column in selector.indices_:
         record = selector.features_[column]
-        role = frequency_text(selector, column) if stable else record["role"]
-        share = f"{100 * record['relevance'] / entropy:.1f}"
+        role = frequency_text(selector, column) if stable else record["role"].partition(",")[0]
         parent = str(record["parent"] or selector.network_.class_name)
-        relevance = f"{record['relevance']:.4f}"
-        lines.append([record["name"], role, relevance, share, parent, fdr_text(q_value[column])])
+        share = f"{100 * record['relevance'] / entropy:.1f}"
+        numbers = [f"{record['relevance']:.4f}", share, fdr_text(q_value[column])]
+        lines.append([record["name"], role, parent, *numbers])
     if lines:
         role = "frequency" if stable else "role"
-        numbers = ["relevance (nats)", "% of class entropy"]
-        show_table(["column", role, *numbers, "parent", "FDR (q-value)"], lines, right=numbers)
+        numbers = ["relevance\n(nats)", "% of class\nentropy", "FDR\n(q-value)"]
+        show_table(["column", role, "parent", *numbers], lines, right=numbers)
         typer.echo(
             "\nrelevance: mutual information with the class. FDR (q-value): expected share of false\n"
             "discoveries among the columns with at least this much evidence of a relation to the class."

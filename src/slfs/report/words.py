@@ -5,13 +5,14 @@ The report and the command line take everything that they say about a column fro
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy.special import entr
 
-from slfs.selectors.confidence import flukes, grade
+from slfs.selectors.confidence import grade
 from slfs.selectors.records import (
     IRRELEVANT,
     OUTRANKED,
@@ -48,7 +49,9 @@ def class_entropy(selector: Any) -> float:
 
 def fdr_text(q_value: float) -> str:
     """A q-value as a percentage; "" where it is not known."""
-    return flukes(q_value)
+    if math.isnan(q_value):
+        return ""
+    return "< 0.01 %" if q_value < 1e-4 else f"{float(f'{100 * q_value:.2g}'):g} %"
 
 
 def frequency_text(selector: Any, column: int) -> str:
