@@ -14,25 +14,6 @@ if TYPE_CHECKING:
     from slfs.files.reading import DataFile
 
 
-def methods() -> dict[str, Any]:
-    """The selector classes by the names that ``--method`` takes."""
-    import slfs
-
-    return {
-        "slfs": slfs.SLFS,
-        "mrmr": slfs.MRMR,
-        "jmi": slfs.JMI,
-        "cmim": slfs.CMIM,
-        "fcbf": slfs.FCBF,
-        "chi2-ranking": slfs.Chi2Ranking,
-        "chi2": slfs.Chi2,
-        "osfs": slfs.OSFS,
-        "fast-osfs": slfs.FastOSFS,
-        "saola": slfs.SAOLA,
-        "alpha-investing": slfs.AlphaInvesting,
-    }
-
-
 def read_labelled(
     source: str,
     target: str | None,
@@ -74,7 +55,9 @@ def make_selector(
     memory_limit: str | None = None,
 ) -> Any:
     """Make the selector that the options describe."""
-    known = methods()
+    from slfs.selectors import selectors
+
+    known = selectors()
     if method not in known:
         raise ValueError(f"Unknown method {method!r}.{_suggestion(method, known)}")
     names = inspect.signature(known[method]).parameters

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from slfs.cli import common
 from slfs.cli.output import show_table
 
 
@@ -17,8 +16,10 @@ def methods() -> None:
 
     Example:  slfs methods
     """
+    from slfs.selectors import selectors
+
     lines = []
-    for name, kind in common.methods().items():
+    for name, kind in selectors().items():
         summary = (kind.__doc__ or "").strip().partition("\n")[0]
         lines.append([name, kind.__name__, summary])
     show_table(["method", "class", "description"], lines)
@@ -59,7 +60,6 @@ def demo(
     from sklearn.datasets import load_breast_cancer
 
     from slfs import SLFS
-    from slfs._core.compile import compile_kernels
     from slfs.files.writing import check_output
     from slfs.report import write_report
     from slfs.report.accuracy import compare_accuracy
@@ -67,7 +67,6 @@ def demo(
     check_output(report)
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     y = y.map({0: "malignant", 1: "benign"}).rename("diagnosis")
-    compile_kernels()  # before the clock starts: it takes some seconds, once per machine
     begin = time.perf_counter()
     selector = SLFS(n_jobs=-1).fit(X, y)
     seconds = time.perf_counter() - begin

@@ -67,7 +67,6 @@ def select(
 
     Example:  slfs select genes.csv --target tumour --report report.html
     """
-    from slfs._core.compile import compile_kernels
     from slfs._core.progress import progress_callback
     from slfs.files.writing import check_output, write_table
 
@@ -85,7 +84,6 @@ def select(
     )
     selector = make_stable(selector, stability, fdr, n_features_to_select, n_jobs)
     with progress("selecting") as tick, progress_callback(tick):
-        compile_kernels()  # before the clock starts: it takes some seconds, once per machine
         begin = time.perf_counter()
         selector.fit(file.X, labels(file))
         seconds = time.perf_counter() - begin
@@ -190,20 +188,21 @@ def _report(file: DataFile, selector: Any, seconds: float, path: Path | None) ->
 def _show(file: DataFile, selector: Any, seconds: float) -> None:
     """Print the selected columns in order of selection, and the number of dropped columns by role."""
     from slfs import StabilitySelection
-    from slfs.measures.false_discovery import q_values
-    from slfs.report.words import class_entropy, fdr_text, frequency_text
+    from slfs.selectors._shared.sentences import frequency, percent
 
     shape = f"{file.X.shape[0]} samples x {file.X.shape[1]} columns, {len(selector.classes_)} classes"
     typer.echo(f"{file.name}: {shape}. {selector.n_features_} selected in {seconds:.2f} s.\n")
     stable = isinstance(selector, StabilitySelection)
-    q_value, entropy = q_values(selector.features_["p_value"]), class_entropy(selector)
+    entropy = selector._class_entropy()
     lines = []
     for column in selector.indices_:
         record = selector.features_[column]
-        role = frequency_text(selector, column) if stable else record["role"].partition(",")[0]
+        role = record["role"].partition(",")[0]
+        if stable:
+            role = frequency(record["frequency"], selector.n_subsamples).removeprefix("selected in ")
         parent = str(record["parent"] or selector.network_.class_name)
         share = f"{100 * record['relevance'] / entropy:.1f}"
-        numbers = [f"{record['relevance']:.4f}", share, fdr_text(q_value[column])]
+        numbers = [f"{record['relevance']:.4f}", share, percent(record["q_value"])]
         lines.append([record["name"], role, parent, *numbers])
     if lines:
         role = "frequency" if stable else "role"

@@ -65,7 +65,7 @@ class DistributionDisplay(Display):
         -------
         display : DistributionDisplay
         """
-        index = estimator.place(column)
+        index = estimator._column_index(column)
         nodes = estimator.network_.columns.tolist()
         if index not in nodes:
             selected = ", ".join(map(repr, estimator.network_.names[:8]))

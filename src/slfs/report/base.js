@@ -26,10 +26,10 @@ const whole = (value) => value.toLocaleString("en-US");
 const figure = (value) => (value === null || value === undefined ? "–" : String(value));
 /** Information about the class as a share of the class entropy, the largest possible value. */
 const ofClassEntropy = (nats) =>
-  (nats === null || !facts.class_entropy ? "" : `${((100 * nats) / facts.class_entropy).toFixed(1)} %`);
+  (nats === null || !facts.class_entropy ? "" : `${((100 * nats) / facts.class_entropy).toFixed(1)}%`);
 /** A q-value as a percentage. */
-const fdr = (value) => (value < 1e-4 ? "< 0.01 %" : `${Number((100 * value).toPrecision(2))} %`);
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
+const fdr = (value) => (value < 1e-4 ? "< 0.01%" : `${Number((100 * value).toPrecision(2))}%`);
+const percent = (share) => `${(100 * share).toFixed(1)}%`;
 const shortened = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
 const plural = (count, word) => `${whole(count)} ${word}${count === 1 ? "" : "s"}`;
 const sum = (values) => values.reduce((total, value) => total + value, 0);
@@ -44,6 +44,7 @@ function explanation(column) {
     name: () => `“${columns.name[column]}”`,
     other: () => `“${columns.name[columns.other[column]]}”`,
     reason: () => facts.reasons[columns.reason[column]],
+    relevance_share: () => `${Math.round(100 * columns.relevance_share[column])}%`,
     relevance: () => figure(columns.relevance[column]),
     mutual_information: () => figure(columns.mutual_information[column]),
     conditional_relevance: () => figure(columns.conditional_relevance[column]),

@@ -132,7 +132,7 @@ function accuracyRows(accuracy) {
         element("strong", {}, percent(model.mean)), ` ± ${(100 * model.std).toFixed(1)}`));
   });
   const scale = element("div", { class: "score scale", "aria-hidden": "true" }, element("span"),
-    element("div", {}, element("span", {}, `${Math.round(100 * begin)} %`), element("span", {}, "100 %")),
+    element("div", {}, element("span", {}, `${Math.round(100 * begin)}%`), element("span", {}, "100%")),
     element("span"));
   return [...rows, scale];
 }

@@ -16,16 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from slfs._core.version import __version__
 from slfs.coding.level_names import as_text, level_names
-from slfs.measures.false_discovery import q_values
-from slfs.report.words import (
-    ROLES,
-    class_entropy,
-    explain_in_full,
-    frequency_text,
-    grade,
-    sentence_templates,
-    summary,
-)
+from slfs.report.words import sentence_templates, summary
+from slfs.screening.reasons import Role
+from slfs.selectors._shared.sentences import frequency, grade
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.stability_selection import StabilitySelection
 
@@ -83,8 +76,7 @@ def make_facts(
         )
     check_is_fitted(selector)
     network, totals = selector.network_, selector.network_counts_.class_totals
-    q_value = q_values(selector.features_["p_value"])
-    columns, texts = _columns(selector, q_value)
+    columns, texts = _columns(selector)
     roles = Counter(selector.features_["role"].tolist())
     facts: dict[str, Any] = {
         "format": FORMAT,
@@ -97,8 +89,8 @@ def make_facts(
         "depth": int(network.levels.max(initial=0)),
         "classes": [as_text(label) for label in selector.classes_.tolist()],
         "class_counts": totals.tolist(),
-        "class_entropy": _rounded(class_entropy(selector)),
-        "role_counts": {role: roles[role] for role in ROLES if roles[role]},
+        "class_entropy": _rounded(selector._class_entropy()),
+        "role_counts": {role: roles[role] for role in map(str, Role) if roles[role]},
         "seconds": None if seconds is None else _rounded(seconds),
         "accuracy": _plain(accuracy),
         "stability": _stability(selector),
@@ -111,17 +103,17 @@ def make_facts(
             "scikit-learn": sklearn.__version__,
         },
         "code": _code(selector),
-        "nodes": _nodes(selector, q_value[network.columns]),
+        "nodes": _nodes(selector),
         **texts,
         "columns": columns,
     }
     return {"summary": summary(facts), **facts}
 
 
-def _nodes(selector: BaseSelector, q_value: NDArray[np.float64]) -> list[dict[str, Any]]:
+def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
     """The nodes of the tree, in the order in which they were added."""
     network, counts = selector.network_, selector.network_counts_
-    coding, stable = counts.coding, isinstance(selector, StabilitySelection)
+    coding = counts.coding
     return [
         {
             "name": as_text(network.names[node]),
@@ -132,18 +124,23 @@ def _nodes(selector: BaseSelector, q_value: NDArray[np.float64]) -> list[dict[st
             "entropy": _rounded(network.entropy[node]),
             "mutual_information": _rounded(network.mutual_information[node]),
             "conditional_relevance": _rounded(network.conditional_relevance[node]),
-            "kind": "numbers" if coding.mdlp[node] else "categories",
-            "cuts": _plain(coding.column_thresholds(node).tolist()) if coding.mdlp[node] else [],
+            "kind": "numbers" if coding.cut[node] else "categories",
+            "cuts": _plain(coding.column_thresholds(node).tolist()) if coding.cut[node] else [],
             "levels": level_names(coding, node),
             "counts": counts.class_counts[node].tolist(),
-            "evidence": grade(q_value[node]),
-            "frequency": frequency_text(selector, network.columns[node]) if stable else "",
-            "sentence": as_text(
-                explain_in_full(selector.features_[network.columns[node]], q_value[node])
-            ),
+            "evidence": grade(selector.features_["q_value"][network.columns[node]]),
+            "frequency": _frequency(selector, network.columns[node]),
+            "sentence": as_text(selector.explain(int(network.columns[node]))),
         }
         for node in range(len(network))
     ]
+
+
+def _frequency(selector: BaseSelector, column: int) -> str:
+    """How often a stability selection has selected a column; "" for other selectors."""
+    if not isinstance(selector, StabilitySelection):
+        return ""
+    return frequency(selector.frequencies_[column], selector.n_subsamples)
 
 
 def _stability(selector: BaseSelector) -> dict[str, Any] | None:
@@ -156,9 +153,7 @@ def _stability(selector: BaseSelector) -> dict[str, Any] | None:
     return {**figures, "n_subsamples": selector.n_subsamples, "threshold": threshold}
 
 
-def _columns(
-    selector: BaseSelector, q_value: NDArray[np.float64]
-) -> tuple[dict[str, list[Any]], dict[str, list[str]]]:
+def _columns(selector: BaseSelector) -> tuple[dict[str, list[Any]], dict[str, list[str]]]:
     """The records of all columns, field by field; and the texts that they refer to."""
     records = selector.features_
     index = {name: column for column, name in enumerate(records["name"].tolist())}
@@ -168,11 +163,12 @@ def _columns(
     )
     roles, role = _coded(records["role"].tolist())
     reasons, reason = _coded(records["reason"].tolist())
-    sentences, sentence = _coded(sentence_templates(records))
+    sentences, sentence = _coded(sentence_templates(selector))
     columns = {
         "name": [as_text(name) for name in records["name"].tolist()],
         "role": role,
         "relevance": _all_rounded(records["relevance"]),
+        "relevance_share": _all_rounded(records["relevance"] / selector._class_entropy()),
         "n_levels": records["n_levels"].tolist(),
         "other": [-1 if name is None else index[name] for name in others],
         "mutual_information": _all_rounded(records["mutual_information"]),
@@ -184,7 +180,7 @@ def _columns(
         columns["frequency"] = _all_rounded(selector.frequencies_)
     if not np.isnan(records["p_value"]).all():
         columns["p_value"] = _all_rounded(records["p_value"])
-        columns["q_value"] = _all_rounded(q_value)
+        columns["q_value"] = _all_rounded(records["q_value"])
     return columns, {"roles": roles, "reasons": reasons, "sentences": sentences}
 
 

@@ -42,7 +42,7 @@ function makeTable(openNode) {
   }
 
   function frequencyCell(column) {
-    return `${Math.round(100 * columns.frequency[column])} %`;
+    return `${Math.round(100 * columns.frequency[column])}%`;
   }
 
   function nameCell(column) {

@@ -1,63 +1,15 @@
-"""A selection -> sentences and figures for a reader.
-
-The report and the command line take everything that they say about a column from here.
-"""
+"""A selection -> sentences: templates of the explanations of all columns, and a summary."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.special import entr
 
-from slfs.selectors.confidence import grade
-from slfs.selectors.records import (
-    IRRELEVANT,
-    OUTRANKED,
-    REDUNDANT,
-    SELECTED,
-    STRONG,
-    WEAK,
-    explain,
-    explain_in_full,
-)
-
-__all__ = [
-    "ROLES",
-    "class_entropy",
-    "explain_in_full",
-    "fdr_text",
-    "frequency_text",
-    "grade",
-    "sentence_templates",
-    "summary",
-]
-
-ROLES = [STRONG, WEAK, SELECTED, REDUNDANT, OUTRANKED, IRRELEVANT]
-"""In the order in which they are listed."""
-
-DROPPED = [REDUNDANT, OUTRANKED, IRRELEVANT]
-
-
-def class_entropy(selector: Any) -> float:
-    """The entropy of the class in nats: the largest relevance that a column can have."""
-    totals = selector.network_counts_.class_totals
-    return float(entr(totals / totals.sum()).sum())
-
-
-def fdr_text(q_value: float) -> str:
-    """A q-value as a percentage; "" where it is not known."""
-    if math.isnan(q_value):
-        return ""
-    return "< 0.01 %" if q_value < 1e-4 else f"{float(f'{100 * q_value:.2g}'):g} %"
-
-
-def frequency_text(selector: Any, column: int) -> str:
-    """In how many subsamples a stability selection has selected a column."""
-    n_subsamples = selector.n_subsamples
-    return f"{round(selector.frequencies_[column] * n_subsamples)} of {n_subsamples} subsamples"
+from slfs.screening.reasons import Role
+from slfs.selectors._shared.sentences import explain
+from slfs.selectors.base import BaseSelector
 
 
 class _NumberField(float):
@@ -92,31 +44,35 @@ class _TextField(str):
         return f"{{{self.field}}}"
 
 
-def sentence_templates(records: np.recarray[Any, Any]) -> Iterator[str]:
+def sentence_templates(selector: BaseSelector) -> Iterator[str]:
     """The sentence of `explain` for each column, with fields such as {relevance} for its own figures.
 
     Thousands of columns share a few such templates, which keeps the report of a wide table small.
     """
+    records, shared = selector.features_, selector._shared_figures()
     known: dict[tuple[Any, ...], str] = {}
-    fields = ("role", "reason", "parent", "lost_to")
+    fields = [records[field].tolist() for field in ("role", "reason", "parent", "lost_to")]
     nothing_new = (records["conditional_relevance"] < 1e-9).tolist()
-    for role, reason, parent, winner, nothing in zip(
-        *(records[field].tolist() for field in fields), nothing_new, strict=True
+    frequencies = getattr(selector, "frequencies_", np.ones(len(records))).tolist()
+    for index, (role, reason, parent, winner, nothing, frequency) in enumerate(
+        zip(*fields, nothing_new, frequencies, strict=True)
     ):
-        key = (role, reason, parent is None, winner is None, nothing)
+        own = selector._figures.get(index, {})
+        key = (role, reason, parent is None, winner is None, nothing, frequency, repr(own))
         if key not in known:
-            known[key] = explain(
-                {
-                    "name": _TextField("name"),
-                    "role": role,
-                    "reason": _TextField("reason", reason),
-                    "parent": None if parent is None else _TextField("other"),
-                    "lost_to": None if winner is None else _TextField("other"),
-                    "relevance": _NumberField("relevance"),
-                    "mutual_information": _NumberField("mutual_information"),
-                    "conditional_relevance": _NumberField("conditional_relevance", 1 - nothing),
-                }
-            )
+            record = {
+                "name": _TextField("name"),
+                "role": role,
+                "reason": reason,
+                "parent": None if parent is None else _TextField("other"),
+                "lost_to": None if winner is None else _TextField("other"),
+                "frequency": frequency,
+                "relevance": _NumberField("relevance"),
+                "mutual_information": _NumberField("mutual_information"),
+                "conditional_relevance": _NumberField("conditional_relevance", 1 - nothing),
+            }
+            figures = {**shared, **own, "relevance_share": _NumberField("relevance_share")}
+            known[key] = explain(record, figures)
         yield known[key]
 
 
@@ -136,7 +92,11 @@ def summary(facts: dict[str, Any]) -> str:
     if facts["depth"] > 1:
         direct = sum(node["level"] == 1 for node in facts["nodes"])
         parts.append(f"{direct} directly below the class and {selected - direct} deeper in the tree")
-    dropped = [f"{roles[role]:,} {role}" for role in DROPPED if role in roles]
+    dropped = [
+        f"{roles[role]:,} {role}"
+        for role in (Role.REDUNDANT, Role.OUTRANKED, Role.IRRELEVANT)
+        if role in roles
+    ]
     if dropped:
         columns = "column is" if total - selected == 1 else "columns are"
         parts.append(f"{_listed(dropped)} {columns} dropped")
