@@ -18,7 +18,8 @@ from rich.markdown import Markdown
 
 from experiments.config import read_config
 from experiments.reproduce import Reproduction
-from slfs.cli.common import ERRORS, Jobs, progress
+from slfs.cli.options import Jobs
+from slfs.cli.output import progress
 
 HERE = Path(__file__).parent
 
@@ -53,7 +54,7 @@ def reproduce(
     try:
         text = getattr(Reproduction(setting, rows, docs, count, progress), part.value)()
     except KeyboardInterrupt:
-        ERRORS.print(f"Stopped. Finished cells are in {rows}; run the same command to continue.")
+        typer.echo(f"Stopped. Finished cells are in {rows}; run the same command to continue.", err=True)
         raise typer.Exit(130) from None
     if sys.stdout.isatty():
         Console().print(Markdown(text))

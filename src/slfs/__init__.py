@@ -1,15 +1,17 @@
 """Feature selection for classification by learning a tree Bayesian network over the features.
 
-`SLFS` selects features, `BNSLFS` classifies with the network that the selection learned, and
-`MDLPDiscretizer` is the supervised discretisation on its own. The other selectors and classifiers are
+`SLFS` selects features, `BNSLFS` classifies with the network that the selection has learned, and
+`MDLPDiscretizer` is the supervised discretization on its own. The other selectors and classifiers are
 the methods that SLFS is compared with; they share its interface.
+
+Public names are imported on first use, so that ``import slfs`` is fast.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from slfs._core.lazy import lazy_attributes
 from slfs._core.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -56,9 +58,9 @@ _HOME = {
     "make_network_classification": "slfs.datasets.generate",
     "progress_callback": "slfs._core.progress",
 }
-"""The module of each public name. Modules are imported on first use, so that ``import slfs`` is fast."""
+"""The module of each public name."""
 
-_MODULES = ("datasets", "evaluation", "files", "measures", "plotting", "report", "saving")
+_PACKAGES = ("datasets", "evaluation", "files", "measures", "plotting", "report", "saving")
 
 __all__ = [
     "BNSLFS",
@@ -85,15 +87,6 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(importlib.import_module(_HOME[name]), name)
-        globals()[name] = value
-        return value
-    if name in _MODULES:
-        return importlib.import_module(f"slfs.{name}")
-    raise AttributeError(f"module 'slfs' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__, *_MODULES])
+__getattr__, __dir__ = lazy_attributes(
+    __name__, {**_HOME, **{package: f"slfs.{package}" for package in _PACKAGES}}
+)

@@ -1,4 +1,4 @@
-"""``python -m slfs``: the command ``slfs``."""
+"""``python -m slfs``: the same as the command ``slfs``."""
 
 from slfs.cli import main
 

@@ -1,4 +1,4 @@
-"""Commands that save a classifier and apply it: fit, predict."""
+"""The commands fit and predict: save a classifier and apply it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
-from scipy import sparse
 
-from slfs import BNSLFS
-from slfs._core.progress import progress_callback
-from slfs.cli.common import (
-    ERRORS,
+from slfs.cli.common import make_selector, read_labelled
+from slfs.cli.options import (
     Categorical,
     Data,
     Drop,
@@ -26,41 +22,59 @@ from slfs.cli.common import (
     Setting,
     Size,
     Target,
-    make_selector,
-    progress,
-    read_labelled,
 )
-from slfs.files.reading import read_file
-from slfs.files.writing import check_output, without_formulas, write_table
+from slfs.cli.output import progress, status
 
 
 def fit(
     data: Data,
-    model: Annotated[Path, typer.Option("--model", "-o", help="File to save the classifier in.")],
+    model: Annotated[
+        Path, typer.Option("--model", "-o", metavar="FILE", help="File to save the classifier to.")
+    ],
     target: Target = None,
     method: Method = "slfs",
-    features: Size = None,
+    n_features_to_select: Size = None,
     settings: Setting = None,
-    structure: Annotated[str, typer.Option(help="linked, augmented or tree.")] = "linked",
+    structure: Annotated[
+        str, typer.Option(metavar="NAME", help="Network structure: linked, augmented or tree.")
+    ] = "linked",
     categorical: Categorical = None,
     drop: Drop = None,
     missing: Missing = None,
     file_format: Format = None,
-    bif: Annotated[Path | None, typer.Option(help="Write the network for other programs (BIF).")] = None,
+    bif: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write the network in the interchange format BIF."),
+    ] = None,
     n_jobs: Jobs = -1,
     memory_limit: Memory = None,
 ) -> None:
-    """Select columns and save the classifier that comes with them.
+    """Select columns, then fit and save a classifier.
+
+    The classifier is the Bayesian network that the selection has learned (BNSLFS).
 
     Example:  slfs fit cancer.csv --target diagnosis --model cancer.slfs
     """
+    import numpy as np
+
+    from slfs import BNSLFS
+    from slfs._core.progress import progress_callback
+    from slfs.files.writing import check_output
     from slfs.saving import save
     from slfs.saving.interchange import write_bif
 
     check_output(model, data)
     check_output(bif, data, model)
     file = read_labelled(data, target, file_format, missing, drop)
-    selector = make_selector(method, settings, features, categorical, n_jobs, file, memory_limit)
+    selector = make_selector(
+        method,
+        file,
+        settings=settings,
+        size=n_features_to_select,
+        categorical=categorical,
+        n_jobs=n_jobs,
+        memory_limit=memory_limit,
+    )
     with progress("fitting") as tick, progress_callback(tick):
         classifier = BNSLFS(selector, structure=structure).fit(file.X, np.asarray(file.y))
     save(classifier, model)
@@ -71,52 +85,49 @@ def fit(
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model that 'slfs fit' has saved.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model saved by 'slfs fit'.")],
     data: Data,
     out: Annotated[
-        Path | None, typer.Option(help="File for the predictions; by default they are printed as CSV.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="File for the predictions; without it they are printed as CSV."
+        ),
     ] = None,
     probabilities: Annotated[
-        bool, typer.Option("--probabilities", "-p", help="Probabilities of all classes as well.")
+        bool, typer.Option("--probabilities", "-p", help="Also the probability of each class.")
     ] = False,
     escape_formulas: EscapeFormulas = False,
     missing: Missing = None,
     file_format: Format = None,
 ) -> None:
-    """Predict the classes of new rows with a saved model.
+    """Predict the classes of new samples with a saved model.
 
-    Columns are found by name; others in the file, such as the target, do no harm.
+    Columns are matched by name; additional columns, such as the target, are ignored.
 
     Example:  slfs predict cancer.slfs new.csv --out predictions.csv
     """
     import pandas as pd
 
+    from slfs import BNSLFS
+    from slfs.files.reading import read_file
+    from slfs.files.writing import check_output, without_formulas, write_table
     from slfs.saving import load
 
     check_output(out, data, model, table=True)
     classifier = load(model)
     if not isinstance(classifier, BNSLFS):
-        raise TypeError(f"{model} holds a {type(classifier).__name__}, not what 'slfs fit' saves.")
-    with ERRORS.status("predicting"):
-        file = read_file(
-            data, file_format=file_format, missing=missing or (), text=_text_columns(classifier)
+        raise TypeError(
+            f"{model} contains a {type(classifier).__name__}. Give a model that 'slfs fit' has saved."
         )
-        table = file.in_memory()
-        names = getattr(classifier, "feature_names_in_", None)
-        if names is not None and isinstance(table, pd.DataFrame):
-            lacking = [name for name in names if name not in table.columns]
-            if lacking:
-                raise ValueError(
-                    f"{file.name} lacks {len(lacking)} column(s) that the model needs: {lacking[:5]}."
-                )
-            table = _with_booleans(table[list(names)], classifier)
-        if sparse.issparse(table) and table.shape[1] < classifier.n_features_in_:
-            table.resize(table.shape[0], classifier.n_features_in_)  # the last columns are all zero here
+    with status("predicting"):
+        text = _text_columns(classifier)
+        file = read_file(data, file_format=file_format, missing=missing or (), text=text)
+        table = _match_columns(file.in_memory(), classifier, file.name)
         found = pd.DataFrame({"prediction": classifier.predict(table)})
         if probabilities:
             shares = classifier.predict_proba(table)
-            for place, label in enumerate(classifier.classes_):
-                found[f"P({label})"] = shares[:, place]
+            for index, label in enumerate(classifier.classes_):
+                found[f"P({label})"] = shares[:, index]
     if out is None:
         shown = without_formulas(found) if escape_formulas else found
         shown.to_csv(sys.stdout, index=False)
@@ -125,8 +136,26 @@ def predict(
         typer.echo(f"{len(found)} predictions. Written: {out}")
 
 
+def _match_columns(table: Any, classifier: Any, source: str) -> Any:
+    """The columns of a table that the classifier knows, in its order."""
+    import pandas as pd
+    from scipy import sparse
+
+    names = getattr(classifier, "feature_names_in_", None)
+    if names is not None and isinstance(table, pd.DataFrame):
+        lacking = [name for name in names if name not in table.columns]
+        if lacking:
+            raise ValueError(
+                f"{source} lacks {len(lacking)} column(s) that the model was fitted with: {lacking[:5]}."
+            )
+        table = _with_booleans(table[list(names)], classifier)
+    if sparse.issparse(table) and table.shape[1] < classifier.n_features_in_:
+        table.resize(table.shape[0], classifier.n_features_in_)  # svmlight files omit columns of zeros
+    return table
+
+
 def _text_columns(classifier: Any) -> list[str]:
-    """The columns whose values the model knows as text: 1 and 2 may be names."""
+    """The columns whose categories are text in the model, even if they look like numbers."""
     coding, names = classifier.selector_.network_counts_.coding, classifier.network_.names
     return [
         names[node]
@@ -136,7 +165,7 @@ def _text_columns(classifier: Any) -> list[str]:
 
 
 def _with_booleans(table: Any, classifier: Any) -> Any:
-    """A table whose truth values are such even where another cell of their column is text."""
+    """Restore booleans in columns that pandas has read as text because of another value in them."""
     truth = {"true": True, "false": False}
     coding, table = classifier.selector_.network_counts_.coding, table.copy(deep=False)
     for node, name in enumerate(classifier.network_.names):

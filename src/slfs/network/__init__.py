@@ -1,6 +1,7 @@
-"""The tree Bayesian network: structure and drawing.
+"""The tree Bayesian network that a selector learns.
 
-Start with `tree.py`.
+In: parents and information figures of the selected columns. Out: a `TreeNetwork` and its exports (text,
+Graphviz, Mermaid, networkx, HTML). Start with `tree.py`.
 """
 
 from slfs.network.tree import ROOT, TreeNetwork

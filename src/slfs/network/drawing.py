@@ -1,4 +1,4 @@
-"""A network -> text that other programs draw, Mermaid and HTML, in which names do no harm."""
+"""A network -> Mermaid and HTML text, with all names escaped."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from html import escape
 
 from slfs.network.tree import ROOT, TreeNetwork
 
-_MOST = 500
-"""Nodes that a notebook shows."""
+_MAX_SHOWN = 500
+"""Maximum number of nodes shown in a notebook."""
 
 
 def mermaid(network: TreeNetwork) -> str:
-    """The tree in the language of Mermaid; nodes are called root, n0, n1, ... and carry their names."""
+    """Write the tree as a Mermaid flowchart with the node ids root, n0, n1, ..."""
     lines = ["flowchart TD", f'  root(["{_entities(network.root_name)}"])']
     lines += [f'  n{node}["{_entities(name)}"]' for node, name in enumerate(network.names)]
     for node, parent in enumerate(network.parents.tolist()):
@@ -21,7 +21,7 @@ def mermaid(network: TreeNetwork) -> str:
 
 
 def html(network: TreeNetwork) -> str:
-    """The tree as nested lists, most relevant first among siblings, each with I(f;Y)."""
+    """Write the tree as nested HTML lists with relevances; the most relevant siblings come first."""
     summary = f"{len(network)} features, depth {int(network.levels.max(initial=0))}"
     lines = [
         f'<div class="slfs-network"><strong>{_shown(network.root_name)}</strong> ({summary})',
@@ -33,10 +33,10 @@ def html(network: TreeNetwork) -> str:
         node = waiting.pop()
         if isinstance(node, str):
             lines.append(node)
-        elif n_shown < _MOST:
+        elif n_shown < _MAX_SHOWN:
             n_shown += 1
-            told = f"{network.relevance[node]:.3f}"
-            lines.append(f"<li>{_shown(network.names[node])} <small>{told} nats</small>")
+            relevance = f"{network.relevance[node]:.3f}"
+            lines.append(f"<li>{_shown(network.names[node])} <small>{relevance} nats</small>")
             below = _children(network, node)
             if below:
                 lines.append("<ul>")
@@ -53,12 +53,12 @@ def _children(network: TreeNetwork, node: int) -> list[int]:
 
 
 def _shown(name: str) -> str:
-    """A name in HTML; what cannot be printed is spelled out."""
+    """Escape a name for HTML; unprintable characters are shown as escape sequences."""
     return escape("".join(map(_printed, name))) or "(no name)"
 
 
 def _entities(name: str) -> str:
-    """A name in a Mermaid string: all but letters, digits and a few marks as #number;."""
+    """Escape a name for a Mermaid string: special characters become #number; entities."""
     printed = "".join(map(_printed, name))
     kept = (char if char.isalnum() or char in " _,()" else f"#{ord(char)};" for char in printed)
     return "".join(kept).strip() or "(no name)"

@@ -1,4 +1,4 @@
-"""A tree over selected features, rooted at the class: what SLFS learns."""
+"""A tree of selected features with the class at its root: the structure that SLFS learns."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ if TYPE_CHECKING:
     import networkx
 
 ROOT = -1
-"""The place of the class variable: parent of the features at level 1."""
+"""Index of the class variable, the parent of the features at level 1."""
 
 
 @dataclass(frozen=True)
 class TreeNetwork:
     """A tree Bayesian network over features, with the class at its root.
 
-    Nodes stand in the order in which they joined the tree. All information is in nats.
+    Nodes are in the order in which they were added to the tree. All information is in nats.
 
     Attributes
     ----------
     names : tuple of str
         Name of each node.
     columns : ndarray of shape (n_nodes,)
-        Column of each node in the table.
+        Index of each node in the table.
     parents : ndarray of shape (n_nodes,)
-        Place of each node's parent among the nodes; -1 for the class.
+        Index of each node's parent among the nodes; -1 for the class.
     levels : ndarray of shape (n_nodes,)
         1 for the children of the class, 2 for theirs, and so on.
     relevance, entropy : ndarray of shape (n_nodes,)
         R(f) = I(f;Y) and H(f).
     mutual_information, conditional_relevance : ndarray of shape (n_nodes,)
-        I(f;pa) and I(f;Y|pa), pa being the parent; R(f) and 0 where the parent is the class.
+        I(f;pa) and I(f;Y|pa), where pa is the parent; R(f) and 0 if the parent is the class.
     class_name : str
-        What the root is called in drawings.
+        Name of the root in drawings.
 
     Examples
     --------
@@ -66,29 +66,29 @@ class TreeNetwork:
         return len(self.names)
 
     def children(self, node: int = ROOT) -> list[int]:
-        """Find the children of a node, in the order in which they joined.
+        """Return the children of a node, in the order in which they were added.
 
         Parameters
         ----------
         node : int, default=-1
-            Its place among the nodes; by default the class.
+            Index of the node; by default the class.
 
         Returns
         -------
         children : list of int
-            Their places.
+            Indices of the children.
         """
         return np.flatnonzero(self.parents == node).tolist()
 
     @property
     def edges(self) -> list[tuple[str, str]]:
-        """(parent, child) by name, the class under its own name."""
+        """The edges as pairs of names (parent, child)."""
         return [
             (self._name(parent), name) for parent, name in zip(self.parents, self.names, strict=True)
         ]
 
     def objective(self, relevance_weight: float = 1.0) -> float:
-        """The criterion J of the paper (eq. 6): how well the tree explains features and class.
+        """Compute the criterion J of the paper (eq. 6): how well the tree explains features and class.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class TreeNetwork:
         Returns
         -------
         objective : float
-            Sum over nodes of I(f;pa) - H(f) + lambda (R(f) - I(f;Y|pa)).
+            Sum over nodes of I(f;pa) - H(f) + relevance_weight * (R(f) - I(f;Y|pa)).
         """
         likelihood = self.mutual_information - self.entropy
         return float(
@@ -106,12 +106,12 @@ class TreeNetwork:
         )
 
     def edge_label(self, node: int) -> str:
-        """What is written at the edge above a node: the information that it carries.
+        """Return the label of the edge above a node: the information shared with the parent.
 
         Parameters
         ----------
         node : int
-            Its place among the nodes.
+            Index of the node.
 
         Returns
         -------
@@ -120,9 +120,9 @@ class TreeNetwork:
         return f"{self.mutual_information[node]:.3f}"
 
     def to_networkx(self) -> networkx.DiGraph[str]:
-        """A networkx.DiGraph with the class as root; nodes and edges carry the information figures.
+        """Convert to a networkx.DiGraph whose nodes and edges have the information as attributes.
 
-        A feature that has the name of the class variable is told apart from it by a prime.
+        If a feature has the same name as the class variable, the class gets a prime (').
 
         Returns
         -------
@@ -132,7 +132,7 @@ class TreeNetwork:
             import networkx
         except ImportError as error:
             raise ImportError(
-                "to_networkx needs networkx: pip install networkx, or slfs with its extra 'plot'"
+                "to_networkx needs networkx, which is not installed: pip install 'slfs[plot]'"
             ) from error
         graph: networkx.DiGraph[str] = networkx.DiGraph()
         graph.add_node(self._name(ROOT), level=0)
@@ -152,7 +152,7 @@ class TreeNetwork:
         return graph
 
     def to_dot(self) -> str:
-        """Write the tree in the language of Graphviz.
+        """Export the tree in the DOT language of Graphviz.
 
         Returns
         -------
@@ -165,7 +165,7 @@ class TreeNetwork:
         return "\n".join([*lines, "}"])
 
     def to_mermaid(self) -> str:
-        """Write the tree in the language of Mermaid, which Markdown pages and notebooks draw.
+        """Export the tree as a Mermaid flowchart, which Markdown pages and notebooks can show.
 
         Returns
         -------
@@ -176,13 +176,13 @@ class TreeNetwork:
         return mermaid(self)
 
     def _repr_html_(self) -> str:
-        """The tree as nested lists: what a notebook shows."""
+        """The tree as nested lists, shown by notebooks."""
         from slfs.network.drawing import html
 
         return html(self)
 
     def __str__(self) -> str:
-        """Draw the tree in text, most relevant first among siblings."""
+        """Draw the tree as text; the most relevant siblings come first."""
         return "\n".join([self._name(ROOT), *self._branches()])
 
     def __repr__(self) -> str:
@@ -197,23 +197,23 @@ class TreeNetwork:
             waiting += [(child, below, end) for child, end in self.drawn_children(node)]
 
     def drawn_children(self, node: int) -> list[tuple[int, bool]]:
-        """Find the children of a node, the last to be drawn first.
+        """Return the children of a node in reverse drawing order, so that a stack draws them in order.
 
         Parameters
         ----------
         node : int
-            Its place among the nodes, -1 for the class.
+            Index of the node, -1 for the class.
 
         Returns
         -------
         children : list of (int, bool)
-            Their places, and whether each is the last to be drawn.
+            Index of each child, and whether it is the last one to be drawn.
         """
         children = sorted(self.children(node), key=lambda child: self.relevance[child])
-        return [(child, place == 0) for place, child in enumerate(children)]
+        return [(child, position == 0) for position, child in enumerate(children)]
 
     def _shown(self, node: int) -> str:
-        """What stands for a node in the drawing in text."""
+        """The text of a node in the text drawing."""
         return self.names[node]
 
     def _name(self, node: int) -> str:
@@ -221,7 +221,7 @@ class TreeNetwork:
 
     @property
     def root_name(self) -> str:
-        """The name of the class variable, with a prime if a feature has the same."""
+        """The name of the class variable, with a prime if a feature has the same name."""
         name = self.class_name
         while name in self.names:
             name += "'"

@@ -1,13 +1,19 @@
-"""Pictures with matplotlib, as Display objects: made from an estimator, drawn with ``plot()``.
+"""Plots with matplotlib as display objects, made by ``from_estimator`` and drawn by ``plot``.
 
-Needs the extra ``plot``.
+In: a fitted estimator. Out: matplotlib axes. Start with `base.py`, the base class of all displays. Needs
+the extra ``plot``.
 """
 
-from slfs.plotting.accuracy import AccuracyCurveDisplay
-from slfs.plotting.comparison import ComparisonDisplay
-from slfs.plotting.distribution import DistributionDisplay
-from slfs.plotting.network import NetworkDisplay
-from slfs.plotting.relevance import RelevanceDisplay
+from typing import TYPE_CHECKING
+
+from slfs._core.lazy import lazy_attributes
+
+if TYPE_CHECKING:
+    from slfs.plotting.accuracy import AccuracyCurveDisplay
+    from slfs.plotting.comparison import ComparisonDisplay
+    from slfs.plotting.distribution import DistributionDisplay
+    from slfs.plotting.network import NetworkDisplay
+    from slfs.plotting.relevance import RelevanceDisplay
 
 __all__ = [
     "AccuracyCurveDisplay",
@@ -16,3 +22,14 @@ __all__ = [
     "NetworkDisplay",
     "RelevanceDisplay",
 ]
+
+__getattr__, __dir__ = lazy_attributes(
+    __name__,
+    {
+        "AccuracyCurveDisplay": "slfs.plotting.accuracy",
+        "ComparisonDisplay": "slfs.plotting.comparison",
+        "DistributionDisplay": "slfs.plotting.distribution",
+        "NetworkDisplay": "slfs.plotting.network",
+        "RelevanceDisplay": "slfs.plotting.relevance",
+    },
+)

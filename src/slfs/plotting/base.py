@@ -1,4 +1,4 @@
-"""What all displays share: a figure to draw in, colours, saving."""
+"""Shared by all displays: creating the figure, colours, saving."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 CLASS, STRONG, WEAK, DROPPED = "#222222", "#0b6e99", "#e08e0b", "#9aa5ad"
 PALETTE = (STRONG, WEAK, "#6a994e", "#b7410e", "#9d7cbf", "#7f7f7f", "#c2b280", "#4a4e69")
-"""Blue for children of the class, orange for the deeper ones, grey for what was dropped."""
+"""Blue for children of the class, orange for deeper nodes, grey for dropped columns."""
 
 
 class Display(ABC):
-    """A picture that is not drawn yet.
+    """Base of the displays: a plot that is drawn when `plot` is called.
 
     Attributes
     ----------
@@ -34,12 +34,12 @@ class Display(ABC):
     figure_: Figure
 
     def plot(self, *, ax: Axes | None = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure of a size that suits.
+            Axes to draw in; by default those of a new figure.
 
         Returns
         -------
@@ -53,11 +53,12 @@ class Display(ABC):
         return self
 
     def save(self, path: str | Path) -> None:
-        """Write the picture to a file whose name tells the format (png, svg, pdf).
+        """Save the plot to a file; the suffix decides the format (.png, .svg, .pdf).
 
         Parameters
         ----------
         path : str or Path
+            File to write. An existing file is replaced.
         """
         if not hasattr(self, "figure_"):
             self.plot()
@@ -79,23 +80,23 @@ def grouped_bars(
     colours: Sequence[str],
     errors: NDArray[np.float64] | None = None,
 ) -> None:
-    """Draw a group of bars around each whole number: rows are groups, columns the bars of a group."""
+    """Draw groups of bars at x = 0, 1, ...: rows of ``heights`` are groups, columns the bars in them."""
     n_groups, n_bars = heights.shape
     width = 0.84 / n_bars
-    for place, label in enumerate(labels):
+    for index, label in enumerate(labels):
         ax.bar(
-            np.arange(n_groups) + (place - (n_bars - 1) / 2) * width,
-            heights[:, place],
+            np.arange(n_groups) + (index - (n_bars - 1) / 2) * width,
+            heights[:, index],
             width * 0.92,
-            yerr=None if errors is None else errors[:, place],
-            color=colours[place % len(colours)],
+            yerr=None if errors is None else errors[:, index],
+            color=colours[index % len(colours)],
             label=label,
             error_kw={"linewidth": 0.8, "alpha": 0.6},
         )
 
 
 def plain(text: str, longest: int = 34) -> str:
-    """A name as matplotlib shows it: no formulas, not too long."""
+    """Shorten a name and escape $ so that matplotlib does not read it as a formula."""
     shown = text if len(text) <= longest else text[: longest - 1] + "…"
     return shown.replace("$", r"\$")
 
@@ -104,5 +105,7 @@ def _new_figure(size: tuple[float, float]) -> Figure:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError("Plots need matplotlib: pip install 'slfs[plot]'") from error
+        raise ImportError(
+            "Plots need matplotlib, which is not installed: pip install 'slfs[plot]'"
+        ) from error
     return pyplot.figure(figsize=size, layout="constrained")

@@ -1,4 +1,4 @@
-"""Methods beside each other: bars of accuracy for each classifier."""
+"""Bar chart of the accuracy of selection methods with several classifiers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ if TYPE_CHECKING:
 
 
 class ComparisonDisplay(Display):
-    """Mean accuracy of methods, one group of bars for each classifier, with the spread over folds.
+    """Bar chart of mean accuracies, one group of bars per classifier, one bar per selection method.
+
+    Error bars show one standard deviation over the folds.
 
     Parameters
     ----------
     rows : DataFrame
-        With the columns method, classifier and accuracy, one row a fold, as ``slfs compare --out``
-        writes them.
+        One row per fold with the columns method, classifier and accuracy, as written by
+        ``slfs compare --out``.
 
     Attributes
     ----------
@@ -41,7 +43,7 @@ class ComparisonDisplay(Display):
         low = float((means - spreads).min().min())
         ax.set_ylim(max(0.0, np.floor(low / 10) * 10 - 5), 101)
         ax.set_xticks(np.arange(len(means)), list(means.index))
-        ax.set_ylabel("accuracy, % (axis cut)")
+        ax.set_ylabel("accuracy in % (axis truncated)")
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(axis="y", linewidth=0.4, alpha=0.6)
         ax.set_axisbelow(True)

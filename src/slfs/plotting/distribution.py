@@ -1,4 +1,4 @@
-"""How the classes are spread over the levels of one selected column."""
+"""Bar chart of the distribution of one selected column in each class."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ if TYPE_CHECKING:
 
 
 class DistributionDisplay(Display):
-    """For each class the shares of the levels of a column: intervals, categories, missing.
+    """Bar chart of the distribution of a column in each class.
+
+    The levels of the column are intervals or categories, and one for missing values.
 
     Parameters
     ----------
     counts : ndarray of shape (n_levels, n_classes)
-        Samples of each level and class.
+        Number of samples of each level and class.
     levels, classes : list of str
-        What they are called.
+        Names of the levels and of the classes.
     name : str
-        The column.
+        Name of the column.
 
     Attributes
     ----------
@@ -56,19 +58,22 @@ class DistributionDisplay(Display):
         estimator : object
             A fitted selector.
         column : str or int
-            Its name, or its place in the table.
+            Name or index of a selected column.
         ax : matplotlib Axes, optional
 
         Returns
         -------
         display : DistributionDisplay
         """
-        place = estimator.place(column)
+        index = estimator._column_index(column)
         nodes = estimator.network_.columns.tolist()
-        if place not in nodes:
-            kept = ", ".join(map(repr, estimator.network_.names[:8]))
-            raise ValueError(f"The column {column!r} was not selected; {kept} were.")
-        node = nodes.index(place)
+        if index not in nodes:
+            selected = ", ".join(map(repr, estimator.network_.names[:8]))
+            raise ValueError(
+                f"Column {column!r} was not selected, so its distribution is not known. Choose one of "
+                f"the selected columns: {selected}."
+            )
+        node = nodes.index(index)
         counts = estimator.network_counts_
         classes = list(map(str, estimator.classes_))
         names = level_names(counts.coding, node)
@@ -84,7 +89,7 @@ class DistributionDisplay(Display):
         names = [plain(level, 24) for level in self.levels]
         tilted: dict[str, Any] = {"rotation": 25, "ha": "right"} if max(map(len, names)) > 8 else {}
         ax.set_xticks(np.arange(n_levels), names, **tilted)
-        ax.set_ylabel("% of the class")
+        ax.set_ylabel("% of the samples of the class")
         ax.set_title(plain(self.name, 50), fontsize=10, loc="left")
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, fontsize=8, ncols=1 + n_classes // 9)

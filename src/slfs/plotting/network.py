@@ -1,4 +1,4 @@
-"""The tree of a selector."""
+"""Drawing of the tree that a selector has learned."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class NetworkDisplay(Display):
-    """The tree of a selector, the class at the left, each feature to the right of its parent.
+    """Drawing of the tree of a selector, with the class on the left and children right of their parent.
 
-    The area of a node grows with its relevance, the width of an edge with the information that it
-    carries. Children of the class are blue, the others orange.
+    The area of a node shows its relevance, the width of an edge the information that it shares with its
+    parent. Children of the class are blue, deeper nodes orange.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class NetworkDisplay(Display):
         Parameters
         ----------
         estimator : object
-            With an attribute ``network_``.
+            A fitted estimator with an attribute ``network_``.
         ax : matplotlib Axes, optional
 
         Returns
@@ -90,7 +90,7 @@ class NetworkDisplay(Display):
 
 
 def _rows(network: TreeNetwork) -> NDArray[np.float64]:
-    """The height of each node: leaves one below another, parents beside the middle of their children."""
+    """Vertical positions: leaves below each other, parents at the middle of their children."""
     rows = np.zeros(len(network))
     next_row = 0.0
     waiting = [(node, False) for node, _ in network.drawn_children(ROOT)]

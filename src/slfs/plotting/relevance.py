@@ -1,4 +1,4 @@
-"""Relevance against redundancy of every column."""
+"""Scatter plot of relevance and redundancy of all columns."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _NAMED = 12
-"""Columns whose names are written beside their points."""
+"""Number of columns whose names are shown."""
 
 
 class RelevanceDisplay(Display):
-    """Each column by what it tells about the class and what it shares with its parent or winner.
+    """Scatter plot of all columns: relevance and the information shared with another column.
 
-    Children of the class are blue, deeper ones orange, redundant ones grey; columns of which only the
-    relevance is known lie at the bottom.
+    The other column is the parent of a selected column, or the one that made a dropped column redundant.
+    Children of the class are blue, deeper nodes orange, dropped columns grey. Columns that were never
+    compared with another one are at the bottom.
 
     Parameters
     ----------
@@ -69,8 +70,8 @@ class RelevanceDisplay(Display):
         level = records["level"]
         kinds = (
             (level == 0, DROPPED, "dropped", "x"),
-            (level > 1, WEAK, "selected, below another", "o"),
-            (level == 1, STRONG, "selected, below the class", "o"),
+            (level > 1, WEAK, "selected, deeper in the tree", "o"),
+            (level == 1, STRONG, "selected, child of the class", "o"),
         )
         for chosen, colour, label, marker in kinds:
             if chosen.any():
@@ -83,22 +84,22 @@ class RelevanceDisplay(Display):
                     s=28,
                     alpha=0.8,
                 )
-        self._write_names(ax, relevance, shared)
-        ax.set_xlabel("relevance I(f;Y), nats")
-        ax.set_ylabel("shared with parent or winner, nats")
+        self._label(ax, relevance, shared)
+        ax.set_xlabel("relevance: mutual information with the class (nats)")
+        ax.set_ylabel("shared with parent or preferred column (nats)")
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, fontsize=8)
 
-    def _write_names(self, ax: Axes, relevance: Floats, shared: Floats) -> None:
-        """Name the most relevant of the selected columns, as far as there is room."""
+    def _label(self, ax: Axes, relevance: Floats, shared: Floats) -> None:
+        """Label the most relevant selected columns whose labels do not overlap."""
         kept = np.flatnonzero(self.features["level"] > 0)
         width, height = max(relevance.max(initial=0), 1e-12), max(shared.max(initial=0), 1e-12)
-        written: list[tuple[float, float]] = []
+        labelled: list[tuple[float, float]] = []
         for column in kept[np.argsort(-relevance[kept], kind="stable")[:_NAMED]]:
             x, y = relevance[column] / width, shared[column] / height
             right = x > 0.7
-            if all(abs(x - other) > 0.3 or abs(y - level) > 0.05 for other, level in written):
-                written.append((x, y))
+            if all(abs(x - other) > 0.3 or abs(y - level) > 0.05 for other, level in labelled):
+                labelled.append((x, y))
                 ax.annotate(
                     plain(str(self.features["name"][column]), 24),
                     (relevance[column], shared[column]),

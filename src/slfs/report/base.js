@@ -1,10 +1,10 @@
-// What all parts share: the facts, elements made of text, numbers in words.
+// Shared by all parts: the facts, helpers that make elements, number formats.
 
 const facts = JSON.parse(document.getElementById("facts").textContent);
 const byId = (id) => document.getElementById(id);
 const SVG = byId("drawing").namespaceURI;
 
-/** Make an element. Strings among the children become text, functions among the attributes listeners. */
+/** Make an element. Children that are strings become text; attributes that are functions become listeners. */
 function element(tag, attributes = {}, ...children) {
   return dress(document.createElement(tag), attributes, children);
 }
@@ -24,21 +24,27 @@ function dress(made, attributes, children) {
 
 const whole = (value) => value.toLocaleString("en-US");
 const figure = (value) => (value === null || value === undefined ? "–" : String(value));
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
+/** Information about the class as a share of the class entropy, the largest possible value. */
+const ofClassEntropy = (nats) =>
+  (nats === null || !facts.class_entropy ? "" : `${((100 * nats) / facts.class_entropy).toFixed(1)}%`);
+/** A q-value as a percentage. */
+const fdr = (value) => (value < 1e-4 ? "< 0.01%" : `${Number((100 * value).toPrecision(2))}%`);
+const percent = (share) => `${(100 * share).toFixed(1)}%`;
 const shortened = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
 const plural = (count, word) => `${whole(count)} ${word}${count === 1 ? "" : "s"}`;
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
-/** The place of each selected column among the nodes of the tree. */
-const nodeOfColumn = new Map(facts.nodes.map((node, place) => [node.column, place]));
+/** The index of each selected column among the nodes of the tree. */
+const nodeOfColumn = new Map(facts.nodes.map((node, index) => [node.column, index]));
 
-/** Why a column was kept or dropped: a sentence of the report with the figures of this column. */
+/** Explain why a column was selected or dropped: fill a sentence template with the figures of the column. */
 function explanation(column) {
   const columns = facts.columns;
   const words = {
     name: () => `“${columns.name[column]}”`,
     other: () => `“${columns.name[columns.other[column]]}”`,
     reason: () => facts.reasons[columns.reason[column]],
+    relevance_share: () => `${Math.round(100 * columns.relevance_share[column])}%`,
     relevance: () => figure(columns.relevance[column]),
     mutual_information: () => figure(columns.mutual_information[column]),
     conditional_relevance: () => figure(columns.conditional_relevance[column]),

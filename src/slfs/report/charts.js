@@ -1,10 +1,10 @@
-// Shares and accuracies -> bars. Every bar has its name and its figure beside it.
+// Class distributions and accuracies -> charts. Every bar is labelled with its name and value.
 
 const CHART = { width: 350, value: 94, bar: 11, line: 20, heading: 26 };
 const MOST_GROUPED_CLASSES = 6;
 const MOST_LEVELS = 12;
 
-/** Room for the names of the classes. */
+/** Width of the column of class names. */
 const labelWidth = (() => {
   let found = 0;
   return () => (found ||= 10 + Math.min(92, Math.max(...facts.classes.map((name) => measure(shortened(name, 15))))));
@@ -27,12 +27,12 @@ function barChart(groups, tone, description) {
     }
     for (const { label: name, share, value: words } of group.bars) {
       const middle = y + line / 2;
-      const place = { x: label, y: middle - bar / 2, height: bar, rx: 3 };
+      const box = { x: label, y: middle - bar / 2, height: bar, rx: 3 };
       chart.append(
         drawn("text", { x: label - 8, y: middle + 4, "text-anchor": "end", class: "chart-label" },
           drawn("title", {}, name), shortened(name, 15)),
-        drawn("rect", { ...place, width: room, class: "track" }),
-        drawn("rect", { ...place, width: Math.max(share * room, share > 0 ? 1.5 : 0), class: "bar" }),
+        drawn("rect", { ...box, width: room, class: "track" }),
+        drawn("rect", { ...box, width: Math.max(share * room, share > 0 ? 1.5 : 0), class: "bar" }),
         drawn("text", { x: width, y: middle + 4, "text-anchor": "end", class: "chart-value" }, words),
       );
       y += line;
@@ -43,14 +43,14 @@ function barChart(groups, tone, description) {
   return chart;
 }
 
-/** How the samples of each class spread over the levels of a feature. */
+/** The distribution of each class over the levels of a feature. */
 function distribution(node) {
   const shown = mostFrequent(node.levels.map((name, level) => {
     const counts = node.counts[level];
     return { name, counts, size: sum(counts) };
   }));
   const tone = node.level === 1 ? "blue" : "orange";
-  const description = `Share of each class in the levels of ${node.name}; the counts follow as a table.`;
+  const description = `Distribution of each class over the levels of ${node.name}; the counts follow as a table.`;
   if (facts.classes.length > MOST_GROUPED_CLASSES) return matrix(shown, tone, description);
   return barChart(
     shown.map((level) => ({
@@ -66,7 +66,7 @@ function distribution(node) {
   );
 }
 
-/** Too many levels for a drawing: the most frequent ones as they stand, the others as one. */
+/** If there are too many levels for a chart, keep the most frequent ones and merge the others. */
 function mostFrequent(levels) {
   if (levels.length <= MOST_LEVELS) return levels;
   const least = levels.map((level) => level.size).sort((a, b) => b - a)[MOST_LEVELS - 2];
@@ -76,7 +76,7 @@ function mostFrequent(levels) {
   return [...kept, { name: `${rest.length} other levels`, counts, size: sum(counts) }];
 }
 
-/** Many classes: one row a class, one cell a level, in each cell a bar for the share. */
+/** A chart for many classes: one row per class, one cell per level, with a bar for the share. */
 function matrix(levels, tone, description) {
   const { width, bar, line } = CHART;
   const label = labelWidth();
@@ -105,7 +105,7 @@ function matrix(levels, tone, description) {
   return element("div", {}, chart, key);
 }
 
-/** One line a model: its name, a dot with a whisker of one standard deviation, its figure. */
+/** One row per classifier: its name, its mean accuracy with one standard deviation as a dot and a line, the value. */
 function accuracyRows(accuracy) {
   const measured = accuracy.models.filter((model) => model.mean !== null);
   const lowest = Math.min(accuracy.majority, ...measured.map((model) => model.mean - model.std));
@@ -132,7 +132,7 @@ function accuracyRows(accuracy) {
         element("strong", {}, percent(model.mean)), ` ± ${(100 * model.std).toFixed(1)}`));
   });
   const scale = element("div", { class: "score scale", "aria-hidden": "true" }, element("span"),
-    element("div", {}, element("span", {}, `${Math.round(100 * begin)} %`), element("span", {}, "100 %")),
+    element("div", {}, element("span", {}, `${Math.round(100 * begin)}%`), element("span", {}, "100%")),
     element("span"));
   return [...rows, scale];
 }

@@ -1,4 +1,4 @@
-"""A fitted selector -> everything that its report says, as plain values that JSON can hold."""
+"""A fitted selector -> the content of its report, as plain values that can be written as JSON."""
 
 from __future__ import annotations
 
@@ -16,17 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from slfs._core.version import __version__
 from slfs.coding.level_names import as_text, level_names
-from slfs.measures.false_discovery import q_values
 from slfs.report.words import sentence_templates, summary
 from slfs.screening.reasons import Role
 from slfs.selectors._shared.sentences import frequency, grade
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.stability_selection import StabilitySelection
 
-FORMAT = 1
-"""Raised when a reader of the facts would have to change."""
-
-ROLES = [str(role) for role in Role]
+FORMAT = 2
+"""Version of the layout of the facts; increased when readers of the JSON have to adapt."""
 
 
 def make_facts(
@@ -36,32 +33,29 @@ def make_facts(
     accuracy: dict[str, Any] | None = None,
     seconds: float | None = None,
     fingerprint: str = "",
-    parameters: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Collect everything that a report says about a selection.
+    """Collect everything that a report contains about a selection.
 
     Parameters
     ----------
     selector : selector
         A fitted selector of this library.
     data : str, default=""
-        What the table is called, for example the name of its file.
+        Name of the table, for example of its file.
     accuracy : dict or None, default=None
-        What `slfs.report.accuracy.compare_accuracy` returned.
+        Result of `slfs.report.accuracy.compare_accuracy`.
     seconds : float or None, default=None
-        How long the selection took.
+        Duration of the selection.
     fingerprint : str, default=""
-        A digest of the data, so that a reader can tell whether theirs are the same.
-    parameters : dict or None, default=None
-        How the table was read and the selector called, beside the parameters of the selector itself.
+        Hash of the data, which lets a reader check that theirs are the same.
 
     Returns
     -------
     facts : dict
         Plain values only. Information is in nats, to four significant digits. ``columns`` holds one list
-        for each field: ``role``, ``reason`` and ``sentence`` are places in ``roles``, ``reasons`` and
-        ``sentences``; ``other`` is the place of the parent of a selected column, or of the column that
-        a redundant one lost to, -1 for none.
+        per field: ``role``, ``reason`` and ``sentence`` are indices into ``roles``, ``reasons`` and
+        ``sentences``; ``other`` is the index of the parent of a selected column, or of the column that
+        made another one redundant, -1 for none.
 
     Examples
     --------
@@ -70,8 +64,8 @@ def make_facts(
     >>> from slfs.report import make_facts
     >>> facts = make_facts(SLFS().fit(*load_iris(return_X_y=True, as_frame=True)), data="iris")
     >>> facts["summary"]
-    'SLFS keeps all 4 columns of iris to tell the 3 classes of target apart (150 samples): 2 directly
-    below the class and 2 deeper in the tree.'
+    'SLFS selects all 4 columns of iris to predict target (3 classes, 150 samples): 2 directly below the
+    class and 2 deeper in the tree.'
     >>> facts["nodes"][0]["levels"]
     ['≤ 0.8', '0.8 < x ≤ 1.75', '> 1.75']
     """
@@ -82,8 +76,7 @@ def make_facts(
         )
     check_is_fitted(selector)
     network, totals = selector.network_, selector.network_counts_.class_totals
-    shares = q_values(selector.features_["p_value"])
-    columns, words = _columns(selector, shares)
+    columns, texts = _columns(selector)
     roles = Counter(selector.features_["role"].tolist())
     facts: dict[str, Any] = {
         "format": FORMAT,
@@ -96,11 +89,12 @@ def make_facts(
         "depth": int(network.levels.max(initial=0)),
         "classes": [as_text(label) for label in selector.classes_.tolist()],
         "class_counts": totals.tolist(),
-        "role_counts": {role: roles[role] for role in ROLES if roles[role]},
+        "class_entropy": _rounded(selector._class_entropy()),
+        "role_counts": {role: roles[role] for role in map(str, Role) if roles[role]},
         "seconds": None if seconds is None else _rounded(seconds),
         "accuracy": _plain(accuracy),
+        "stability": _stability(selector),
         "parameters": _plain(selector.get_params(deep=False)),
-        "settings": _plain(parameters or {}),
         "fingerprint": as_text(fingerprint),
         "versions": {
             "python": platform.python_version(),
@@ -109,15 +103,15 @@ def make_facts(
             "scikit-learn": sklearn.__version__,
         },
         "code": _code(selector),
-        "nodes": _nodes(selector, shares[network.columns]),
-        **words,
+        "nodes": _nodes(selector),
+        **texts,
         "columns": columns,
     }
     return {"summary": summary(facts), **facts}
 
 
-def _nodes(selector: BaseSelector, q_value: NDArray[np.float64]) -> list[dict[str, Any]]:
-    """What is known of each feature in the tree, in the order in which they joined."""
+def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
+    """The nodes of the tree, in the order in which they were added."""
     network, counts = selector.network_, selector.network_counts_
     coding = counts.coding
     return [
@@ -134,8 +128,8 @@ def _nodes(selector: BaseSelector, q_value: NDArray[np.float64]) -> list[dict[st
             "cuts": _plain(coding.column_thresholds(node).tolist()) if coding.cut[node] else [],
             "levels": level_names(coding, node),
             "counts": counts.class_counts[node].tolist(),
-            "evidence": grade(q_value[node]),
-            "frequency": _frequency(selector, int(network.columns[node])),
+            "evidence": grade(selector.features_["q_value"][network.columns[node]]),
+            "frequency": _frequency(selector, network.columns[node]),
             "sentence": as_text(selector.explain(int(network.columns[node]))),
         }
         for node in range(len(network))
@@ -143,18 +137,26 @@ def _nodes(selector: BaseSelector, q_value: NDArray[np.float64]) -> list[dict[st
 
 
 def _frequency(selector: BaseSelector, column: int) -> str:
-    """How often a column was chosen, where a selection was made on subsamples; "" elsewhere."""
+    """How often a stability selection has selected a column; "" for other selectors."""
     if not isinstance(selector, StabilitySelection):
         return ""
     return frequency(selector.frequencies_[column], selector.n_subsamples)
 
 
-def _columns(
-    selector: BaseSelector, q_value: NDArray[np.float64]
-) -> tuple[dict[str, list[Any]], dict[str, list[str]]]:
-    """The records of all columns, field by field; and the words that they point to."""
+def _stability(selector: BaseSelector) -> dict[str, Any] | None:
+    """How well the subsamples of a stability selection agree; None for other selectors."""
+    if not isinstance(selector, StabilitySelection):
+        return None
+    stability = selector.stability_
+    figures = {name: _rounded(getattr(stability, name)) for name in ("value", "low", "high", "level")}
+    threshold = _rounded(selector.threshold_)
+    return {**figures, "n_subsamples": selector.n_subsamples, "threshold": threshold}
+
+
+def _columns(selector: BaseSelector) -> tuple[dict[str, list[Any]], dict[str, list[str]]]:
+    """The records of all columns, field by field; and the texts that they refer to."""
     records = selector.features_
-    place = {name: column for column, name in enumerate(records["name"].tolist())}
+    index = {name: column for column, name in enumerate(records["name"].tolist())}
     others = (
         parent if parent is not None else winner
         for parent, winner in zip(records["parent"].tolist(), records["lost_to"].tolist(), strict=True)
@@ -168,7 +170,7 @@ def _columns(
         "relevance": _all_rounded(records["relevance"]),
         "relevance_share": _all_rounded(records["relevance"] / selector._class_entropy()),
         "n_levels": records["n_levels"].tolist(),
-        "other": [-1 if name is None else place[name] for name in others],
+        "other": [-1 if name is None else index[name] for name in others],
         "mutual_information": _all_rounded(records["mutual_information"]),
         "conditional_relevance": _all_rounded(records["conditional_relevance"]),
         "reason": reason,
@@ -178,23 +180,24 @@ def _columns(
         columns["frequency"] = _all_rounded(selector.frequencies_)
     if not np.isnan(records["p_value"]).all():
         columns["p_value"] = _all_rounded(records["p_value"])
-        columns["q_value"] = _all_rounded(q_value)
+        columns["q_value"] = _all_rounded(records["q_value"])
     return columns, {"roles": roles, "reasons": reasons, "sentences": sentences}
 
 
 def _coded(values: Iterable[object]) -> tuple[list[str], list[int]]:
-    """The different values as they first come, and the place of each value among them."""
+    """The distinct values in order of appearance, and the index of each value among them."""
     index: dict[object, int] = {}
-    places = [index.setdefault(value, len(index)) for value in values]
-    return [as_text(value) for value in index], places
+    codes = [index.setdefault(value, len(index)) for value in values]
+    return [as_text(value) for value in index], codes
 
 
 def _code(selector: BaseSelector) -> str:
     """Python code that makes the same selection from the same table."""
-    name = type(selector).__name__
-    call = BaseEstimator.__repr__(selector, N_CHAR_MAX=10**6)  # the parameters that are not the default
+    name, module = type(selector).__name__, type(selector).__module__
+    home = "slfs" if module.startswith("slfs.") else module
+    call = BaseEstimator.__repr__(selector, N_CHAR_MAX=10**6)  # non-default parameters, not shortened
     return (
-        f"from slfs import {name}\n\n"
+        f"from {home} import {name}\n\n"
         f"selector = {as_text(call)}\n"
         "selector.fit(X, y)\n"
         "print(selector.get_feature_names_out())\n"
@@ -206,14 +209,14 @@ def _all_rounded(values: NDArray[np.float64]) -> list[float | int | None]:
 
 
 def _rounded(value: float) -> float | int | None:
-    """Four significant digits; None where there is no number."""
+    """Round to four significant digits; None for infinity and NaN."""
     if not math.isfinite(value):
         return None
     return float(f"{value:.4g}") or 0
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON can hold it."""
+    """Convert a value to one that JSON can hold."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if value is None or isinstance(value, bool | int):

@@ -1,4 +1,4 @@
-"""The facts of a report -> one HTML file that opens from disk and asks the network for nothing."""
+"""A fitted selector -> one HTML file that works offline and loads nothing from the network."""
 
 from __future__ import annotations
 
@@ -13,29 +13,106 @@ from string import Template
 from typing import Any
 
 from slfs.files.atomic import replace_file
+from slfs.report.facts import make_facts
+from slfs.selectors.base import BaseSelector
 
 STYLES = ("page.css", "parts.css")
-SCRIPTS = ("base.js", "charts.js", "layout.js", "tree.js", "panel.js", "table.js", "report.js")
-"""Read in this order, into one script."""
+SCRIPTS = (
+    "base.js",
+    "charts.js",
+    "layout.js",
+    "nodes.js",
+    "pointer.js",
+    "tree.js",
+    "panel.js",
+    "table.js",
+    "report.js",
+)
+"""Concatenated in this order into one script."""
 
 _UNSAFE = "<>&\u2028\u2029"
 
 
-def render_html(facts: dict[str, Any]) -> str:
-    """Make the report of a selection.
+def write_report(
+    selector: BaseSelector,
+    path: str | Path,
+    *,
+    X: Any = None,
+    y: Any = None,
+    data: str = "",
+    accuracy: dict[str, Any] | None = None,
+    seconds: float | None = None,
+    fingerprint: str = "",
+) -> None:
+    """Write an interactive report about a fitted selector to an HTML file.
 
-    The same facts give the same text. Names and labels of the data are only ever text: they travel as
-    JSON, and the page puts them in place as text. Its policy lets no script run but its own.
+    The report shows the tree of selected columns, how the classes are distributed over each of them,
+    and why every other column was dropped. It is a single file that needs no network connection.
+
+    Parameters
+    ----------
+    selector : selector
+        A fitted selector of this library.
+    path : str or Path
+        File to write. An existing file is replaced once the new one is complete.
+    X : array-like, sparse matrix or dataframe of shape (n_samples, n_features), default=None
+        The table that the selector was fitted on. With `X` and `y` the report also shows the
+        cross-validated accuracy before and after the selection.
+    y : array-like of shape (n_samples,), default=None
+        Class labels.
+    data : str, default=""
+        Name of the table, used as the title of the report.
+    accuracy : dict or None, default=None
+        Result of `slfs.report.accuracy.compare_accuracy`, instead of `X` and `y`.
+    seconds : float or None, default=None
+        Duration of the selection.
+    fingerprint : str, default=""
+        Hash of the data, which lets a reader check that theirs are the same.
+
+    See Also
+    --------
+    make_facts : The content of the report as a dict.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_iris
+    >>> from slfs import SLFS
+    >>> from slfs.report import write_report
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = SLFS().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(selector, Path(folder) / "iris.html", X=X, y=y, data="iris")
+    ...     (Path(folder) / "iris.html").exists()
+    True
+    """
+    if (X is None) != (y is None):
+        raise ValueError("Give both X and y to measure the accuracy, or neither.")
+    if X is not None and accuracy is None:
+        from slfs.report.accuracy import compare_accuracy
+
+        accuracy = compare_accuracy(selector, X, y)
+    facts = make_facts(selector, data=data, accuracy=accuracy, seconds=seconds, fingerprint=fingerprint)
+    page = render_html(facts)
+    replace_file(Path(path), partial(Path.write_text, data=page, encoding="utf-8", newline="\n"))
+
+
+def render_html(facts: dict[str, Any]) -> str:
+    """Render the facts about a selection as an HTML page.
+
+    The same facts give the same page. Names and labels from the data are embedded as JSON and inserted
+    as text, never as markup, and the content security policy allows only the scripts of the page.
 
     Parameters
     ----------
     facts : dict
-        What `make_facts` returned.
+        Result of `make_facts`.
 
     Returns
     -------
     page : str
-        A whole HTML document.
+        A complete HTML document.
     """
     style = "\n".join(_read(name) for name in STYLES)
     script = '(() => {\n"use strict";\n' + "\n".join(_read(name) for name in SCRIPTS) + "})();"
@@ -52,22 +129,8 @@ def render_html(facts: dict[str, Any]) -> str:
     )
 
 
-def write_report(facts: dict[str, Any], path: Path) -> None:
-    """Write the report of a selection to a file, which is whole or not there.
-
-    Parameters
-    ----------
-    facts : dict
-        What `make_facts` returned.
-    path : Path
-        Where to; a file of that name is replaced.
-    """
-    page = render_html(facts)
-    replace_file(Path(path), partial(Path.write_text, data=page, encoding="utf-8", newline="\n"))
-
-
 def embed_json(value: Any) -> str:
-    """JSON that can stand inside a script element: nothing in it closes the element or opens another."""
+    """Encode a value as JSON without characters that could end the script element around it."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in _UNSAFE:
         text = text.replace(character, f"\\u{ord(character):04x}")

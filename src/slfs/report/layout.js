@@ -1,26 +1,26 @@
-// The nodes of the tree and which of them are folded -> where each visible node stands.
+// The nodes of the tree and the set of collapsed ones -> the position of each visible node.
 
 const ROOT = -1;
 const ROW = 30;
 
 const childrenOf = new Map([[ROOT, []]]);
-facts.nodes.forEach((_, place) => childrenOf.set(place, []));
-facts.nodes.forEach((node, place) => childrenOf.get(node.parent).push(place));
+facts.nodes.forEach((_, id) => childrenOf.set(id, []));
+facts.nodes.forEach((node, id) => childrenOf.get(node.parent).push(id));
 for (const children of childrenOf.values()) {
   children.sort((a, b) => facts.nodes[b].relevance - facts.nodes[a].relevance || a - b);
 }
 
-const nameOf = (place) => (place === ROOT ? facts.class_name : facts.nodes[place].name);
-const levelOf = (place) => (place === ROOT ? 0 : facts.nodes[place].level);
-const parentOf = (place) => (place === ROOT ? null : facts.nodes[place].parent);
+const nameOf = (id) => (id === ROOT ? facts.class_name : facts.nodes[id].name);
+const levelOf = (id) => (id === ROOT ? 0 : facts.nodes[id].level);
+const parentOf = (id) => (id === ROOT ? null : facts.nodes[id].parent);
 
-function ancestors(place) {
+function ancestors(id) {
   const found = [];
-  for (let above = parentOf(place); above !== null; above = parentOf(above)) found.push(above);
+  for (let above = parentOf(id); above !== null; above = parentOf(above)) found.push(above);
   return found;
 }
 
-const descendants = (place) => sum(childrenOf.get(place).map((child) => 1 + descendants(child)));
+const descendants = (id) => sum(childrenOf.get(id).map((child) => 1 + descendants(child)));
 
 const measure = (() => {
   const pen = document.createElement("canvas").getContext("2d");
@@ -31,18 +31,18 @@ const measure = (() => {
 })();
 
 /**
- * Leaves one below another, parents beside the middle of their children, levels side by side.
- * The class stands no lower than `lowest`; levels share the `room` there is; names have `letters` at most.
+ * Put leaves below each other, parents beside the middle of their children, and levels next to each other.
+ * The class is drawn no lower than `lowest`, the levels share the width `room`, and names are cut to `letters`.
  */
-function arrange(folded, { lowest, room, letters }) {
+function arrange(collapsed, { lowest, room, letters }) {
   const items = [];
   let next = 0;
-  const visit = (place, position, size) => {
-    const open = childrenOf.get(place).length > 0 && !folded.has(place);
-    const label = shortened(nameOf(place), letters);
-    const item = { place, label, open, position, size, level: levelOf(place), width: measure(label, place === ROOT) };
+  const visit = (id, position, size) => {
+    const open = childrenOf.get(id).length > 0 && !collapsed.has(id);
+    const label = shortened(nameOf(id), letters);
+    const item = { id, label, open, position, size, level: levelOf(id), width: measure(label, id === ROOT) };
     items.push(item);
-    const below = open ? childrenOf.get(place).map((child, index, all) => visit(child, index + 1, all.length)) : [];
+    const below = open ? childrenOf.get(id).map((child, index, all) => visit(child, index + 1, all.length)) : [];
     if (below.length) {
       item.y = (below[0].y + below[below.length - 1].y) / 2;
     } else {

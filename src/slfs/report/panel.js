@@ -1,8 +1,8 @@
-// One node of the tree -> the panel beside it.
+// One node of the tree -> the details in the panel next to it.
 
-function fillPanel(place, open) {
-  byId("panel").replaceChildren(...(place === ROOT ? classDetails() : nodeDetails(facts.nodes[place], place, open)));
-  byId("shown").textContent = `Details of ${nameOf(place)} are shown.`;
+function fillPanel(id, open) {
+  byId("panel").replaceChildren(...(id === ROOT ? classDetails() : nodeDetails(facts.nodes[id], id, open)));
+  byId("shown").textContent = `Showing details of ${nameOf(id)}.`;
 }
 
 function classDetails() {
@@ -18,39 +18,44 @@ function classDetails() {
     element("h3", {}, facts.class_name),
     element("p", {}, `${plural(facts.n_samples, "sample")} in ${facts.classes.length} classes.`),
     barChart([{ bars }], "neutral", `Samples of each class: ${spoken}.`),
-    element("p", { class: "note" }, "Choose a feature in the tree to see how it spreads over the classes."),
+    element("p", { class: "note" }, "Select a feature in the tree to see its distribution in each class."),
   ];
 }
 
-function nodeDetails(node, place, open) {
+function nodeDetails(node, id, open) {
   const top = node.parent === ROOT;
   const parent = top ? facts.class_name : nameOf(node.parent);
+  const qValue = facts.columns.q_value?.[node.column] ?? null;
   return [
     element("p", { class: `kicker ${top ? "blue" : "orange"}` },
       element("span", { class: "swatch", "aria-hidden": "true" }),
-      top ? "Directly below the class" : `Level ${node.level} of the tree`),
+      top ? "Child of the class" : `Level ${node.level} of the tree`),
     element("h3", {}, node.name),
     element("p", { class: "sentence" }, node.sentence),
-    element("h4", {}, "Share of each class in its levels"),
+    element("h4", {}, "Distribution in each class"),
     distribution(node),
     countsTable(node),
-    element("h4", {}, "Information"),
+    element("h4", {}, "Mutual information"),
     element("dl", { class: "facts" },
-      ...pair("about the class", node.relevance),
-      ...pair("of its own (entropy)", node.entropy),
-      ...(top ? [] : pair(`shared with ${shortened(parent, 40)}`, node.mutual_information)),
-      ...(top ? [] : pair("about the class, beyond its parent", node.conditional_relevance)),
-      ...(node.evidence ? [element("dt", {}, "evidence"), element("dd", {}, node.evidence)] : []),
-      ...(node.frequency ? [element("dt", {}, "stability"), element("dd", {}, node.frequency)] : [])),
+      ...pair("with the class (relevance)", node.relevance),
+      ...pair("as % of the class entropy", ofClassEntropy(node.relevance)),
+      ...(top ? [] : pair(`with its parent ${shortened(parent, 40)}`, node.mutual_information)),
+      ...(top ? [] : pair("with the class, given its parent", node.conditional_relevance)),
+      ...pair("entropy of the feature", node.entropy),
+      ...(node.evidence ? pair("evidence of a relation to the class", node.evidence) : []),
+      ...(qValue === null ? [] : pair("FDR (q-value)", fdr(qValue))),
+      ...(node.frequency ? pair("selected in", node.frequency) : [])),
     ...cutPoints(node),
     element("h4", {}, "In the tree"),
     element("div", { class: "links-to" },
-      ...relatives([node.parent], "Above: ", open),
-      ...relatives(childrenOf.get(place), "Below: ", open)),
+      ...relatives([node.parent], "Parent: ", open),
+      ...relatives(childrenOf.get(id), "Children: ", open)),
   ];
 }
 
-const pair = (words, value) => [element("dt", {}, words), element("dd", {}, `${figure(value)} nats`)];
+/** A label and its value; numbers are in nats. */
+const pair = (label, value) =>
+  [element("dt", {}, label), element("dd", {}, typeof value === "number" ? `${value} nats` : figure(value))];
 
 function cutPoints(node) {
   if (node.kind !== "numbers" || node.cuts.length === 0) return [];
@@ -60,10 +65,10 @@ function cutPoints(node) {
   return [element("h4", {}, title), element("ul", { class: "cuts" }, ...list)];
 }
 
-function relatives(places, words, open) {
-  if (places.length === 0) return [];
-  const buttons = places.map((place) =>
-    element("button", { type: "button", class: "link", click: () => open(place) }, nameOf(place)));
+function relatives(ids, words, open) {
+  if (ids.length === 0) return [];
+  const buttons = ids.map((id) =>
+    element("button", { type: "button", class: "link", click: () => open(id) }, nameOf(id)));
   return [element("p", {}, words, ...buttons.flatMap((button, index) => (index ? [", ", button] : [button])))];
 }
 

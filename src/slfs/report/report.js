@@ -1,4 +1,4 @@
-// Start: fill the sections, tie tree, panel and table together.
+// Start: fill the sections and connect the tree, the panel and the table.
 
 function showFigures() {
   const figures = [
@@ -6,6 +6,7 @@ function showFigures() {
     ["columns", whole(facts.n_columns)],
     ["selected", whole(facts.n_selected)],
     ["classes", whole(facts.classes.length)],
+    ...(facts.stability ? [["stability (0 to 1)", figure(facts.stability.value)]] : []),
     ...(facts.seconds === null ? [] : [["seconds", String(Number(facts.seconds.toPrecision(2)))]]),
   ];
   byId("figures").append(...figures.map(([words, value]) =>
@@ -16,14 +17,14 @@ function showAccuracy() {
   const accuracy = facts.accuracy;
   const body = byId("accuracy-body");
   if (!accuracy) {
-    body.append(element("p", { class: "note" }, "Accuracy was not measured for this report."));
+    body.append(element("p", { class: "note" }, "Accuracy was not measured: no data were given with the selector."));
   } else if (accuracy.models.length === 0) {
     body.append(element("p", {}, accuracy.reason));
   } else {
     body.append(...accuracyRows(accuracy), element("p", { class: "note" },
-      `Mean and standard deviation over ${accuracy.folds} folds of cross-validation, ` +
-      "the selection made anew in each. " +
-      `The dashed line is what always guessing the most frequent class gives: ${percent(accuracy.majority)}.`));
+      `Mean and standard deviation over ${accuracy.folds} folds of cross-validation; columns are selected ` +
+      "in each fold from its training samples. The dashed line is the accuracy of always predicting the " +
+      `most frequent class: ${percent(accuracy.majority)}.`));
   }
 }
 
@@ -34,26 +35,26 @@ function showTree() {
     const counts = new Map();
     for (const reason of facts.columns.reason) counts.set(reason, (counts.get(reason) || 0) + 1);
     const reasons = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 3);
-    note.textContent = "No column was selected, so there is no tree. Why:";
+    note.textContent = "No column was selected, so there is no tree. Reasons:";
     note.after(element("ul", { class: "card plain" }, ...reasons.map(([reason, count]) =>
       element("li", {}, `${plural(count, "column")}: ${facts.reasons[reason]}`))));
     return () => {};
   }
-  note.textContent = "Drag to move it, use the buttons to zoom, or the wheel after a click into it. " +
-    "With the keyboard: arrows walk, unfold and fold, Enter shows the details.";
+  note.textContent = "Select a node to see its details. Drag to move the tree; zoom with the buttons, or with " +
+    "the mouse wheel after a click. Keyboard: arrow keys move, expand and collapse; Enter shows the details.";
   const legend = (tone, words) =>
     element("span", { class: tone }, element("span", { class: "swatch", "aria-hidden": "true" }), words);
-  byId("tree-legend").append(legend("blue", "below the class"),
-    ...(facts.depth > 1 ? [legend("orange", "deeper")] : []),
-    element("span", {}, "larger dot: tells more about the class"),
-    element("span", {}, "thicker line: shares more with its parent"));
-  const openTree = (place) => {
-    tree.open(place);
+  byId("tree-legend").append(legend("blue", "child of the class"),
+    ...(facts.depth > 1 ? [legend("orange", "deeper in the tree")] : []),
+    element("span", {}, "larger dot: higher relevance"),
+    element("span", {}, "thicker line: more information shared with the parent"));
+  const openTree = (id) => {
+    tree.open(id);
     const narrow = window.innerWidth < 900;
     byId(narrow ? "panel" : "tree").scrollIntoView({ block: "start" });
     byId("panel").focus({ preventScroll: true });
   };
-  const tree = makeTree((place) => fillPanel(place, openTree));
+  const tree = makeTree((id) => fillPanel(id, openTree));
   fillPanel(ROOT, openTree);
   return openTree;
 }
@@ -72,7 +73,6 @@ function showReproduction() {
     return element("div", {}, element("h3", {}, title), element("dl", { class: "facts" }, ...pairs));
   };
   const parts = [list(`Parameters of ${facts.method}`, facts.parameters), list("Versions", facts.versions)];
-  if (Object.keys(facts.settings).length) parts.unshift(list("How it was run", facts.settings));
   const source = {
     ...(facts.data ? { table: facts.data } : {}),
     size: `${plural(facts.n_samples, "sample")}, ${plural(facts.n_columns, "column")}`,

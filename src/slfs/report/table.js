@@ -1,7 +1,7 @@
-// The columns -> a table of one page at a time: sorted, searched, filtered by role.
+// The columns -> a table with pages, sorting, search and a filter by role.
 
 const PAGE_SIZE = 50;
-const OTHER = "Below or lost to";
+const OTHER = "Parent / redundant with";
 
 function makeTable(openNode) {
   const columns = facts.columns;
@@ -17,10 +17,10 @@ function makeTable(openNode) {
   const fields = [
     { title: "Name", compare: byText((column) => columns.name[column]), cell: nameCell },
     { title: "Role", compare: (a, b) => roleOrder[columns.role[a]] - roleOrder[columns.role[b]], cell: roleCell },
-    { title: "Relevance", down: true, compare: byNumber(columns.relevance), cell: relevanceCell, kind: "number" },
+    { title: "Relevance (nats)", down: true, compare: byNumber(columns.relevance), cell: relevanceCell, kind: "number" },
     { title: "Levels", down: true, ...numbers(columns.n_levels) },
-    ...(columns.frequency ? [{ title: "Chosen", down: true, ...numbers(columns.frequency), cell: chosenCell }] : []),
-    ...(columns.q_value ? [{ title: "Flukes", ...numbers(columns.q_value), cell: flukesCell }] : []),
+    ...(columns.frequency ? [{ title: "Frequency", down: true, ...numbers(columns.frequency), cell: frequencyCell }] : []),
+    ...(columns.q_value ? [{ title: "FDR (q-value)", ...numbers(columns.q_value), cell: fdrCell }] : []),
     { title: OTHER, compare: byText(otherName), cell: otherName, kind: "text" },
     { title: "Reason", compare: byText(reasonOf), cell: reasonOf, kind: "text" },
   ];
@@ -33,15 +33,16 @@ function makeTable(openNode) {
   let opened = -1;
   const largest = columns.relevance.reduce((most, value) => Math.max(most, value ?? 0), 1e-12);
 
-  function flukesCell(column) {
-    const share = columns.q_value[column];
-    if (share === null) return "";
-    const shown = share < 1e-4 ? "< 0.01 %" : `${Number((100 * share).toPrecision(2))} %`;
-    return element("span", { title: `p-value ${figure(columns.p_value[column])}` }, shown);
+  const label = (field) => field.title[0].toLowerCase() + field.title.slice(1);
+
+  function fdrCell(column) {
+    const value = columns.q_value[column];
+    if (value === null) return "";
+    return element("span", { title: `p-value ${figure(columns.p_value[column])}` }, fdr(value));
   }
 
-  function chosenCell(column) {
-    return `${Math.round(100 * columns.frequency[column])} %`;
+  function frequencyCell(column) {
+    return `${Math.round(100 * columns.frequency[column])}%`;
   }
 
   function nameCell(column) {
@@ -50,7 +51,7 @@ function makeTable(openNode) {
     const attributes = { type: "button", class: "link", "data-column": column, ...listener };
     const button = element("button", attributes, columns.name[column]);
     if (node === undefined) button.setAttribute("aria-expanded", String(column === opened));
-    else button.title = "Show it in the tree";
+    else button.title = "Show in the tree";
     return button;
   }
 
@@ -98,9 +99,9 @@ function makeTable(openNode) {
     order.sort((a, b) => sign * sorting.field.compare(a, b) || a - b);
     page = 0;
     opened = -1;
-    const direction = `${sorting.field.title.toLowerCase()} ${sorting.down ? "falling" : "rising"}`;
+    const direction = `sorted by ${label(sorting.field)}, ${sorting.down ? "descending" : "ascending"}`;
     byId("found").textContent = order.length === 0
-      ? "No column fits."
+      ? "No matching columns."
       : `${whole(order.length)} of ${plural(facts.n_columns, "column")}, ${direction}`;
     showPage();
   }
@@ -112,9 +113,9 @@ function makeTable(openNode) {
       const kept = nodeOfColumn.has(column);
       const cells = fields.map((field) => {
         const content = field.cell(column);
-        const label = field.title === OTHER ? (kept ? "below" : "lost to") : field.title.toLowerCase();
+        const name = field.title === OTHER ? (kept ? "parent" : "redundant with") : label(field);
         const kind = `${field.kind || ""}${content ? "" : " empty"}`;
-        return element("td", { role: "cell", class: kind, "data-label": label }, content || "–");
+        return element("td", { role: "cell", class: kind, "data-label": name }, content || "–");
       });
       const row = element("tr", { role: "row", class: kept ? "kept" : null }, ...cells);
       return column === opened ? [row, detailRow(column)] : [row];
@@ -150,11 +151,11 @@ function makeTable(openNode) {
     element("button", { type: "button", click: () => sortBy(field) }, field.title))));
   const choices = [["All", facts.n_columns, -1],
     ...Object.entries(facts.role_counts).map(([name, count]) => [name, count, facts.roles.indexOf(name)])];
-  const chips = choices.map(([name, count, place]) => element("button", {
+  const chips = choices.map(([name, count, index]) => element("button", {
     type: "button",
-    "aria-pressed": place === role,
+    "aria-pressed": index === role,
     click: (event) => {
-      role = place;
+      role = index;
       chips.forEach((chip) => chip.setAttribute("aria-pressed", String(chip === event.currentTarget)));
       filter();
     },

@@ -1,9 +1,11 @@
-"""Facts and records -> sentences."""
+"""A selection -> sentences: templates of the explanations of all columns, and a summary."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 from slfs.screening.reasons import Role
 from slfs.selectors._shared.sentences import explain
@@ -11,29 +13,29 @@ from slfs.selectors.base import BaseSelector
 
 
 class _NumberField(float):
-    """A number that is written as the name of its field."""
+    """A number that is formatted as the name of its field, such as {relevance}."""
 
     field: str
 
     def __new__(cls, field: str, value: float = 1.0) -> _NumberField:
-        hole = super().__new__(cls, value)
-        hole.field = field
-        return hole
+        made = super().__new__(cls, value)
+        made.field = field
+        return made
 
     def __format__(self, _: str) -> str:
         return f"{{{self.field}}}"
 
 
 class _TextField(str):
-    """A text that is written as the name of its field, whatever it says."""
+    """A string that is formatted as the name of its field, whatever its value."""
 
     __slots__ = ("field",)
     field: str
 
     def __new__(cls, field: str, value: str = "") -> _TextField:
-        hole = super().__new__(cls, value)
-        hole.field = field
-        return hole
+        made = super().__new__(cls, value)
+        made.field = field
+        return made
 
     def __format__(self, _: str) -> str:
         return f"{{{self.field}}}"
@@ -43,19 +45,20 @@ class _TextField(str):
 
 
 def sentence_templates(selector: BaseSelector) -> Iterator[str]:
-    """The sentence of `explain` for each column, with fields such as {relevance} for its own values.
+    """The sentence of `explain` for each column, with fields such as {relevance} for its own figures.
 
-    Thousands of columns share a few such templates.
+    Thousands of columns share a few such templates, which keeps the report of a wide table small.
     """
     records, shared = selector.features_, selector._shared_figures()
     known: dict[tuple[Any, ...], str] = {}
     fields = [records[field].tolist() for field in ("role", "reason", "parent", "lost_to")]
     nothing_new = (records["conditional_relevance"] < 1e-9).tolist()
-    for index, (role, reason, parent, winner, nothing) in enumerate(
-        zip(*fields, nothing_new, strict=True)
+    frequencies = getattr(selector, "frequencies_", np.ones(len(records))).tolist()
+    for index, (role, reason, parent, winner, nothing, frequency) in enumerate(
+        zip(*fields, nothing_new, frequencies, strict=True)
     ):
         own = selector._figures.get(index, {})
-        key = (role, reason, parent is None, winner is None, nothing, repr(own))
+        key = (role, reason, parent is None, winner is None, nothing, frequency, repr(own))
         if key not in known:
             record = {
                 "name": _TextField("name"),
@@ -63,7 +66,7 @@ def sentence_templates(selector: BaseSelector) -> Iterator[str]:
                 "reason": reason,
                 "parent": None if parent is None else _TextField("other"),
                 "lost_to": None if winner is None else _TextField("other"),
-                "frequency": _NumberField("frequency"),
+                "frequency": frequency,
                 "relevance": _NumberField("relevance"),
                 "mutual_information": _NumberField("mutual_information"),
                 "conditional_relevance": _NumberField("conditional_relevance", 1 - nothing),
@@ -74,31 +77,31 @@ def sentence_templates(selector: BaseSelector) -> Iterator[str]:
 
 
 def summary(facts: dict[str, Any]) -> str:
-    """The selection in one sentence."""
-    kept, total, roles = facts["n_selected"], facts["n_columns"], facts["role_counts"]
+    """Summarise a selection in one sentence."""
+    selected, total, roles = facts["n_selected"], facts["n_columns"], facts["role_counts"]
     table = f" of {facts['data']}" if facts["data"] else ""
-    variable = "" if facts["class_name"] == "class" else f" of {facts['class_name']}"
-    purpose = (
-        f"to tell the {len(facts['classes'])} classes{variable} apart ({facts['n_samples']:,} samples)"
-    )
-    if kept == total:
+    variable = "the class" if facts["class_name"] == "class" else facts["class_name"]
+    samples = f"{len(facts['classes'])} classes, {facts['n_samples']:,} samples"
+    if selected == total:
         share = f"all {total:,} columns" if total > 1 else "the only column"
-    elif kept == 0:
+    elif selected == 0:
         share = f"none of the {total:,} columns" if total > 1 else "not even the only column"
     else:
-        share = f"{kept:,} of {total:,} columns"
+        share = f"{selected:,} of {total:,} columns"
     parts = []
     if facts["depth"] > 1:
         direct = sum(node["level"] == 1 for node in facts["nodes"])
-        parts.append(f"{direct} directly below the class and {kept - direct} deeper in the tree")
+        parts.append(f"{direct} directly below the class and {selected - direct} deeper in the tree")
     dropped = [
         f"{roles[role]:,} {role}"
         for role in (Role.REDUNDANT, Role.OUTRANKED, Role.IRRELEVANT)
         if role in roles
     ]
     if dropped:
-        parts.append(f"{_listed(dropped)} {'one is' if total - kept == 1 else 'ones are'} dropped")
-    return f"{facts['method']} keeps {share}{table} {purpose}: {'; '.join(parts) or 'all at one level'}."
+        columns = "column is" if total - selected == 1 else "columns are"
+        parts.append(f"{_listed(dropped)} {columns} dropped")
+    details = f": {'; '.join(parts)}" if parts else ""
+    return f"{facts['method']} selects {share}{table} to predict {variable} ({samples}){details}."
 
 
 def _listed(words: list[str]) -> str:

@@ -1,0 +1,66 @@
+"""The list of commands, and what happens to errors and warnings."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Annotated, Any
+
+try:
+    import typer
+except ImportError as error:
+    raise SystemExit(
+        f"slfs: the command line needs {error.name}, which is not installed: pip install 'slfs[cli]'"
+    ) from error
+
+from slfs._core.version import __version__
+from slfs.cli import compare, discretize, extras, models, select
+
+app = typer.Typer(
+    help="Select the columns of a table that predict a class, explain each decision, and fit an "
+    "interpretable classifier.",
+    epilog="Exit codes: 0 success, 1 invalid data or parameters, 2 wrong usage, 130 stopped by Ctrl-C.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+for command in (
+    select.select,
+    select.explain,
+    models.fit,
+    models.predict,
+    compare.compare,
+    discretize.discretize,
+    extras.methods,
+    extras.datasets,
+    extras.demo,
+):
+    app.command()(command)
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"slfs {__version__}")
+        raise typer.Exit
+
+
+def run() -> None:
+    """Run a command; print errors and warnings as one line each, without a traceback."""
+    warnings.showwarning = _warn  # type: ignore[assignment]
+    try:
+        app()
+    except BrokenPipeError:  # the reader of our output has closed it, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+        typer.secho(f"slfs: {error}", fg=typer.colors.RED, err=True)
+        sys.exit(1)
+
+
+def _warn(message: Warning | str, *_: Any) -> None:
+    """Print a warning without the line of code that raised it."""
+    typer.secho(f"slfs: warning: {message}", fg=typer.colors.YELLOW, err=True)

@@ -1,0 +1,105 @@
+"""Options that several commands share, as annotated types."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def number_or_share(text: str) -> float:
+    """Read a number of columns, such as 10, or a share of them, such as 0.1."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is not a number. Give a number of columns, such as 10, or a share, such as 0.1."
+        ) from None
+
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="CSV, TSV, Parquet, Arrow, npy, npz, svmlight or ARFF, also .gz, .bz2 or .xz; - for stdin.",
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target", "-t", metavar="COLUMN", help="Column with the class labels: name or index."
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", metavar="NAME", help="File format, if the file name does not show it."),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option("--missing", metavar="TEXT", help="Text that means a missing value; repeatable."),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option("--drop", metavar="COLUMN", help="Column to leave out; repeatable."),
+]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--categorical",
+        "-c",
+        metavar="COLUMN",
+        help="Numeric column to treat as categories, or 'all'; repeatable.",
+    ),
+]
+Method = Annotated[
+    str,
+    typer.Option("--method", "-m", metavar="NAME", help="Selection method; 'slfs methods' lists them."),
+]
+Size = Annotated[
+    float | None,
+    typer.Option(
+        "--n-features-to-select",
+        "-k",
+        parser=number_or_share,
+        metavar="K",
+        help="Maximum number of columns to select, or a share of all columns, such as 0.1.",
+    ),
+]
+Setting = Annotated[
+    list[str] | None,
+    typer.Option("--set", "-s", metavar="NAME=VALUE", help="Set a parameter of the method; repeatable."),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option("--memory-limit", metavar="SIZE", help="Memory limit, such as 2GiB."),
+]
+Stability = Annotated[
+    int | None,
+    typer.Option(
+        "--stability",
+        metavar="N",
+        help="Select on N subsamples; keep the columns that most of them select.",
+    ),
+]
+Rate = Annotated[
+    float | None,
+    typer.Option(
+        "--fdr",
+        metavar="Q",
+        help="With --stability: accepted share of noise among the selected columns.",
+    ),
+]
+EscapeFormulas = Annotated[
+    bool,
+    typer.Option("--escape-formulas", help="In CSV and TSV, put ' in front of text such as =1+1."),
+]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        "--n-jobs", "-j", metavar="N", help="Number of threads or processes; -1: one per core."
+    ),
+]

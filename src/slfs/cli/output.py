@@ -1,0 +1,58 @@
+"""What a person sees: tables on standard output, progress on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from slfs._core.progress import Listener
+
+
+def show_table(
+    head: Sequence[str], lines: Sequence[Sequence[str]], *, right: Sequence[str] = ()
+) -> None:
+    """Print a table: fitted to the width of a terminal, never cut off in a file or a pipe.
+
+    Columns named in ``right`` hold numbers and are aligned on the right.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    if not console.is_terminal:
+        console.width = 10_000
+    table = Table(box=None, pad_edge=False)
+    for title in head:
+        justify = "right" if title in right else "left"
+        table.add_column(title, no_wrap=not console.is_terminal, justify=justify)  # type: ignore[arg-type]
+    for line in lines:
+        table.add_row(*map(Text, line))
+    console.print(table)
+
+
+def status(text: str) -> AbstractContextManager[object]:
+    """Show what is being done while it lasts; only on a terminal."""
+    from rich.console import Console
+
+    return Console(stderr=True).status(text)
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Listener]:
+    """Show a progress bar on standard error if that is a terminal; yield the function that moves it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
