@@ -74,7 +74,7 @@ def run(installed, *arguments):
 
 
 def test_python_finds_it(installed):
-    assert run(installed, "-c", USE).strip() == "0.75"
+    assert run(installed, "-c", USE).strip() == "2"
 
 
 def test_the_command_line_finds_it(installed):
