@@ -11,9 +11,9 @@ import pandas as pd
 from experiments import stability, statistics
 from experiments.claims import check_claims
 from experiments.growth import STATED, VARIED, slopes
-from experiments.run import digest
 from experiments.sensitivity import READINGS, sensitivity_table
 from experiments.statistics import COLUMNS
+from experiments.storage import digest
 from slfs.datasets.paper import DATASETS
 from slfs.measures.stability import Stability
 

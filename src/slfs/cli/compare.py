@@ -41,13 +41,13 @@ def compare(
         str, typer.Option(help="3-NN, 5-NN, 7-NN, SVM, NB, BNSLFS, TAN; separated by commas.")
     ] = "3-NN,SVM,NB,BNSLFS",
     features: Size = None,
-    folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 5,
+    cv: Annotated[int, typer.Option(help="Number of folds.")] = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the folds.")] = 0,
     categorical: Categorical = None,
     drop: Drop = None,
     missing: Missing = None,
     file_format: Format = None,
-    out: Annotated[Path | None, typer.Option(help="Write one row a fold: .csv, .parquet, ...")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write one row per fold (.csv, .parquet).")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the comparison (PNG, SVG, PDF).")] = None,
     networks: Annotated[
         bool, typer.Option("--networks", help="Compare the SLFS tree, TAN and Chow-Liu instead.")
@@ -55,7 +55,7 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     n_jobs: Jobs = -1,
 ) -> None:
-    """Compare methods and classifiers by cross-validation, everything learned inside the folds.
+    """Compare methods and classifiers by cross-validation.
 
     Example:  slfs compare cancer.csv --target diagnosis --plot compare.png
     """
@@ -64,25 +64,24 @@ def compare(
     check_output(out, data, table=True)
     check_output(plot, data, out, picture=True)
     if networks and plot is not None:
-        raise ValueError("--plot does not go with --networks: there is one figure a network. Use --out.")
+        raise ValueError("--plot does not go with --networks: remove one of the two options.")
     file = read_labelled(data, target, file_format, missing, drop)
     if networks:
-        _compare_networks(file, features, categorical, folds, seed, n_jobs, out, as_json)
+        _compare_networks(file, features, categorical, cv, seed, n_jobs, out, as_json)
         return
     selectors = {
         name: make_selector(name, None, features if takes_size(name) else None, categorical, 1, file)
         for name in _listed(methods)
     }
-    with progress("comparing") as tick:
+    with progress("comparing") as tick, progress_callback(tick):
         rows = compare_methods(
             file.in_memory(),
             np.asarray(file.y),
             selectors,
             _listed(classifiers),
-            folds=folds,
+            cv=cv,
             random_state=seed,
             n_jobs=n_jobs,
-            progress=tick,
             size=features,
         )
     means = rows.pivot_table(index="method", columns="classifier", values="accuracy", sort=False)
@@ -97,7 +96,7 @@ def compare(
     if as_json:
         typer.echo(json.dumps(rows.to_dict("records"), ensure_ascii=False))
     else:
-        typer.echo(f"{file.name}: accuracy in per cent, {folds}-fold cross-validation.\n")
+        typer.echo(f"{file.name}: accuracy in per cent, {cv}-fold cross-validation.\n")
         show_table(["method", *means.columns, "columns", "seconds"], lines)
     if plot is not None:
         from slfs.plotting import ComparisonDisplay
@@ -112,7 +111,7 @@ def _compare_networks(
     file: DataFile,
     features: int | None,
     categorical: list[str] | None,
-    folds: int,
+    cv: int,
     seed: int,
     n_jobs: int,
     out: Path | None,
@@ -125,14 +124,14 @@ def _compare_networks(
     selector = make_selector("slfs", None, features, categorical, n_jobs, file)
     with progress("comparing") as tick, progress_callback(tick):
         found = compare_networks(
-            file.X, labels(file), selector=selector, folds=folds, random_state=seed, n_jobs=n_jobs
+            file.X, labels(file), selector=selector, cv=cv, random_state=seed, n_jobs=n_jobs
         )
     if out is not None:
         write_table(pd.DataFrame([asdict(score) for score in found.scores]), out)
     if as_json:
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
         return
-    repeated = f"{folds}-fold cross-validation, {found.repeats} times"
+    repeated = f"{cv}-fold cross-validation, {found.repeats} times"
     typer.echo(f"{file.name}: networks on the columns that SLFS selects, {repeated}. In nats.")
     for head, lines in found.tables():
         typer.echo()

@@ -8,8 +8,8 @@ from pathlib import Path
 from sklearn.datasets import load_breast_cancer
 
 from slfs import SLFS
+from slfs.evaluation.accuracy import compare_accuracy
 from slfs.report import make_facts, write_report
-from slfs.report.accuracy import compare_accuracy
 
 
 def demonstrate(report: Path | None = None) -> str:
@@ -29,7 +29,7 @@ def demonstrate(report: Path | None = None) -> str:
     begin = time.perf_counter()
     selector = SLFS(n_jobs=-1).fit(X, y)
     seconds = time.perf_counter() - begin
-    accuracy = compare_accuracy(selector, X, y, folds=10)
+    accuracy = compare_accuracy(selector, X, y, cv=10)
     if report is not None:
         facts = make_facts(selector, data="breast cancer", accuracy=accuracy, seconds=seconds)
         write_report(facts, report)

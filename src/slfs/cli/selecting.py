@@ -198,8 +198,8 @@ def discretize(
 
 
 def _facts(file: DataFile, selector: Any, seconds: float, *, with_accuracy: bool) -> dict[str, Any]:
+    from slfs.evaluation.accuracy import compare_accuracy
     from slfs.report import make_facts
-    from slfs.report.accuracy import compare_accuracy
 
     accuracy = None
     if with_accuracy:

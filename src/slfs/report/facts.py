@@ -47,7 +47,7 @@ def make_facts(
     data : str, default=""
         What the table is called, for example the name of its file.
     accuracy : dict or None, default=None
-        What `slfs.report.accuracy.compare_accuracy` returned.
+        What `slfs.evaluation.compare_accuracy` returned.
     seconds : float or None, default=None
         How long the selection took.
     fingerprint : str, default=""

@@ -21,7 +21,7 @@ function showAccuracy() {
     body.append(element("p", {}, accuracy.reason));
   } else {
     body.append(...accuracyRows(accuracy), element("p", { class: "note" },
-      `Mean and standard deviation over ${accuracy.folds} folds of cross-validation, ` +
+      `Mean and standard deviation over ${accuracy.n_splits} folds of cross-validation, ` +
       "the selection made anew in each. " +
       `The dashed line is what always guessing the most frequent class gives: ${percent(accuracy.majority)}.`));
   }
