@@ -16,8 +16,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
-import slfs
 from slfs.evaluation.numbers import Standardizer
+from slfs.selectors.registry import selectors
 
 
 class L1Logistic(BaseEstimator):  # type: ignore[misc]
@@ -63,22 +63,7 @@ class AllFeatures(BaseEstimator):  # type: ignore[misc]
         return self
 
 
-OWN = {
-    kind.__name__: kind
-    for kind in (
-        slfs.SLFS,
-        slfs.MRMR,
-        slfs.JMI,
-        slfs.CMIM,
-        slfs.FCBF,
-        slfs.OSFS,
-        slfs.FastOSFS,
-        slfs.SAOLA,
-        slfs.AlphaInvesting,
-        slfs.Chi2Ranking,
-        slfs.Chi2,
-    )
-}
+OWN = {kind.__name__: kind for kind in selectors().values()}
 """The selectors of slfs, by class name."""
 
 ESTIMATORS: dict[str, Callable[..., Any]] = {

@@ -66,10 +66,15 @@ class FoldScores:
             return None
         key = (columns.tobytes(), classifier)
         if key not in self._known:
-            model = CLASSIFIERS[classifier](len(columns)) if len(columns) else DummyClassifier()
-            self._known[key] = self._fold.accuracy(self._fold.fit(model, columns), columns)
+            self._known[key] = self._accuracy(columns, classifier)
         return self._known[key], time.perf_counter() - begin
 
     def remember(self, columns: NDArray[np.int64], classifier: str, accuracy: float) -> None:
         """Add an accuracy that was computed in an earlier run."""
         self._known[np.sort(columns).tobytes(), classifier] = accuracy
+
+    def _accuracy(self, columns: NDArray[np.int64], classifier: str) -> float:
+        if len(columns) == 0:  # the most frequent class, whatever the columns
+            return self._fold.accuracy(self._fold.fit(DummyClassifier()))
+        model = CLASSIFIERS[classifier](len(columns))
+        return self._fold.accuracy(self._fold.fit(model, columns), columns)
