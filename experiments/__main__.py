@@ -1,6 +1,6 @@
 """Reproduce a part of the paper: ``python -m experiments table3``. Needs the extra ``all``.
 
-Stored rows are used where they exist; everything from scratch takes about an hour on two cores. The run
+Stored rows are used where they exist; to compute everything takes about an hour on two cores. The run
 can be stopped with Ctrl-C and started again: finished cells are kept.
 """
 
@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 from rich.markdown import Markdown
 
+from experiments.check import check, report
 from experiments.config import read_config
 from experiments.reproduce import Reproduction
 from slfs.cli.options import Jobs
@@ -25,7 +26,7 @@ HERE = Path(__file__).parent
 
 
 class Part(StrEnum):
-    """The parts of the paper that can be reproduced."""
+    """The parts of the paper that can be reproduced, and the check of stored selections."""
 
     table1 = "table1"
     table2 = "table2"
@@ -34,6 +35,7 @@ class Part(StrEnum):
     figures = "figures"
     networks = "networks"
     all = "all"
+    check = "check"
 
 
 def reproduce(
@@ -46,10 +48,18 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="Small test run in ROWS/quick.")] = False,
     n_jobs: Jobs = -1,
 ) -> None:
-    """Reproduce a table or figure of the paper from stored rows; missing rows are computed."""
+    """Reproduce a table or figure of the paper from stored rows; missing rows are computed.
+
+    "check" repeats a part of the stored selections instead and fails if one of them has changed.
+    """
     setting = read_config(config)
     if quick:
         setting, rows, docs = setting.quick(), rows / "quick", rows / "quick"
+    if part is Part.check:
+        with progress("checking") as tick:
+            found = check(setting, rows, tick)
+        typer.echo(report(found))
+        raise typer.Exit(0 if all(one.agrees for one in found) else 1)
     count = (os.cpu_count() or 1) if n_jobs == -1 else max(1, n_jobs)
     try:
         text = getattr(Reproduction(setting, rows, docs, count, progress), part.value)()

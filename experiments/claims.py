@@ -1,4 +1,4 @@
-"""What section 5 and the conclusion of the paper claim, and whether the stored rows bear it out."""
+"""Claims of the paper (section 5 and conclusion) -> whether they hold in the stored rows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ from experiments.sensitivity import sensitivity_table
 from experiments.statistics import LEVEL, PAPER_RIVALS
 from slfs.datasets.paper import DATASETS
 
-_STREAMS = ("OSFS", "Fast-OSFS", "alpha-investing")
-_RANKINGS = [name for name in PAPER_RIVALS if name not in _STREAMS]
-
 BETTER_ON = {
     "3-NN": ("breastcancer", "isolet", "voting", "yeast", "letter"),
     "5-NN": tuple(DATASETS),
@@ -23,12 +20,12 @@ BETTER_ON = {
     "SVM": ("breastcancer", "isolet", "voting", "dexter", "yeast", "letter"),
     "Bayes": ("arcene", "isolet", "yeast", "letter"),
 }
-"""Where the paper says that SLFS is superior to its rivals (for 5-NN: superior or equal)."""
+"""Datasets on which the paper says that SLFS is superior (for 5-NN: superior or equal)."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, whether it held, and the figures."""
+    """A claim of the paper, whether it holds, and the figures."""
 
     text: str
     verdict: str
@@ -36,7 +33,7 @@ class Claim:
 
 
 def check_claims(rows: pd.DataFrame, growth: pd.DataFrame, table3: pd.DataFrame) -> Iterator[Claim]:
-    """Go through the claims, with SLFS by default and with the paper's reading of it."""
+    """Check all claims, for the default SLFS and for "SLFS, paper"."""
     here = set(rows["dataset"])
     for column, claimed in BETTER_ON.items():
         datasets = [name for name in claimed if name in here]
@@ -64,7 +61,7 @@ def check_claims(rows: pd.DataFrame, growth: pd.DataFrame, table3: pd.DataFrame)
 
 
 def _rivals(rows: pd.DataFrame) -> pd.DataFrame:
-    """The paper's comparison: rankings at the size of SLFS, streams at their own."""
+    """Return the rows of the paper's comparison: rankings at the size of SLFS, streams at their own."""
     size = rows["method"].map(lambda name: "equal" if name in ("mRMR MID", "Chi2 ranking") else "own")
     chosen = rows[rows["size"] == size]
     kept = chosen["method"].isin(["SLFS", "SLFS, paper", *PAPER_RIVALS])
@@ -78,9 +75,7 @@ def _verdict(rows: pd.DataFrame, method: str, dataset: str, column: str) -> tupl
     part = part[(part["dataset"] == dataset) & (part["column"] == column)]
     means = part.groupby("method")["accuracy"].mean()
     best = str(means[list(PAPER_RIVALS)].idxmax())
-    text = (
-        f"{DATASETS[dataset].title} {100 * means[method]:.1f} against {100 * means[best]:.1f} ({best})"
-    )
+    text = f"{DATASETS[dataset].title} {100 * means[method]:.1f} vs. {100 * means[best]:.1f} ({best})"
     if means[method] > means[best] or (means[method] == means[best] and column == "5-NN"):
         return "holds", text
     if means[method] == means[best]:
@@ -97,14 +92,15 @@ def _best_on_many_classes(rows: pd.DataFrame) -> Claim:
     return Claim(
         "SLFS does best on datasets with many classes",
         "holds" if more > max(fewer, 0) else "fails",
-        f"mean lead over the best rival: {more:+.2f} points with many classes, {fewer:+.2f} with two",
+        f"mean difference to the best other method: {more:+.2f} points with many classes, "
+        f"{fewer:+.2f} with two",
     )
 
 
 def _linear_in_columns(growth: pd.DataFrame) -> Claim:
     slope = slopes(growth).loc["SLFS", "p"]
     return Claim(
-        "the time of SLFS grows linearly with p (NCH and MAXDEPTH bounded)",
+        "the time of SLFS grows linearly with p if NCH and MAXDEPTH are bounded",
         "holds" if slope <= 1.1 else "fails",
         f"exponent {slope:.2f}",
     )
@@ -118,7 +114,7 @@ def _faster(growth: pd.DataFrame) -> Claim:
     ]
     others = ", ".join(f"{name} {seconds[name]:.2f} s" for name in seconds.index if name != "SLFS")
     return Claim(
-        "SLFS is cheaper than Fast-OSFS, mRMR and alpha-investing",
+        "SLFS is faster than Fast-OSFS, mRMR and alpha-investing",
         "holds" if len(slower) == 3 else f"holds for {len(slower)} of 3",
         f"{wide['n_features'].max()} columns: SLFS {seconds['SLFS']:.2f} s, {others}",
     )
@@ -129,9 +125,9 @@ def _little_sensitive(table3: pd.DataFrame) -> Claim:
     column = "BNSLFS, reversed"
     two, three = found.loc[(8, 1.5, 2), column], found.loc[(8, 1.5, 3), column]
     return Claim(
-        "SLFS is not very sensitive to MAXDEPTH (Table 3, whose own accuracy falls from 62 to 33 %)",
+        "SLFS is not very sensitive to MAXDEPTH (but in Table 3 accuracy falls from 62 to 33 %)",
         "holds" if abs(two - three) < 5 else "fails",
-        f"NCH 8, lambda 1.5: {two:.1f} % at depth 2, {three:.1f} % at depth 3",
+        f"NCH 8, λ 1.5: {two:.1f} % at depth 2, {three:.1f} % at depth 3",
     )
 
 
@@ -141,7 +137,7 @@ def _free_classifier(rows: pd.DataFrame) -> Claim:
     better = int((means["BNSLFS"] >= means["NB"]).sum())
     gain = 100 * (means["BNSLFS"] - means["NB"]).mean()
     return Claim(
-        "BNSLFS, which costs no training, is as good as or better than naive Bayes on the same columns",
+        "BNSLFS, which needs no training, is at least as accurate as naive Bayes on the same columns",
         f"holds on {better} of {len(means)} datasets",
         f"{gain:+.2f} points on average, {_extremes(100 * (means['BNSLFS'] - means['NB']))}",
     )

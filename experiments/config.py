@@ -1,4 +1,4 @@
-"""A TOML file -> what to run."""
+"""A TOML file -> the configuration of an experiment, checked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZES = ("own", "equal")
 
 @dataclass(frozen=True)
 class Method:
-    """A selector with its parameters, and at which sizes it runs."""
+    """A selector with its parameters and the sizes at which it runs."""
 
     name: str
     estimator: str
@@ -27,7 +27,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that decides what rows come out."""
+    """Everything that determines the rows."""
 
     seed: int
     folds: int
@@ -37,12 +37,12 @@ class Config:
     sensitivity: str = "isolet"
     """The dataset of Table 3."""
     growth_scale: int = 1
-    """By how much smaller the tables of Table 1 are."""
+    """Factor by which the tables of Table 1 are smaller."""
     subsamples: int = 50
-    """On how many the stability of selections is measured."""
+    """Number of subsamples for the stability of selections."""
 
     def quick(self) -> Config:
-        """A smoke run: two small datasets, three folds, small tables."""
+        """Return a smaller configuration for tests: two small datasets, three folds, small tables."""
         return replace(
             self,
             folds=3,
@@ -54,7 +54,7 @@ class Config:
 
 
 def read_config(path: Path | None = None) -> Config:
-    """Read a configuration, by default that of the paper, and check it."""
+    """Read and check a configuration, by default that of the paper."""
     if path is None:
         text = resources.files("experiments").joinpath("paper.toml").read_text("utf-8")
     else:
@@ -77,7 +77,9 @@ def read_config(path: Path | None = None) -> Config:
         )
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
         where = path or "paper.toml"
-        raise ValueError(f"{where} is not a configuration of experiments: {error!r}.") from error
+        raise ValueError(
+            f"{where} is not a valid configuration: {error!r}. Compare it with experiments/paper.toml."
+        ) from error
     _one_of("dataset", [*config.datasets, config.sensitivity], DATASETS)
     _one_of("classifier", config.classifiers, CLASSIFIERS)
     _one_of("estimator", [method.estimator for method in methods], ESTIMATORS)
@@ -87,15 +89,13 @@ def read_config(path: Path | None = None) -> Config:
         try:
             make(method.estimator, method.parameters, None)
         except TypeError as error:
-            raise ValueError(
-                f"The parameters of the method {method.name!r} are wrong: {error}."
-            ) from error
+            raise ValueError(f"Invalid parameters for the method {method.name!r}: {error}.") from error
     if not methods or methods[0].sizes[:1] != ("own",):
-        raise ValueError("The first method decides the equal size: its first size must be 'own'.")
+        raise ValueError("The first method determines the equal size: its first size must be 'own'.")
     return config
 
 
 def _one_of(what: str, given: Any, known: Any) -> None:
     for name in given:
         if name not in known:
-            raise ValueError(f"There is no {what} {name!r}. There are {', '.join(known)}.")
+            raise ValueError(f"Unknown {what} {name!r}. Use one of {', '.join(known)}.")

@@ -20,9 +20,9 @@ COLOURS = [OURS, "#e08e0b", "#7f7f7f", "#b7410e", "#6a994e", "#9d7cbf", "#c2b280
 
 
 def accuracy_bars(table: pd.DataFrame, methods: list[str], path: Path) -> None:
-    """One panel for each classifier, one group of bars for each dataset, as in the paper's figures.
+    """Draw one panel per classifier with one group of bars per dataset, as in the paper.
 
-    ``table`` is what `experiments.statistics.accuracies` makes.
+    ``table`` is the result of `experiments.statistics.accuracies`.
     """
     figure = Figure(figsize=(11, 2.6 * len(COLUMNS)), layout="constrained")
     axes = figure.subplots(len(COLUMNS), 1, sharex=True)
@@ -44,9 +44,9 @@ def accuracy_bars(table: pd.DataFrame, methods: list[str], path: Path) -> None:
 
 
 def critical_difference(result: Friedman, path: Path) -> None:
-    """Mean ranks on a line; bars join methods that Nemenyi's test does not tell apart."""
+    """Draw mean ranks on a line; bars join methods without a significant difference (Nemenyi)."""
     ranks, methods = result.ranks.to_numpy(), list(result.ranks.index)
-    groups = _groups(ranks, result.critical_difference)
+    groups = connected_groups(ranks, result.critical_difference)
     rows = (len(methods) + 1) // 2
     height = 1.1 + 0.24 * rows + 0.12 * len(groups)
     figure = Figure(figsize=(8, height), layout="constrained")
@@ -57,13 +57,13 @@ def critical_difference(result: Friedman, path: Path) -> None:
     for tick in range(int(low), int(high) + 1):
         ax.plot([tick, tick], [0, 0.18], color="black", linewidth=1)
         ax.text(tick, 0.28, str(tick), ha="center", va="bottom", fontsize=8)
-    for place, (first, last) in enumerate(groups):
-        level = -0.35 - 0.45 * place
+    for index, (first, last) in enumerate(groups):
+        level = -0.35 - 0.45 * index
         ends = [ranks[first] - 0.05, ranks[last] + 0.05]
         ax.plot(ends, [level, level], color="#555555", linewidth=3, solid_capstyle="round")
-    for place, (rank, method) in enumerate(zip(ranks, methods, strict=True)):
-        left = place < rows
-        level = top - (place if left else len(methods) - 1 - place) * 0.85
+    for index, (rank, method) in enumerate(zip(ranks, methods, strict=True)):
+        left = index < rows
+        level = top - (index if left else len(methods) - 1 - index) * 0.85
         edge, side = (low - 0.2, "right") if left else (high + 0.2, "left")
         bold = "bold" if method == "SLFS" else "normal"
         colour = OURS if method == "SLFS" else "black"
@@ -78,8 +78,8 @@ def critical_difference(result: Friedman, path: Path) -> None:
     _save(figure, path)
 
 
-def _groups(ranks: Any, difference: float) -> list[tuple[int, int]]:
-    """Longest stretches of sorted ranks that are no further apart than the critical difference."""
+def connected_groups(ranks: Any, difference: float) -> list[tuple[int, int]]:
+    """Return the longest runs of sorted ranks within the critical difference (first, last)."""
     found: list[tuple[int, int]] = []
     for first in range(len(ranks)):
         last = int(np.searchsorted(ranks, ranks[first] + difference, side="right")) - 1

@@ -1,4 +1,4 @@
-"""Table 1 of the paper: how the time of each method grows, beside what the paper says of it."""
+"""Table 1 of the paper: generated tables of growing size -> the time of each method."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STATED = {
     "alpha-investing": "O(N p |S|²)",
     "Chi2 ranking": "O(N p)",
 }
-"""By method: the complexity that the paper states."""
+"""The complexity that the paper states, by method."""
 
 _ESTIMATORS = {
     "SLFS": "SLFS",
@@ -35,7 +35,7 @@ _ESTIMATORS = {
 
 @dataclass(frozen=True)
 class Shape:
-    """A made table: ``informative`` columns that depend on the class by themselves, the rest noise."""
+    """Shape of a generated table: ``informative`` columns depend on the class, the others are noise."""
 
     n_samples: int = 1000
     n_features: int = 10000
@@ -48,13 +48,13 @@ VARIED = {
     "N": [replace(BASE, n_samples=n) for n in (1000, 2000, 4000, 8000)],
     "|S|": [replace(BASE, informative=s) for s in (5, 10, 20, 40)],
 }
-"""One quantity grows, the others stay."""
+"""One quantity grows, the others are constant."""
 
 
 def measure(path: Path, scale: int, progress: Callable[[int, int], None]) -> pd.DataFrame:
-    """Time every method on every shape, unless ``path`` has it already.
+    """Time every method on every shape, unless the times are already stored in ``path``.
 
-    With a ``scale`` there are so many times fewer columns, and informative ones among them.
+    ``scale`` divides the number of columns and of informative columns.
     """
     if not path.exists():
         found = []
@@ -71,9 +71,9 @@ def measure(path: Path, scale: int, progress: Callable[[int, int], None]) -> pd.
 
 
 def slopes(times: pd.DataFrame) -> pd.DataFrame:
-    """The exponents of growth: by method and varied quantity, from straight lines through logarithms.
+    """Return the exponents of growth by method and varied quantity, fitted on a log-log scale.
 
-    For |S| the quantity is the number of features that the method did select.
+    For |S| the quantity is the number of features that the method selected.
     """
     quantity = {"p": "n_features", "N": "n_samples", "|S|": "n_selected"}
     found: dict[str, dict[str, float]] = {}
@@ -85,13 +85,13 @@ def slopes(times: pd.DataFrame) -> pd.DataFrame:
 
 
 def make_table(shape: Shape) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-    """A seeded table of three levels, two classes; given the class all columns are independent."""
+    """Generate a table with three levels and two classes; given the class, columns are independent."""
     random = np.random.default_rng(1)
     y = random.integers(0, 2, shape.n_samples)
     X = random.integers(0, 3, (shape.n_samples, shape.n_features), dtype=np.int8)
-    places = random.permutation(shape.n_features)[: shape.informative]
+    indices = random.permutation(shape.n_features)[: shape.informative]
     moved = random.random((shape.n_samples, shape.informative)) < 0.35
-    X[:, places] = np.where(moved, 2 * y[:, np.newaxis], X[:, places])
+    X[:, indices] = np.where(moved, 2 * y[:, np.newaxis], X[:, indices])
     return X, y
 
 

@@ -1,11 +1,11 @@
-"""What selects features in the experiments: our selectors, and three of scikit-learn's kind.
+"""A name of a configuration -> a selector.
 
-Each is an estimator with ``fit(X, y)`` and then ``indices_``, the selected columns from the best on.
+These are the selectors of slfs, and three baselines made with scikit-learn. Each has ``fit(X, y)`` and
+``indices_``, the selected columns in order of selection.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -16,14 +16,14 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
-import slfs
-from slfs.evaluation.numbers import to_numbers
+from slfs.evaluation.numbers import Standardizer
+from slfs.selectors.registry import selectors
 
 
 class L1Logistic(BaseEstimator):  # type: ignore[misc]
-    """Columns by their largest coefficient in logistic regressions, one a class, with an L1 price.
+    """Select columns by their largest coefficient in one-vs-rest L1 logistic regressions.
 
-    "auto" takes those with a coefficient that is not zero, with scikit-learn's default price.
+    "auto" selects the columns with a coefficient other than zero, at scikit-learn's default penalty.
     """
 
     def __init__(self, n_features_to_select: int | str = "auto") -> None:
@@ -31,39 +31,31 @@ class L1Logistic(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: NDArray[Any]) -> L1Logistic:
         """Rank the columns of X."""
-        numbers = to_numbers(X)
+        numbers = Standardizer().fit(X)
         model = LogisticRegression(solver="liblinear", l1_ratio=1.0, tol=0.01, random_state=0)
-        models = OneVsRestClassifier(model).fit(numbers.fit(X), y).estimators_
+        models = OneVsRestClassifier(model).fit(numbers.transform(X), y).estimators_
         size = numbers.by_column(np.abs(np.vstack([one.coef_ for one in models])).max(axis=0))
-        self.indices_ = _best(
-            size,
-            int((size > 0).sum())
-            if self.n_features_to_select == "auto"
-            else int(self.n_features_to_select),
-        )
+        self.indices_ = _largest(size, self.n_features_to_select, threshold=0.0)
         return self
 
 
 class ForestImportance(BaseEstimator):  # type: ignore[misc]
-    """Columns by their importance in a random forest of 200 trees; "auto": those above the mean."""
+    """Select columns by their importance in a random forest; "auto": those above the mean."""
 
     def __init__(self, n_features_to_select: int | str = "auto") -> None:
         self.n_features_to_select = n_features_to_select
 
     def fit(self, X: Any, y: NDArray[Any]) -> ForestImportance:
         """Rank the columns of X."""
-        numbers = to_numbers(X)
-        forest = RandomForestClassifier(200, random_state=0).fit(numbers.fit(X), y)
+        numbers = Standardizer().fit(X)
+        forest = RandomForestClassifier(200, random_state=0).fit(numbers.transform(X), y)
         importance = numbers.by_column(forest.feature_importances_)
-        above = int((importance > importance.mean()).sum())
-        self.indices_ = _best(
-            importance, above if self.n_features_to_select == "auto" else int(self.n_features_to_select)
-        )
+        self.indices_ = _largest(importance, self.n_features_to_select, float(importance.mean()))
         return self
 
 
 class AllFeatures(BaseEstimator):  # type: ignore[misc]
-    """No selection."""
+    """Select all columns."""
 
     def fit(self, X: Any, y: NDArray[Any]) -> AllFeatures:  # noqa: ARG002
         """Keep every column of X."""
@@ -71,36 +63,31 @@ class AllFeatures(BaseEstimator):  # type: ignore[misc]
         return self
 
 
+OWN = {kind.__name__: kind for kind in selectors().values()}
+"""The selectors of slfs, by class name."""
+
 ESTIMATORS: dict[str, Callable[..., Any]] = {
-    kind.__name__: kind
-    for kind in (
-        slfs.SLFS,
-        slfs.MRMR,
-        slfs.JMI,
-        slfs.CMIM,
-        slfs.FCBF,
-        slfs.OSFS,
-        slfs.FastOSFS,
-        slfs.SAOLA,
-        slfs.AlphaInvesting,
-        slfs.Chi2Ranking,
-        slfs.Chi2,
-        L1Logistic,
-        ForestImportance,
-        AllFeatures,
-    )
+    **OWN,
+    **{kind.__name__: kind for kind in (L1Logistic, ForestImportance, AllFeatures)},
 }
-"""By the name that a configuration gives them."""
+"""All selectors that a configuration can name."""
+
+STOPS_AT_SIZE = ("SLFS", "MRMR", "JMI", "CMIM", "Chi2Ranking", "L1Logistic", "ForestImportance")
+"""Selectors that are given the number of columns. The others are fitted once, at their own size, and
+their selection is cut off: this is how the stored rows were computed."""
 
 
 def make(estimator: str, parameters: dict[str, Any], size: int | None) -> Any:
-    """Make a selector that keeps at most ``size`` columns, or as many as it likes (None)."""
-    kind = ESTIMATORS[estimator]
-    if size is not None and "n_features_to_select" in inspect.signature(kind).parameters:
+    """Make a selector of at most ``size`` columns, or of its own size (None).
+
+    If the estimator is not in `STOPS_AT_SIZE`, the caller must cut off its ``indices_``.
+    """
+    if size is not None and estimator in STOPS_AT_SIZE:
         parameters = {**parameters, "n_features_to_select": max(size, 1)}
-    return kind(**parameters)
+    return ESTIMATORS[estimator](**parameters)
 
 
-def _best(scores: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    """The places of the largest scores, at least one; ties: the smaller column."""
+def _largest(scores: NDArray[np.float64], size: int | str, threshold: float) -> NDArray[np.int64]:
+    """Return the indices of the largest scores, at least one; ties go to the smaller column index."""
+    count = int((scores > threshold).sum()) if size == "auto" else int(size)
     return np.argsort(-scores, kind="stable")[: max(count, 1)]

@@ -1,4 +1,4 @@
-"""One command, one part of the paper: work out what is missing, then draw."""
+"""A part of the paper -> its tables and figures; missing rows are computed first."""
 
 from __future__ import annotations
 
@@ -9,32 +9,34 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments import figures, growth, pages, stability, statistics
+from experiments import figures, growth, paper_tables, stability, statistics
 from experiments.config import Config
+from experiments.pages import results_page
 from experiments.run import run
 from experiments.sensitivity import sensitivity_config
+from experiments.stability_page import stability_section
 from experiments.trees import learn_trees
 from slfs._core.progress import Listener
 from slfs.files.atomic import replace_file
 from slfs.plotting import NetworkDisplay
 
 Progress = Callable[[str], AbstractContextManager[Listener]]
-"""A title -> a context that yields a function to be told (done, of how many)."""
+"""Takes a title; returns a context that yields a progress callback."""
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Where rows and pages are, and what makes them.
+    """The parts of the paper, one method each.
 
     Attributes
     ----------
     config : Config
     rows : Path
-        The folder of stored rows. What is there is not worked out again.
+        Folder of stored rows, which are not computed again.
     docs : Path
-        The folder of ``results.md`` and of the folder ``results`` with its pictures.
+        Folder of ``results.md`` and of its pictures, which are in ``results``.
     n_jobs : int
-        Processes.
+        Number of processes.
     progress : Progress
     """
 
@@ -49,19 +51,19 @@ class Reproduction:
         return self.docs / "results"
 
     def table1(self) -> str:
-        """Growth of time."""
-        return pages.table1(self._growth())
+        """Format the growth of time."""
+        return paper_tables.table1(self._growth())
 
     def table2(self) -> str:
-        """The datasets."""
-        return pages.table2()
+        """Format the list of datasets."""
+        return paper_tables.table2()
 
     def table3(self) -> str:
-        """Sensitivity to the parameters."""
-        return pages.table3_text(self._sensitivity())
+        """Format the sensitivity to the parameters."""
+        return paper_tables.table3(self._sensitivity())
 
     def figures(self) -> str:
-        """Accuracy bars and the diagram of critical differences."""
+        """Draw accuracies and the diagram of critical differences."""
         rows = self._comparison()
         table, filters = statistics.accuracies(statistics.comparison(rows)), statistics.filters(rows)
         self.pictures.mkdir(parents=True, exist_ok=True)
@@ -69,28 +71,28 @@ class Reproduction:
         shown = [name for name in ("SLFS", *statistics.PAPER_RIVALS, "CMIM") if name in filters]
         figures.accuracy_bars(table, shown, bars)
         figures.critical_difference(statistics.friedman(table[filters]), diagram)
-        return f"Drawn: {bars}, {diagram}"
+        return f"Written: {bars}, {diagram}"
 
     def networks(self) -> str:
-        """The trees of BreastCancer and Voting."""
+        """Draw the trees of BreastCancer and Voting."""
         self.pictures.mkdir(parents=True, exist_ok=True)
         found = learn_trees(self.rows / "trees.json")
         for name, network in found.items():
             NetworkDisplay(network).save(self.pictures / f"network-{name}.png")
         texts = [f"{name}:\n\n```text\n{network}\n```" for name, network in found.items()]
-        return "\n\n".join([*texts, f"Drawn in {self.pictures}"])
+        return "\n\n".join([*texts, f"Written to {self.pictures}"])
 
     def stability(self) -> str:
-        """How stable the selections are."""
-        return pages.stability_text(self._subsamples())
+        """Describe the stability of the selections."""
+        return stability_section(self._subsamples())
 
     def all(self) -> str:
-        """Everything, and the page that tells of it."""
+        """Draw all figures and write the results page."""
         rows = self._comparison()
         self.figures()
         self.networks()
         page = self.docs / "results.md"
-        text = pages.results_page(rows, self._growth(), self._sensitivity(), self._subsamples())
+        text = results_page(rows, self._growth(), self._sensitivity(), self._subsamples())
         replace_file(page, lambda draft: draft.write_text(text, "utf-8"))
         return f"Written: {page}"
 

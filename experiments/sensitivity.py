@@ -16,18 +16,18 @@ SETTINGS = {
     (15, 0.75, 1): (16, 75.64),
     (15, 1.0, 1): (16, 82.07),
 }
-"""NCH, lambda, MAXDEPTH -> the number of selected features and the accuracy that the paper prints."""
+"""NCH, λ, MAXDEPTH -> the number of selected features and the accuracy that the paper reports."""
 
 READINGS: dict[str, dict[str, Any]] = {
     "reversed": {"order": "given", "irrelevance": "reversed"},
     "mdl": {"order": "given", "irrelevance": "mdl"},
     "conditional": {"order": "conditional", "irrelevance": "mdl"},
 }
-"""Equation 7 reversed, our price of a table, and with it our order of the features."""
+"""Equation 7 reversed; our MDL rule; our MDL rule and our order of insertion."""
 
 
 def sensitivity_config(config: Config) -> Config:
-    """The rows of Table 3 in each reading, with the folds of another configuration."""
+    """Return the configuration of Table 3, with seed and folds of another configuration."""
     methods = tuple(
         Method(
             _name(reading, *setting),
@@ -46,7 +46,7 @@ def sensitivity_config(config: Config) -> Config:
 
 
 def sensitivity_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """The paper's table with our columns beside its own: features and accuracy of each reading."""
+    """Return the paper's table with the features and accuracy of each reading as further columns."""
     means = rows.pivot_table(index="method", columns="classifier", values=["accuracy", "n_features"])
     found = []
     for (children, weight, depth), (printed_size, printed_accuracy) in SETTINGS.items():

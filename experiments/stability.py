@@ -1,4 +1,4 @@
-"""How stable the selections of the filters are: the same subsamples for all, the same sizes."""
+"""Stability of selections: every filter selects on the same subsamples, at the same sizes."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 
 from experiments.config import Config
+from experiments.jobs import Load
 from experiments.methods import make
-from slfs._core.threads import Threads
-from slfs.counting.planes import SampleLayout
 from slfs.datasets.paper import DATASETS, load
+from slfs.evaluation.cross_validation import Fold
 from slfs.files.atomic import replace_file
 from slfs.measures.stability import Stability, nogueira
-from slfs.selectors.stability_selection import draw
-from slfs.tables.picking import pick_rows
-from slfs.tables.target import read_target
+
+Ints = NDArray[np.int64]
 
 METHODS = {
     "SLFS": "SLFS",
@@ -32,27 +32,29 @@ METHODS = {
     "CMIM": "CMIM",
     "Chi2 ranking": "Chi2Ranking",
 }
-"""Filters that can be cut off after the first features: by name, the estimator."""
+"""Filters that select columns one after another: the estimator by name."""
 
 FEW = 10
-"""A size that many users would ask for."""
-
-FRACTION = 0.5
+"""Maximum number of columns of the size "few"."""
 
 
 def measure(
-    path: Path, config: Config, n_jobs: int, progress: Callable[[int, int], None]
+    path: Path,
+    config: Config,
+    n_jobs: int,
+    progress: Callable[[int, int], None],
+    load: Load = load,
 ) -> pd.DataFrame:
-    """Select on every subsample of every dataset, unless ``path`` has it already.
+    """Select on every subsample of every dataset, unless the rows are already stored in ``path``.
 
-    Rows have the columns that a method selected on a subsample at a size: "own" (of SLFS), "equal" (at
-    most the median of these) or "few".
+    Each row contains the columns that a method selected on one subsample at one size: "own" (that of
+    SLFS), "equal" (at most the median of these) or "few".
     """
     if not path.exists():
         found: list[dict[str, Any]] = []
         for done, name in enumerate(config.datasets):
             progress(done, len(config.datasets))
-            found += _select(name, config, n_jobs)
+            found += select_on_subsamples(name, config, n_jobs, load)
         frame = pd.DataFrame(found)
         replace_file(path, lambda draft: frame.to_parquet(draft, index=False, compression="zstd"))
         progress(len(config.datasets), len(config.datasets))
@@ -60,7 +62,7 @@ def measure(
 
 
 def stabilities(rows: pd.DataFrame, size: str) -> pd.DataFrame:
-    """Nogueira's measure at one size: one row for each dataset, one column a method, as `Stability`."""
+    """Return Nogueira's measure at one size: one row per dataset, one column per method."""
     part = rows[rows["size"] == size]
     found: dict[str, dict[str, Stability]] = {}
     for (dataset, method), own in part.groupby(["dataset", "method"], sort=False):
@@ -74,31 +76,24 @@ def stabilities(rows: pd.DataFrame, size: str) -> pd.DataFrame:
 
 
 def sizes(rows: pd.DataFrame, size: str) -> pd.DataFrame:
-    """Mean number of features at one size: one row for each dataset, one column a method."""
+    """Return the mean number of features at one size: one row per dataset, one column per method."""
     part = rows[rows["size"] == size]
     return part.pivot_table(index="dataset", columns="method", values="n_selected", sort=False)
 
 
-def _select(name: str, config: Config, n_jobs: int) -> list[dict[str, Any]]:
-    """The rows of one dataset."""
+def select_on_subsamples(
+    name: str, config: Config, n_jobs: int, load: Load = load
+) -> list[dict[str, Any]]:
+    """Return the rows of one dataset."""
     data = load(name)
-    target = read_target(data.target)
-    layout = SampleLayout.from_class_codes(target.codes, len(target.classes))
-    halves = [(config.seed + place // 2, place % 2 == 1) for place in range(config.subsamples)]
+    subsamples = [subsample(data, config.seed, number) for number in range(config.subsamples)]
 
-    def select(method: str, size: int | None) -> list[NDArray[np.int64]]:
-        def on(half: tuple[int, bool]) -> NDArray[np.int64]:
-            rows = draw(layout, FRACTION, *half)
-            selector = make(METHODS[method], {}, size)
-            columns: NDArray[np.int64] = selector.fit(
-                pick_rows(data.data, rows), target.codes[rows]
-            ).indices_
-            return columns[:size]
+    def select(method: str, size: int | None) -> list[Ints]:
+        work = (delayed(selected)(part, method, size) for part in subsamples)
+        return list(Parallel(n_jobs, prefer="threads")(work))
 
-        return threads.map(on, halves)
-
-    with warnings.catch_warnings(), Threads(n_jobs) as threads:
-        warnings.simplefilter("ignore")  # columns that a subsample makes identifiers, and the like
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about columns that look like identifiers in a subsample
         own = select("SLFS", None)
         limits = {"equal": int(np.median([len(columns) for columns in own])), "few": FEW}
         found = {("SLFS", "own"): own}
@@ -109,12 +104,36 @@ def _select(name: str, config: Config, n_jobs: int) -> list[dict[str, Any]]:
             "dataset": name,
             "method": method,
             "size": size,
-            "subsample": place,
+            "subsample": number,
             "limit": limits.get(size, -1),
             "n_selected": len(columns),
             "columns": json.dumps(columns.tolist()),
             "seed": config.seed,
         }
         for (method, size), selections in found.items()
-        for place, columns in enumerate(selections)
+        for number, columns in enumerate(selections)
     ]
+
+
+def selected(part: Fold, method: str, size: int | None) -> Ints:
+    """Return the first columns that a method selects on a subsample."""
+    columns: Ints = part.fit(make(METHODS[method], {}, size)).indices_
+    return columns[:size]
+
+
+def subsample(data: Any, seed: int, number: int) -> Fold:
+    """Draw a stratified half of the samples; numbers 0 and 1, 2 and 3, ... are complementary.
+
+    The training part is the half. If a class has an odd number of samples, chance decides which of the
+    two halves gets one more.
+    """
+    random = np.random.default_rng(seed + number // 2)
+    target = np.asarray(data.target)
+    rows = []
+    for label in np.unique(target):
+        members = np.flatnonzero(target == label)
+        shuffled, more = random.permutation(members), random.random()
+        half = len(members) / 2
+        first, last = int(half + more), int(half + 1 - more)
+        rows.append(shuffled[len(shuffled) - last :] if number % 2 else shuffled[:first])
+    return Fold(data.data, target, np.sort(np.concatenate(rows)), np.arange(0), number)

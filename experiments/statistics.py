@@ -1,4 +1,4 @@
-"""Rows -> comparisons: accuracies by block, ranks, and what differs by more than chance."""
+"""Rows -> comparisons of methods: accuracies per block, ranks, significant differences."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from scipy import stats
 from slfs.evaluation.paired_tests import corrected_t_test
 
 COLUMNS = ("3-NN", "5-NN", "7-NN", "SVM", "Bayes")
-"""The five figures of the paper. "Bayes" is BNSLFS for SLFS and naive Bayes for the rest."""
+"""The five figures of the paper. "Bayes" is BNSLFS for SLFS and naive Bayes for the others."""
 
 FILTERS = (
     "SLFS", "mRMR MID", "mRMR MIQ", "JMI", "CMIM", "FCBF", "SAOLA", "OSFS", "Fast-OSFS",
     "alpha-investing", "Chi2 ranking", "Chi2",
 )  # fmt: skip
-"""Methods that ask no classifier."""
+"""Methods that do not use a classifier."""
 
 PAPER_RIVALS = ("mRMR MID", "OSFS", "Fast-OSFS", "alpha-investing", "Chi2 ranking")
-"""What the paper compares SLFS with."""
+"""The methods that the paper compares SLFS with."""
 
 LEVEL = 0.05
 
 
 def comparison(rows: pd.DataFrame, size: str = "equal", bayes: str = "BNSLFS") -> pd.DataFrame:
-    """Rows of SLFS as it is and of the other methods at one size, in the five columns of the paper.
+    """Return the rows of SLFS, and of the other methods at one size, in the columns of the paper.
 
-    ``bayes`` is the classifier that stands for SLFS in the last column.
+    ``bayes`` is the classifier used for SLFS in the column "Bayes".
     """
     chosen = rows[(rows["size"] == size) | rows["method"].isin(["SLFS", "all features"])]
     ours = chosen["method"].str.startswith("SLFS")
@@ -40,30 +40,30 @@ def comparison(rows: pd.DataFrame, size: str = "equal", bayes: str = "BNSLFS") -
 
 
 def filters(rows: pd.DataFrame) -> list[str]:
-    """The filter methods that the rows have."""
+    """Return the filter methods that occur in the rows."""
     return [name for name in FILTERS if name in set(rows["method"])]
 
 
 def of_full_size(rows: pd.DataFrame) -> list[str]:
-    """The filters that keep about as many features as SLFS, where they may."""
+    """Return the filters that select about as many features as SLFS on average."""
     sizes = rows.pivot_table(index=["dataset", "fold"], columns="method", values="n_features")
     share = sizes.div(sizes["SLFS"], axis=0).mean()
     return [name for name in filters(rows) if share[name] > 0.95]
 
 
 def accuracies(rows: pd.DataFrame) -> pd.DataFrame:
-    """Mean accuracy over the folds: one row for each dataset and column, one column a method."""
+    """Return the mean accuracy over the folds: a row per dataset and column, a column per method."""
     return rows.pivot_table(index=["dataset", "column"], columns="method", values="accuracy")
 
 
 def mean_ranks(table: pd.DataFrame) -> pd.Series:
-    """The mean over all blocks of the rank of each method, 1 for the most accurate."""
+    """Return the mean rank of each method over all blocks; 1 is the most accurate."""
     return table.rank(axis=1, ascending=False).mean().sort_values()
 
 
 @dataclass(frozen=True)
 class Friedman:
-    """Friedman's test over datasets, and Nemenyi's critical difference of mean ranks."""
+    """Result of the Friedman test over datasets, with Nemenyi's critical difference of mean ranks."""
 
     ranks: pd.Series
     p_value: float
@@ -71,10 +71,10 @@ class Friedman:
 
 
 def friedman(table: pd.DataFrame) -> Friedman:
-    """Compare methods over the datasets, by the mean of their ranks in the columns of each.
+    """Compare methods over the datasets.
 
-    The five columns share data and selections, so counting each as a dataset would claim too much: in
-    each dataset the methods are ranked once more, by these means.
+    The five columns of a dataset share data and selections and are not independent, so the methods are
+    ranked once per dataset, by the mean of their ranks in its columns.
     """
     means = table.rank(axis=1, ascending=False).groupby("dataset").mean()
     by_dataset = means.rank(axis=1)
@@ -86,7 +86,7 @@ def friedman(table: pd.DataFrame) -> Friedman:
 
 
 def against(rows: pd.DataFrame, method: str, other: str) -> pd.DataFrame:
-    """Each dataset and column: how much more accurate ``method`` is than ``other``, and a p-value."""
+    """Return the accuracies of two methods and the p-value of the difference, per dataset and column."""
     folds = rows.pivot_table(index=["dataset", "column", "fold"], columns="method", values="accuracy")
     n_folds = int(rows["fold"].nunique())
     found = [
@@ -103,7 +103,7 @@ def against(rows: pd.DataFrame, method: str, other: str) -> pd.DataFrame:
 
 
 def wins_ties_losses(table: pd.DataFrame) -> tuple[int, int, int]:
-    """How often `against` is significantly better, neither, significantly worse."""
+    """Count the rows of `against` that are significantly better, neither, and significantly worse."""
     significant = table["p_value"] < LEVEL
     better = table["accuracy"] > table["other"]
     wins, losses = int((significant & better).sum()), int((significant & ~better).sum())
@@ -111,7 +111,7 @@ def wins_ties_losses(table: pd.DataFrame) -> tuple[int, int, int]:
 
 
 def wilcoxon(table: pd.DataFrame) -> float:
-    """p-value of a difference over datasets, the columns of each averaged (signed ranks)."""
+    """Return the p-value of the signed-rank test over datasets, with columns averaged per dataset."""
     by_dataset = (table["accuracy"] - table["other"]).groupby("dataset").mean()
     if (by_dataset == 0).all():
         return 1.0
@@ -119,7 +119,7 @@ def wilcoxon(table: pd.DataFrame) -> float:
 
 
 def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Holm's correction for having asked several times."""
+    """Correct p-values for multiple tests with Holm's method."""
     order = np.argsort(p_values)
     raised = p_values[order] * np.arange(len(p_values), 0, -1)
     corrected = np.empty(len(p_values))

@@ -1,4 +1,4 @@
-"""The last figure of the paper: the trees of two datasets, stored so that they can be drawn again."""
+"""The last figure of the paper: the trees of two datasets, stored in a JSON file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_DEPTH = 4
 
 
 def learn_trees(path: Path) -> dict[str, TreeNetwork]:
-    """Learn the trees of the whole datasets, unless ``path`` has them already."""
+    """Learn the trees from all samples, unless they are already stored in ``path``."""
     if not path.exists():
         found = {name: dataclasses.asdict(_learn(name)) for name in DRAWN}
         text = json.dumps(found, default=np.ndarray.tolist, indent=1)

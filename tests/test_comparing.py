@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 from slfs import MRMR, SLFS, TAN, ChowLiu, StabilitySelection, compare_networks
 from slfs._core.progress import progress_callback
-from slfs.evaluation.folds import stratified_folds
+from slfs.evaluation.cross_validation import make_splits
 from slfs.evaluation.paired_tests import mcnemar
 from slfs.network.tree import ROOT
 from slfs.tables.target import read_target
@@ -61,7 +61,7 @@ def test_the_probabilities_of_chow_and_liu():
 
 def test_figures_are_those_of_a_plain_loop(cancer):
     X, y = cancer
-    found = compare_networks(X, y, folds=3, repeats=2, random_state=4)
+    found = compare_networks(X, y, cv=3, repeats=2, random_state=4)
     models = {"SLFS": SLFS().fit(X, y)}
     chosen = models["SLFS"].support_
     assert list(found.networks) == ["SLFS", "TAN", "Chow-Liu"]
@@ -72,7 +72,7 @@ def test_figures_are_those_of_a_plain_loop(cancer):
     scores = iter(found.scores)
     right = {name: np.zeros(len(y), bool) for name in found.networks}
     for repeat in range(2):
-        for train, test in stratified_folds(read_target(y), 3, 4 + repeat):
+        for train, test in make_splits(read_target(y), 3, 4 + repeat):
             selector = SLFS().fit(X.iloc[train], y.iloc[train])
             kept = X.columns[selector.support_]
             part, labels = X.loc[:, kept].iloc[train], y.iloc[train]
@@ -99,7 +99,7 @@ def test_figures_are_those_of_a_plain_loop(cancer):
 
 
 def test_shared_edges_and_the_criterion(cancer):
-    found = compare_networks(*cancer, folds=2, repeats=1)
+    found = compare_networks(*cancer, cv=2, repeats=1)
     for pair in found.pairs:
         first, second = found.networks[pair.first], found.networks[pair.second]
         one, other = ({e for e in net.edges if "target" not in e} for net in (first, second))
@@ -117,7 +117,7 @@ def test_a_network_against_itself():
     """A star is the tree of mRMR and, given one column, of everybody: nothing can differ."""
     X, y = load_iris(return_X_y=True)
     found = compare_networks(
-        X, y, selector=MRMR(n_features_to_select=1), structure="tree", folds=3, repeats=1
+        X, y, selector=MRMR(n_features_to_select=1), structure="tree", cv=3, repeats=1
     )
     for pair in found.pairs:
         assert (pair.difference, pair.first_only, pair.second_only) == (0, 0, 0)
@@ -127,32 +127,32 @@ def test_a_network_against_itself():
 
 def test_kinds_of_tables_and_threads(cancer):
     X, y = cancer
-    first = compare_networks(X, y, folds=2, repeats=1)
+    first = compare_networks(X, y, cv=2, repeats=1)
     for table in (X.to_numpy(), sparse.csc_array(X.to_numpy())):
-        again = compare_networks(table, y, folds=2, repeats=1, n_jobs=2)
+        again = compare_networks(table, y, cv=2, repeats=1, n_jobs=2)
         assert again.scores == first.scores
         assert again.pairs == first.pairs
     heard = []
     with progress_callback(lambda done, total: heard.append((done, total))):
-        compare_networks(X, y, folds=2, repeats=1)
+        compare_networks(X, y, cv=2, repeats=1)
     assert heard[-2:] == [(1, 2), (2, 2)]
 
 
 def test_all_columns_nothing_selected_and_other_selectors(cancer):
     X, y = cancer
-    every = compare_networks(X, y, columns="all", folds=2, repeats=1)
+    every = compare_networks(X, y, columns="all", cv=2, repeats=1)
     assert not every.same_columns
     assert len(every.networks["TAN"]) > len(every.networks["SLFS"])
     noise = np.random.default_rng(0).normal(size=(60, 3))
-    nothing = compare_networks(noise, np.arange(60) % 2, folds=2, repeats=1)
+    nothing = compare_networks(noise, np.arange(60) % 2, cv=2, repeats=1)
     assert {score.accuracy for score in nothing.scores} == {0.5}
     assert all(len(network) == 0 for network in nothing.networks.values())
-    stable = compare_networks(X, y, selector=StabilitySelection(n_subsamples=4), folds=2, repeats=1)
+    stable = compare_networks(X, y, selector=StabilitySelection(n_subsamples=4), cv=2, repeats=1)
     assert list(stable.networks) == ["StabilitySelection", "TAN", "Chow-Liu"]
 
 
 def test_words_and_plain_values(cancer):
-    found = compare_networks(*cancer, folds=2, repeats=1)
+    found = compare_networks(*cancer, cv=2, repeats=1)
     text = str(found)
     for word in ("SLFS less TAN", "Chow-Liu", "same direction", "p (McNemar)"):
         assert word in text
@@ -166,8 +166,10 @@ def test_wrong_arguments_are_named(cancer):
     X, y = cancer
     with pytest.raises(ValueError, match="'columns' parameter of compare_networks"):
         compare_networks(X, y, columns="few")
-    with pytest.raises(ValueError, match="folds=300 does not do"):
-        compare_networks(X, y, folds=300)
+    with pytest.raises(
+        ValueError, match=r"cv=300 is too large: the smallest class \(0\) has 212 samples"
+    ):
+        compare_networks(X, y, cv=300)
     array = pytest.importorskip("dask.array")
     with pytest.raises(TypeError, match=r"X\.compute\(\)"):
         compare_networks(array.from_array(np.eye(8), chunks=8), [0, 1] * 4)

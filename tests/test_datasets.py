@@ -1,4 +1,4 @@
-"""The datasets of the paper: where they come from, and that nothing else passes for them."""
+"""Datasets of the paper: where they are read from, and that other data are refused."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from slfs.datasets.paper import DATASETS, find, load
 
 @pytest.fixture
 def nowhere(monkeypatch, tmp_path):
-    """No folder, an empty cache."""
+    """Without SLFS_DATA, and with an empty cache."""
     monkeypatch.delenv("SLFS_DATA", raising=False)
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
     return tmp_path / "slfs"
@@ -32,7 +32,7 @@ def made_votes():
 
 @pytest.mark.parametrize("name", sorted(DATASETS))
 def test_every_dataset_loads_and_agrees_with_its_description(name, paper_data):
-    paper_data(name)  # skips where it is not here
+    paper_data(name)  # skips if the dataset is missing
     data = load(name)
     entry = DATASETS[name]
     assert data.data.shape == (entry.n_samples, entry.n_features)
@@ -84,7 +84,7 @@ def test_without_a_network_the_error_says_what_to_do(monkeypatch, nowhere):  # n
         raise OSError("no route to host")
 
     monkeypatch.setattr(datasets, "fetch_openml", fetch)
-    with pytest.raises(ConnectionError, match=r"'yeast' is not here.*181.*no route.*SLFS_DATA"):
+    with pytest.raises(ConnectionError, match=r"'yeast' is not on this.*181.*no route.*SLFS_DATA"):
         load("yeast")
 
 
@@ -105,5 +105,5 @@ def test_a_damaged_file_is_named(monkeypatch, tmp_path):
 
 
 def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(ValueError, match=r"no dataset 'iris'.*arcene.*yeast"):
+    with pytest.raises(ValueError, match=r"Unknown dataset 'iris'.*arcene.*yeast"):
         load("iris")

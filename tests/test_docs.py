@@ -1,4 +1,4 @@
-"""Pages and tutorials run, show their real output and link to existing files; figures of the README hold."""
+"""The documentation: its examples run, its links lead somewhere, its API page is complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The harness: rows once and only once, statistics as published, pages from rows."""
+"""Experiments: each row is computed once, statistics are as published, pages agree with rows."""
 
 import json
 import signal
@@ -14,16 +14,23 @@ import pytest
 from scipy import stats
 from sklearn.model_selection import StratifiedKFold
 
-from experiments import growth, pages, run, stability, statistics
+from experiments import growth, stability, statistics
+from experiments.cells import KEY, cells, key
+from experiments.check import check, report
 from experiments.config import Config, Method, read_config
-from experiments.figures import _groups
+from experiments.figures import connected_groups
+from experiments.jobs import Job, Selections, run_job, score_cell
+from experiments.pages import results_page
+from experiments.run import run
+from experiments.sensitivity import sensitivity_config
 from slfs import SLFS
 from slfs.datasets.paper import load
-from slfs.evaluation.classify import Fold
-from slfs.evaluation.numbers import to_numbers
+from slfs.evaluation.classify import FoldScores
+from slfs.evaluation.cross_validation import Fold
+from slfs.evaluation.numbers import Standardizer
 
-STORED = Path(__file__).parent.parent / "experiments"
-BENCHMARKS = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+ROOT = Path(__file__).parent.parent
+STORED = ROOT / "experiments" / "results"
 
 
 @pytest.fixture
@@ -41,8 +48,12 @@ def quietly(_done, _total):
     pass
 
 
+def must_not_load(name):
+    raise AssertionError(f"{name} is loaded although all its rows are stored")
+
+
 def test_rows_are_what_a_plain_loop_gives(config, tmp_path):
-    rows = run.run(config, tmp_path, n_jobs=1, progress=quietly)
+    rows = run(config, tmp_path, n_jobs=1, progress=quietly)
     assert len(rows) == 3 * 5 * 3
     assert not (tmp_path / "cells").exists()
     data = load("voting")
@@ -57,51 +68,52 @@ def test_rows_are_what_a_plain_loop_gives(config, tmp_path):
         assert (own[own["size"] == "equal"]["n_features"] <= selector.n_features_).all()
 
 
-def test_stored_rows_are_not_worked_out_again(config, tmp_path, monkeypatch):
-    first = run.run(config, tmp_path, n_jobs=1, progress=quietly)
-    monkeypatch.setattr(run, "run_job", None)
-    pd.testing.assert_frame_equal(run.run(config, tmp_path, n_jobs=1, progress=quietly), first)
+def test_stored_rows_are_not_computed_again(config, tmp_path):
+    first = run(config, tmp_path, n_jobs=1, progress=quietly)
+    again = run(config, tmp_path, n_jobs=1, progress=quietly, load=must_not_load)
+    pd.testing.assert_frame_equal(again, first)
     fewer = replace(config, methods=config.methods[:1], classifiers=("NB",))
-    part = run.run(fewer, tmp_path, n_jobs=1, progress=quietly)
+    part = run(fewer, tmp_path, n_jobs=1, progress=quietly, load=must_not_load)
     assert set(part["method"]) == {"SLFS"}
     assert set(part["classifier"]) == {"NB"}
     told = []
     more = replace(config, methods=(*config.methods, Method("FCBF", "FCBF")))
-    monkeypatch.undo()
-    second = run.run(more, tmp_path, n_jobs=1, progress=lambda *counts: told.append(counts))
-    assert told[0][0] > 0, "what was stored counts as done"
+    second = run(more, tmp_path, n_jobs=1, progress=lambda *counts: told.append(counts))
+    assert told[0][0] > 0, "stored rows count as done"
     old = second[second["method"] != "FCBF"].reset_index(drop=True)
     pd.testing.assert_frame_equal(old, first)
     other = replace(config, seed=8, classifiers=("5-NN",))
-    assert set(run.run(other, tmp_path, n_jobs=1, progress=quietly)["seed"]) == {8}
-    kept = run.run(config, tmp_path, n_jobs=1, progress=quietly)
+    assert set(run(other, tmp_path, n_jobs=1, progress=quietly)["seed"]) == {8}
+    kept = run(config, tmp_path, n_jobs=1, progress=quietly)
     pd.testing.assert_frame_equal(kept, first)  # another configuration leaves these rows alone
-    wider = run.run(
+    wider = run(
         replace(config, classifiers=(*config.classifiers, "TAN")), tmp_path, n_jobs=1, progress=quietly
     )
     assert (wider["classifier"] == "TAN").sum() == len(first) / 3
 
 
-def test_a_killed_run_goes_on_where_it_was(config, tmp_path):
-    """Cells that are in a journal are kept, a torn line is worked out again."""
-    whole = run.run(config, tmp_path / "whole", n_jobs=1, progress=quietly)
+def test_a_killed_run_continues(config, tmp_path):
+    """Cells that are in a journal are kept, a truncated line is computed again."""
+    whole = run(config, tmp_path / "whole", n_jobs=1, progress=quietly)
     folder = tmp_path / "killed"
     (folder / "cells").mkdir(parents=True)
-    job = run.Job(config, "voting", 1, folder / "cells" / "voting-1.jsonl", "")
-    run.run_job(job)
+    job = Job(config, "voting", 1, folder / "cells" / "voting-1.jsonl", "", load)
+    run_job(job)
     lines = job.journal.read_text().splitlines()
     marked = json.loads(lines[0])
     for row in marked:
         row["machine"] = "kept"
     job.journal.write_text(json.dumps(marked) + "\n" + lines[1] + "\n" + lines[2][:40])
-    again = run.run(config, folder, n_jobs=1, progress=quietly)
+    again = run(config, folder, n_jobs=1, progress=quietly)
     assert (again.query("fold == 1 and method == 'SLFS'")["machine"] == "kept").all()
     same = ["dataset", "fold", "method", "size", "classifier", "accuracy", "n_features", "columns"]
     pd.testing.assert_frame_equal(again[same], whole[same])
 
 
-def test_killed_for_good(config, tmp_path):
-    """SIGKILL in the middle of the command; the second run ends with all rows."""
+def test_killed_by_sigkill(paper_data, tmp_path):
+    """The second run finishes with all rows and keeps those of the first."""
+    paper_data("voting")
+    paper_data("breastcancer")
     text = """
 seed = 7
 folds = 4
@@ -133,39 +145,39 @@ sizes = ["own"]
     before = [line for path in sorted(journal.iterdir()) for line in path.read_text().split("\n")[:-1]]
     assert before
     config = read_config(tmp_path / "small.toml")
-    rows = run.run(config, tmp_path, n_jobs=2, progress=quietly)
+    rows = run(config, tmp_path, n_jobs=2, progress=quietly)
     assert len(rows) == 2 * 4 * 2 * 2
     for line in before:
         for row in json.loads(line):
-            found = rows[(rows[list(run.KEY)] == [row[name] for name in run.KEY]).all(axis=1)]
+            found = rows[(rows[KEY] == [row[name] for name in KEY]).all(axis=1)]
             found = found[found["classifier"] == row["classifier"]]
-            assert found["selection_seconds"].tolist() == [row["selection_seconds"]], "kept, not redone"
+            assert found["selection_seconds"].tolist() == [row["selection_seconds"]], "kept"
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("seed = ", "not a configuration"),
-        ("seed = 1", "not a configuration"),
-        ('seed=1\nfolds=2\ndatasets=["iris"]\nclassifiers=[]\n[methods]', "no dataset 'iris'"),
+        ("seed = ", "not a valid configuration"),
+        ("seed = 1", "not a valid configuration"),
+        ('seed=1\nfolds=2\ndatasets=["iris"]\nclassifiers=[]\n[methods]', "Unknown dataset 'iris'"),
         (
             'seed=1\nfolds=2\ndatasets=[]\nclassifiers=[]\n[methods.a]\nestimator="X"\nsizes=["own"]',
-            "no estimator 'X'",
+            "Unknown estimator 'X'",
         ),
         (
             'seed=1\nfolds=2\ndatasets=[]\nclassifiers=[]\n[methods.a]\nestimator="SLFS"\nsizes=["equal"]',
-            "first method decides",
+            "first method determines",
         ),
         (
             'seed=1\nfolds=2\ndatasets=[]\nclassifiers=[]\n[methods.a]\nestimator="SLFS"\nsizes=[]',
-            "first method decides",
+            "first method determines",
         ),
         (
             """seed=1\nfolds=2\ndatasets=[]\nclassifiers=[]
             [methods.a]\nestimator="SLFS"\nsizes=["own"]\nparameters={lamda=1}""",
-            "parameters of the method 'a' are wrong",
+            "Invalid parameters for the method 'a'",
         ),
-        ("seed=1\nfold=2\nfolds=2\ndatasets=[]\nclassifiers=[]\n[methods]", "no key 'fold'"),
+        ("seed=1\nfold=2\nfolds=2\ndatasets=[]\nclassifiers=[]\n[methods]", "Unknown key 'fold'"),
     ],
 )
 def test_a_wrong_configuration_is_refused(text, message, tmp_path):
@@ -175,29 +187,30 @@ def test_a_wrong_configuration_is_refused(text, message, tmp_path):
         read_config(path)
 
 
-def test_the_first_columns_of_a_selector_that_cannot_be_told_a_size(config):
+def test_the_selection_of_an_estimator_without_a_size_is_cut_off(config):
     data = load("voting")
     rows = np.arange(len(data.target))
     fold = Fold(data.data, data.target, rows[::2], rows[1::2])
-    select = run._Selectors(fold)
-    alpha = Method("alpha", "AlphaInvesting")
-    assert select(alpha, None)[0] is select(alpha, 2)[0], "fitted once"
-    cell = dict.fromkeys(run.KEY, "")
-    job = run.Job(config, "voting", 0, Path(), "")
-    found = run._run_cell(cell, select(alpha, 2), 2, fold, job)
+    select, alpha = Selections(fold), Method("alpha", "AlphaInvesting")
+    whole, two = select(alpha, None), select(alpha, 2)
+    assert whole.selector is two.selector, "fitted once"
+    assert two.columns.tolist() == whole.columns[:2].tolist()
+    cell = dict.fromkeys(KEY, "")
+    job = Job(config, "voting", 0, Path(), "", load)
+    found = score_cell(cell, two, FoldScores(fold), job)
     assert {row["n_features"] for row in found} == {2}
 
 
 def test_no_columns_means_the_most_frequent_class():
     y = np.array(["a", "b", "b", "b", "a", "b"])
     fold = Fold(pd.DataFrame({"x": np.arange(6.0)}), y, np.arange(4), np.arange(4, 6))
-    assert fold.score(np.array([], np.int64), "SVM")[0] == 0.5
+    assert FoldScores(fold).score(np.array([], np.int64), "SVM")[0] == 0.5
 
 
 def test_categories_become_numbers_and_back_to_columns():
     frame = pd.DataFrame({"a": ["x", "y", "x"], "b": ["p", "q", "r"]}, dtype="category")
-    numbers = to_numbers(frame)
-    assert numbers.fit(frame).shape == (3, 5)
+    numbers = Standardizer().fit(frame)
+    assert numbers.transform(frame).shape == (3, 5)
     scores = numbers.by_column(np.array([0.1, 0.7, 0.2, 0.3, 0.0]))
     assert scores.tolist() == [0.7, 0.3]
 
@@ -229,8 +242,8 @@ def test_holm_by_hand():
 
 
 def test_groups_of_ranks():
-    assert _groups(np.array([1.0, 1.5, 2.4, 4.0]), 1.0) == [(0, 1), (1, 2)]
-    assert _groups(np.array([1.0, 3.0]), 1.0) == []
+    assert connected_groups(np.array([1.0, 1.5, 2.4, 4.0]), 1.0) == [(0, 1), (1, 2)]
+    assert connected_groups(np.array([1.0, 3.0]), 1.0) == []
 
 
 def test_slopes_of_known_growth():
@@ -259,17 +272,32 @@ def test_slfs_leads_at_equal_size_in_the_stored_rows():
 
 def test_the_stored_rows_are_complete():
     rows = pd.read_parquet(STORED / "rows.parquet")
-    wanted = {run._key(cell) for cell in run._cells(read_config())}
-    assert {run._key(row) for row in rows[run.KEY].to_dict("records")} == wanted
-    assert not rows.duplicated([*run.KEY, "classifier"]).any()
+    wanted = {key(cell) for cell in cells(read_config())}
+    assert {key(row) for row in rows[KEY].to_dict("records")} == wanted
+    assert not rows.duplicated([*KEY, "classifier"]).any()
 
 
-def test_the_figures_of_the_benchmarks_page_are_those_of_the_rows():
+@pytest.mark.parametrize("part", ["", "sensitivity"])
+def test_nothing_is_computed_for_the_published_rows(part, tmp_path):
+    """`make reproduce` finds all rows under the parameter names that the code uses."""
+    config = read_config() if not part else sensitivity_config(read_config())
+    (tmp_path / "rows.parquet").write_bytes((STORED / part / "rows.parquet").read_bytes())
+    rows = run(config, tmp_path, n_jobs=1, progress=quietly, load=must_not_load)
+    assert len(rows) == len(pd.read_parquet(STORED / part / "rows.parquet"))
+
+
+def published_text():
+    """The README and all pages except the results page, as one line."""
+    pages = [path for path in sorted((ROOT / "docs").glob("*.md")) if path.name != "results.md"]
+    texts = [path.read_text("utf-8") for path in [ROOT / "README.md", *pages]]
+    return " ".join(" ".join(texts).split())
+
+
+def test_the_published_figures_are_those_of_the_rows():
     rows = pd.read_parquet(STORED / "rows.parquet")
     equal = statistics.accuracies(statistics.comparison(rows))[list(statistics.FILTERS)]
     naive = statistics.accuracies(statistics.comparison(rows, bayes="NB"))[list(statistics.FILTERS)]
     ranks, own = statistics.mean_ranks(equal), statistics.comparison(rows, "own")
-    text = BENCHMARKS.read_text("utf-8")
     own_ranks = statistics.mean_ranks(statistics.accuracies(own))
     figures = [
         *(f"{ranks[name]:.2f}" for name in ("SLFS", "CMIM", "JMI")),
@@ -283,16 +311,16 @@ def test_the_figures_of_the_benchmarks_page_are_those_of_the_rows():
     )
     gain = 100 * (kinds["BNSLFS"] - kinds["NB"])
     figures += [f"{gain['letter']:.1f} points on Letter", f"loses {-gain['dorothea']:.1f} on"]
-    folded = " ".join(text.split())
-    assert [figure for figure in figures if figure not in folded] == []
+    text = published_text()
+    assert [figure for figure in figures if figure not in text] == []
 
 
 def test_the_results_page_is_that_of_the_rows():
     rows, growth_rows = (pd.read_parquet(STORED / name) for name in ("rows.parquet", "growth.parquet"))
     sensitivity = pd.read_parquet(STORED / "sensitivity" / "rows.parquet")
     subsamples = pd.read_parquet(STORED / "stability.parquet")
-    page = (STORED.parent / "docs" / "results.md").read_text("utf-8")
-    assert pages.results_page(rows, growth_rows, sensitivity, subsamples) == page
+    page = (ROOT / "docs" / "results.md").read_text("utf-8")
+    assert results_page(rows, growth_rows, sensitivity, subsamples) == page
 
 
 def test_the_stored_selections_on_subsamples_are_those_of_the_methods(paper_data):
@@ -302,12 +330,12 @@ def test_the_stored_selections_on_subsamples_are_those_of_the_methods(paper_data
     kinds = len(stability.METHODS) * 2 + 1
     assert len(rows) == len(config.datasets) * config.subsamples * kinds
     stored = rows[rows["dataset"] == "yeast"].reset_index(drop=True)
-    again = pd.DataFrame(stability._select("yeast", config, n_jobs=2))
+    again = pd.DataFrame(stability.select_on_subsamples("yeast", config, n_jobs=2))
     pd.testing.assert_frame_equal(again, stored)
 
 
 def test_stability_on_arcene_in_the_stored_rows():
-    """What both pages say: mRMR is more stable than SLFS, FCBF less at its own size."""
+    """mRMR is more stable than SLFS, FCBF less at its own size, as published."""
     rows = pd.read_parquet(STORED / "stability.parquet")
     found = stability.stabilities(rows, "equal").loc["arcene"]
     assert found["SLFS"].n_runs == 50
@@ -315,13 +343,13 @@ def test_stability_on_arcene_in_the_stored_rows():
     equal = rows[(rows["dataset"] == "arcene") & (rows["size"] == "equal")]
     sizes = rows[(rows["dataset"] == "arcene") & (rows["size"] == "own")]["n_selected"]
     assert equal["limit"].unique().tolist() == [int(sizes.median())]
-    text = " ".join(BENCHMARKS.read_text("utf-8").split())
+    text = published_text()
     for method in ("SLFS", "mRMR MID", "FCBF"):
         one = found[method]
         assert f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" in text, method
 
 
-def test_the_measured_rows_are_stored_and_not_measured_again(paper_data, tmp_path, monkeypatch):
+def test_the_measured_rows_are_stored_and_not_measured_again(paper_data, tmp_path):
     paper_data("voting")
     config = replace(read_config(), datasets=("voting",), subsamples=4)
     path, told = tmp_path / "stability.parquet", []
@@ -329,5 +357,25 @@ def test_the_measured_rows_are_stored_and_not_measured_again(paper_data, tmp_pat
     assert told == [(0, 1), (1, 1)]
     assert set(first["subsample"]) == set(range(4))
     assert (first["n_selected"] <= np.where(first["limit"] < 0, 16, first["limit"])).all()
-    monkeypatch.setattr(stability, "_select", None)
-    pd.testing.assert_frame_equal(stability.measure(path, config, 1, quietly), first)
+    again = stability.measure(path, config, 1, quietly, load=must_not_load)
+    pd.testing.assert_frame_equal(again, first)
+
+
+def test_check_finds_changed_selections(paper_data, tmp_path):
+    """On the smallest datasets: stored selections are confirmed, a changed row is reported."""
+    for name in ("voting", "yeast"):
+        paper_data(name)
+    (tmp_path / "sensitivity").mkdir()
+    for name in ("rows.parquet", "sensitivity/rows.parquet", "stability.parquet"):
+        (tmp_path / name).write_bytes((STORED / name).read_bytes())
+    config = replace(read_config(), datasets=("voting", "yeast"))
+    found = check(config, tmp_path, quietly)
+    assert len(found) == 2 * (24 + 13)
+    assert all(one.agrees for one in found), report(found)
+    rows = pd.read_parquet(tmp_path / "rows.parquet")
+    changed = rows.query("dataset == 'voting' and fold == 0 and method == 'JMI' and size == 'own'").index
+    rows.loc[changed, "columns"] = "[0, 1]"
+    rows.to_parquet(tmp_path / "rows.parquet")
+    text = report(check(config, tmp_path, quietly))
+    assert text.startswith("73 of 74 stored selections are unchanged.")
+    assert "voting, fold 0, JMI, own size" in text

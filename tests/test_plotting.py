@@ -121,7 +121,7 @@ def test_accuracy_curve(convert):
     assert display.accuracy.shape == (6, 3)
     assert display.accuracy[-1].mean() > display.accuracy[0].mean()
     noise = np.random.default_rng(0).normal(size=X.shape)
-    with pytest.raises(ValueError, match="selects nothing"):
+    with pytest.raises(ValueError, match="selects no columns"):
         AccuracyCurveDisplay.from_estimator(SLFS(irrelevance="test"), convert(noise), y, cv=3)
 
 

@@ -17,9 +17,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from slfs import BNSLFS, FCBF, MRMR, OSFS, SLFS, FastOSFS, NaiveBayes
-from slfs.report import accuracy as accuracy_module
+from slfs.evaluation import accuracy as accuracy_module
+from slfs.evaluation.accuracy import compare_accuracy
 from slfs.report import make_facts, render_html, write_report
-from slfs.report.accuracy import compare_accuracy
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -322,12 +322,12 @@ def test_categorical_columns_are_categorical_in_every_model():
 def test_accuracy_with_small_classes():
     X, y = load_iris(return_X_y=True)
     few = np.r_[0:50, 50:100, 100:103]
-    assert compare_accuracy(SLFS(), X[few], y[few])["folds"] == 3
+    assert compare_accuracy(SLFS(), X[few], y[few])["n_splits"] == 3
     single = compare_accuracy(SLFS(), X[:101], y[:101])
     assert single["models"] == []
-    assert "class '2' has one sample" in single["reason"]
+    assert "class '2' has only one sample" in single["reason"]
     with pytest.raises(ValueError, match="Got 1 instead"):
-        compare_accuracy(SLFS(), X, y, folds=1)
+        compare_accuracy(SLFS(), X, y, cv=1)
 
 
 def test_accuracy_without_features_is_that_of_guessing():
@@ -337,7 +337,7 @@ def test_accuracy_without_features_is_that_of_guessing():
 
 
 def test_accuracy_of_all_columns_is_left_out_of_wide_tables(cancer, monkeypatch):
-    monkeypatch.setattr(accuracy_module, "MOST_COLUMNS", 29)
+    monkeypatch.setattr(accuracy_module, "MAX_COLUMNS", 29)
     everything, selected, network = compare_accuracy(SLFS(), *cancer)["models"]
     assert everything["mean"] is None
     assert "more than 29 columns" in everything["reason"]

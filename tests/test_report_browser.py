@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
 from slfs import MRMR, SLFS
+from slfs.evaluation.accuracy import compare_accuracy
 from slfs.report import make_facts, write_report
-from slfs.report.accuracy import compare_accuracy
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = next(
@@ -63,7 +63,7 @@ def cancer():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     y = y.map({0: "malignant", 1: "benign"}).rename("diagnosis")
     selector = SLFS().fit(X, y)
-    return make_facts(selector, data="cancer", accuracy=compare_accuracy(selector, X, y, folds=3))
+    return make_facts(selector, data="cancer", accuracy=compare_accuracy(selector, X, y, cv=3))
 
 
 @pytest.fixture(scope="module")

@@ -59,6 +59,7 @@ def compare(
     """
     import numpy as np
 
+    from slfs._core.progress import progress_callback
     from slfs.evaluation.methods import compare_methods
     from slfs.files.writing import check_output, write_table
 
@@ -74,16 +75,15 @@ def compare(
         name: make_selector(name, file, size=n_features_to_select, categorical=categorical)
         for name in _listed(methods)
     }
-    with progress("comparing") as tick:
+    with progress("comparing") as tick, progress_callback(tick):
         rows = compare_methods(
             file.in_memory(),
             np.asarray(file.y),
             selectors,
             _listed(classifiers),
-            folds=cv,
+            cv=cv,
             random_state=seed,
             n_jobs=n_jobs,
-            progress=tick,
         )
     if out is not None:
         write_table(rows, out)
@@ -134,7 +134,7 @@ def _compare_networks(
     selector = make_selector("slfs", file, size=size, categorical=categorical, n_jobs=n_jobs)
     with progress("comparing") as tick, progress_callback(tick):
         found = compare_networks(
-            file.X, labels(file), selector=selector, folds=cv, random_state=seed, n_jobs=n_jobs
+            file.X, labels(file), selector=selector, cv=cv, random_state=seed, n_jobs=n_jobs
         )
     if out is not None:
         write_table(pd.DataFrame([asdict(score) for score in found.scores]), out)

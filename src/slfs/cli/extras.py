@@ -60,9 +60,9 @@ def demo(
     from sklearn.datasets import load_breast_cancer
 
     from slfs import SLFS
+    from slfs.evaluation import compare_accuracy
     from slfs.files.writing import check_output
     from slfs.report import write_report
-    from slfs.report.accuracy import compare_accuracy
 
     check_output(report)
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -83,7 +83,7 @@ def demo(
         [model["name"], f"{100 * model['mean']:.1f} ± {100 * model['std']:.1f}"]
         for model in accuracy["models"]
     ]
-    title = f"accuracy in %, {accuracy['folds']}-fold cross-validation"
+    title = f"accuracy in %, {accuracy['n_splits']}-fold cross-validation"
     show_table(["classifier", title], scores)
     if report is not None:
         write_report(selector, report, data="breast cancer", accuracy=accuracy, seconds=seconds)

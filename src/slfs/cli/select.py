@@ -174,8 +174,8 @@ def _report(file: DataFile, selector: Any, seconds: float, path: Path | None) ->
     """Everything that is known about a selection; also written as a report if there is a path."""
     import numpy as np
 
+    from slfs.evaluation import compare_accuracy
     from slfs.report import make_facts, write_report
-    from slfs.report.accuracy import compare_accuracy
 
     about: dict[str, Any] = {"data": file.name, "seconds": seconds, "fingerprint": file.fingerprint}
     if path is not None:

@@ -1,4 +1,4 @@
-"""Datasets: the nine of the paper by name, and generated data with a known answer.
+"""Datasets: the nine of the paper by name, and generated data with known relevant columns.
 
 Start with `paper.py` or `generate.py`.
 """

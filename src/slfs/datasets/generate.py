@@ -1,4 +1,4 @@
-"""Made data with a known answer: samples from a Bayesian network around the class."""
+"""Generated data with known relevant columns: samples from a Bayesian network around the class."""
 
 from __future__ import annotations
 
@@ -39,29 +39,32 @@ def make_network_classification(
 ) -> Bunch:
     """Sample a table of levels from a random tree Bayesian network whose root is the class.
 
-    The children of the class are its Markov blanket: given them, their descendants tell nothing more
-    about the class, and the noise columns tell nothing at all. Columns are shuffled.
+    The children of the class are its Markov blanket: given them, their descendants are independent of
+    the class. The noise columns are independent of everything. Columns are shuffled.
 
     Parameters
     ----------
     n_samples : int, default=1000
+        Number of rows.
     n_children : int, default=6
-        Columns that depend on the class directly.
+        Number of columns that depend directly on the class.
     n_descendants : int, default=12
-        Columns that depend on a child of the class, or on one of its descendants.
+        Number of columns that depend on a child of the class or on one of its descendants.
     n_noise : int, default=30
-        Columns that depend on nothing.
+        Number of columns that are independent of all others and of the class.
     n_levels : int, default=3
-        Levels of every column.
+        Number of levels of each column.
     n_classes : int, default=2
+        Number of classes.
     random_state : int, RandomState or None, default=None
+        Seed of the random numbers.
 
     Returns
     -------
     data : Bunch
-        ``data`` (n_samples, n_columns) of levels, ``target`` (n_samples,), ``blanket``: the children of
-        the class, sorted, ``descendants`` and ``noise``: the other columns, ``parents``: the parent of
-        each column, -1 for the class, -2 for none.
+        ``data`` of shape (n_samples, n_columns), ``target`` of shape (n_samples,), the sorted indices
+        ``blanket`` (children of the class), ``descendants`` and ``noise``, and ``parents``: the index of
+        the parent of each column, -1 for the class, -2 for none.
 
     Examples
     --------
@@ -87,23 +90,23 @@ def make_network_classification(
         columns.append(random.randint(n_levels, size=n_samples))
         parents.append(-2)
     order = random.permutation(len(columns))
-    place = np.argsort(order)
+    new_index = np.argsort(order)
     shuffled = np.array(parents)[order]
     related = n_children + n_descendants
     return Bunch(
         data=np.stack(columns, axis=1)[:, order],
         target=y,
-        blanket=np.sort(place[:n_children]),
-        descendants=np.sort(place[n_children:related]),
-        noise=np.sort(place[related:]),
-        parents=np.where(shuffled < 0, shuffled, place[shuffled]),
+        blanket=np.sort(new_index[:n_children]),
+        descendants=np.sort(new_index[n_children:related]),
+        noise=np.sort(new_index[related:]),
+        parents=np.where(shuffled < 0, shuffled, new_index[shuffled]),
     )
 
 
 def _depend(
     source: NDArray[np.int64], n_source: int, n_levels: int, random: np.random.RandomState
 ) -> NDArray[np.int64]:
-    """A column of which a share of 0.4 to 0.6 follows ``source``, level by level."""
+    """Make a column in which 40 to 60 % of the values are determined by ``source``."""
     shift = random.randint(n_levels)
     follows = random.random_sample(len(source)) < random.uniform(0.4, 0.6)
     image = (np.arange(n_source) + shift) % n_levels

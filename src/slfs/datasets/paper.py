@@ -1,4 +1,4 @@
-"""The nine datasets of the paper, by name: from a folder, from the cache, or from OpenML."""
+"""A name -> one of the nine datasets of the paper, from a folder, from the cache, or from OpenML."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from slfs.files.atomic import replace_file
 from slfs.files.limits import read_arrays
 
 FOLDER_VARIABLE = "SLFS_DATA"
-"""The environment variable that names a folder of ``name.npz`` files."""
+"""Environment variable with the path of a folder of ``name.npz`` files."""
 
 Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """What is known of a dataset before it is loaded: what is loaded must agree with it."""
+    """Description of a dataset, which is compared with the loaded data."""
 
     name: str
     title: str
@@ -37,9 +37,9 @@ class Dataset:
     class_counts: tuple[int, ...]
     about: str
     sparse: bool = False
-    """Kept as a sparse matrix."""
+    """Stored as a sparse matrix."""
     votes: bool = False
-    """Yes, no and neither instead of numbers."""
+    """Values are yes, no and neither instead of numbers."""
 
     @property
     def n_classes(self) -> int:
@@ -56,53 +56,53 @@ DATASETS = {
     for entry in (
         Dataset(
             "arcene", "ARCENE", 1458, 200, 10000, (112, 88),
-            "Mass spectra of patients with and without cancer, a third of the columns made up as probes "
-            "(NIPS 2003 challenge; training and validation part).",
+            "Mass spectra of patients with and without cancer; a third of the columns are artificial "
+            "probes (NIPS 2003 challenge; training and validation part).",
         ),
         Dataset(
             "breastcancer", "BreastCancer", 15, 683, 9, (444, 239),
-            "Marks from 1 to 10 for nine traits of cells from breast lumps, benign or malignant "
-            "(Wisconsin, original); the 16 incomplete samples are left out, as in the paper.",
+            "Scores from 1 to 10 for nine properties of cells from benign or malignant breast lumps "
+            "(Wisconsin, original); the 16 samples with missing values are removed, as in the paper.",
         ),
         Dataset(
             "dexter", "Dexter", 4136, 600, 20000, (300, 300),
-            "Word counts of news articles, about corporate acquisitions or not; half of the columns "
-            "made up as probes (NIPS 2003 challenge; training and validation part).",
+            "Word counts of news articles, about corporate acquisitions or not; half of the columns are "
+            "artificial probes (NIPS 2003 challenge; training and validation part).",
             sparse=True,
         ),
         Dataset(
             "dorothea", "Dorothea", 4137, 1150, 100000, (1038, 112),
             "Binary molecular features of compounds that bind to thrombin or do not; half of the "
-            "columns made up as probes (NIPS 2003 challenge; training and validation part).",
+            "columns are artificial probes (NIPS 2003 challenge; training and validation part).",
             sparse=True,
         ),
         Dataset(
             "isolet", "Isolet", 300, 7797, 617, (*24 * (300,), 299, 298),
-            "Acoustic features of spoken names of the letters of the alphabet.",
+            "Acoustic features of spoken letters of the alphabet.",
         ),
         Dataset(
             "letter", "Letter", 6, 20000, 16, _LETTERS,
-            "Statistical moments and edge counts of distorted images of capital letters. The paper says "
-            "28 classes; there are 26.",
+            "Statistical moments and edge counts of distorted images of capital letters. It has 26 "
+            "classes; the paper says 28.",
         ),
         Dataset(
             "madelon", "Madelon", 1485, 2600, 500, (1300, 1300),
-            "Made data: five informative columns in which the classes form an exclusive or, fifteen "
-            "combinations of these, 480 probes (NIPS 2003 challenge; training and validation part).",
+            "Artificial data: five columns that are informative only together (exclusive or); fifteen "
+            "combinations of them, 480 probes (NIPS 2003 challenge; training and validation part).",
         ),
         Dataset(
             "voting", "Voting", 56, 435, 16, (267, 168),
-            "Votes (y, n, or ? for neither) of democrats and republicans of the U.S. House of "
+            "Votes (y, n, or ? for neither) of democrats and republicans in the U.S. House of "
             "Representatives in 1984.",
             votes=True,
         ),
         Dataset(
             "yeast", "Yeast", 181, 1484, 8, (463, 429, 244, 163, 51, 44, 35, 30, 20, 5),
-            "Signals in the sequences of proteins of yeast, and where in the cell they are found.",
+            "Properties of the sequences of yeast proteins; the class is their location in the cell.",
         ),
     )
 }  # fmt: skip
-"""By name, in the order of the alphabet."""
+"""The datasets by name, sorted."""
 
 _VOTES = {1: "y", 0: "n", -1: "?"}
 
@@ -110,9 +110,9 @@ _VOTES = {1: "y", 0: "n", -1: "?"}
 def load(name: str) -> Bunch:
     """Load one of the nine datasets of the paper.
 
-    Looked for in the folder that the environment variable ``SLFS_DATA`` names, then in the cache (the
-    folder ``slfs`` in scikit-learn's data home), then downloaded from OpenML and put into the cache.
-    Shape and class counts are verified, wherever the data come from.
+    The dataset is read from the folder in the environment variable ``SLFS_DATA``, or from the cache (the
+    folder ``slfs`` in scikit-learn's data home). If it is in neither, it is downloaded from OpenML and
+    stored in the cache. Its shape and class counts are checked in all cases.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def load(name: str) -> Bunch:
     -------
     bunch : Bunch
         ``data``, a pandas DataFrame, or a sparse array for dexter and dorothea; ``target``, an array of
-        labels; ``frame``, both in one DataFrame (None for the sparse two); ``target_names``,
+        labels; ``frame``, both in one DataFrame (None for dexter and dorothea); ``target_names``,
         ``feature_names``, ``DESCR`` and ``source``.
 
     Examples
@@ -147,7 +147,7 @@ def load(name: str) -> Bunch:
 
 
 def find(name: str) -> Path | None:
-    """Find the file in which a dataset is already here: in the folder of ``SLFS_DATA``, or in the cache.
+    """Find the file of a dataset in the folder of ``SLFS_DATA`` or in the cache.
 
     Parameters
     ----------
@@ -157,11 +157,12 @@ def find(name: str) -> Path | None:
     Returns
     -------
     path : Path or None
+        None if the dataset has to be downloaded.
     """
     folder = os.environ.get(FOLDER_VARIABLE)
-    places = [Path(folder)] if folder else []
-    for place in [*places, _cache()]:
-        path = place / f"{_entry(name).name}.npz"
+    folders = [Path(folder)] if folder else []
+    for candidate in [*folders, _cache()]:
+        path = candidate / f"{_entry(name).name}.npz"
         if path.exists():
             return path
     return None
@@ -169,7 +170,7 @@ def find(name: str) -> Path | None:
 
 def _entry(name: str) -> Dataset:
     if name not in DATASETS:
-        raise ValueError(f"There is no dataset {name!r}. There are {', '.join(DATASETS)}.")
+        raise ValueError(f"Unknown dataset {name!r}. Use one of {', '.join(DATASETS)}.")
     return DATASETS[name]
 
 
@@ -183,7 +184,7 @@ def _read(path: Path) -> Arrays:
             return read_arrays(stream)
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(
-            f"{path} cannot be read as a dataset ({error}). Remove it, so that it is loaded again."
+            f"{path} cannot be read as a dataset ({error}). Remove the file to download it again."
         ) from error
 
 
@@ -192,15 +193,15 @@ def _save(arrays: Arrays, path: Path) -> None:
 
 
 def _download(entry: Dataset) -> Arrays:
-    """Fetch from OpenML, in the form in which the files are."""
+    """Download a dataset from OpenML and convert it to the arrays of an .npz file."""
     parser = "liac-arff" if entry.sparse else "auto"
     try:
         fetched = fetch_openml(data_id=entry.openml, as_frame=not entry.sparse, parser=parser)
     except (URLError, OSError) as error:
         raise ConnectionError(
-            f"The dataset {entry.name!r} is not here and OpenML (id {entry.openml}) cannot be reached: "
-            f"{error}. Connect to the network, or put {entry.name}.npz into a folder and name it in the "
-            f"environment variable {FOLDER_VARIABLE}."
+            f"The dataset {entry.name!r} is not on this machine and could not be downloaded from OpenML "
+            f"(id {entry.openml}): {error}. Check the network connection, or put {entry.name}.npz into "
+            f"a folder and set the environment variable {FOLDER_VARIABLE} to its path."
         ) from error
     labels = np.asarray(fetched.target).astype(str)
     classes, codes = np.unique(labels, return_inverse=True)
@@ -218,7 +219,7 @@ def _download(entry: Dataset) -> Arrays:
 
 
 def _check(entry: Dataset, arrays: Arrays, source: str) -> None:
-    """Leave incomplete samples out; refuse anything but the dataset that the paper means."""
+    """Remove samples with missing values; raise an error if this is not the dataset of the paper."""
     if "X" in arrays and np.isnan(arrays["X"]).any():
         complete = ~np.isnan(arrays["X"]).any(axis=1)
         arrays["X"], arrays["y"] = arrays["X"][complete], arrays["y"][complete]
@@ -227,8 +228,8 @@ def _check(entry: Dataset, arrays: Arrays, source: str) -> None:
     if shape != (entry.n_samples, entry.n_features) or counts != entry.class_counts:
         raise ValueError(
             f"{source} is not the dataset {entry.name!r}: it has shape {shape} and classes of "
-            f"{counts[:5]} samples; expected are {(entry.n_samples, entry.n_features)} and "
-            f"{entry.class_counts[:5]}. Remove the file, or name another folder in {FOLDER_VARIABLE}."
+            f"{counts[:5]} samples, expected {(entry.n_samples, entry.n_features)} and "
+            f"{entry.class_counts[:5]}. Remove the file, or set {FOLDER_VARIABLE} to another folder."
         )
 
 

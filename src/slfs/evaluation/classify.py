@@ -1,4 +1,4 @@
-"""One fold of a dataset: how well the classifiers do on some of its columns."""
+"""One fold and some of its columns -> the accuracy of a classifier, by name."""
 
 from __future__ import annotations
 
@@ -8,91 +8,73 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.dummy import DummyClassifier
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from slfs.classifiers.bnslfs import BNSLFS
 from slfs.classifiers.tan import TAN, NaiveBayes
-from slfs.evaluation.numbers import to_numbers
+from slfs.evaluation.cross_validation import Fold
+from slfs.evaluation.numbers import Standardizer
 from slfs.selectors.chi2_ranking import Chi2Ranking
-from slfs.tables.picking import pick_columns, pick_rows
 
-MOST_PAIRED = 1000
-"""TAN and BNSLFS look at pairs of columns: with more columns than this they are left out."""
+MAX_PAIRED_COLUMNS = 1000
+"""TAN and BNSLFS compare all pairs of columns: they are skipped for more columns than this."""
 
 PAIRED = ("TAN", "BNSLFS")
 
-ON_NUMBERS: dict[str, Callable[[], Any]] = {
-    "3-NN": lambda: KNeighborsClassifier(3),
-    "5-NN": lambda: KNeighborsClassifier(5),
-    "7-NN": lambda: KNeighborsClassifier(7),
-    "SVM": lambda: SVC(kernel="linear", C=1.0, cache_size=500),
+CLASSIFIERS: dict[str, Callable[[int], Any]] = {
+    "3-NN": lambda _: make_pipeline(Standardizer(), KNeighborsClassifier(3)),
+    "5-NN": lambda _: make_pipeline(Standardizer(), KNeighborsClassifier(5)),
+    "7-NN": lambda _: make_pipeline(Standardizer(), KNeighborsClassifier(7)),
+    # SVC is LIBSVM, which is fast enough here even for 18000 samples
+    "SVM": lambda _: make_pipeline(Standardizer(), SVC(kernel="linear", C=1.0, cache_size=500)),
+    "NB": lambda _: NaiveBayes(),
+    "BNSLFS": lambda size: BNSLFS(Chi2Ranking(n_features_to_select=size)),  # keeps all columns
+    "TAN": lambda _: TAN(),
 }
-"""They see standardised numbers. SVC is LIBSVM, which is fast enough here even for 18000 samples."""
-
-CLASSIFIERS = (*ON_NUMBERS, "NB", "BNSLFS", "TAN")
-"""The last three see codes, learned inside the fold like everything else."""
+"""By name: a function that takes the number of columns and returns a classifier."""
 
 
-class Fold:
-    """A training and a test part; remembers what was worked out for the same columns before.
+class FoldScores:
+    """Accuracies of classifiers on columns of one fold. Each set of columns is scored only once.
 
     Parameters
     ----------
-    X, y
-        The whole table and its labels.
-    train, test : ndarray
-        Rows of the two parts.
+    fold : Fold
+        Its table must be a pandas dataframe or a sparse array.
     """
 
-    def __init__(
-        self,
-        X: Any,
-        y: NDArray[Any],
-        train: NDArray[np.int64],
-        test: NDArray[np.int64],
-    ) -> None:
+    def __init__(self, fold: Fold) -> None:
+        self._fold = fold
         self._known: dict[tuple[bytes, str], float] = {}
-        self.train, self.test = pick_rows(X, train), pick_rows(X, test)
-        self.train_labels, self.test_labels = y[train], y[test]
 
     def score(
         self, columns: NDArray[np.int64], classifier: str, fitted: Any = None
     ) -> tuple[float, float] | None:
-        """Accuracy of a classifier on these columns, and seconds; None where it cannot be had.
+        """Return the accuracy of a classifier on these columns, and the seconds it took.
 
-        ``fitted`` is a classifier that the selector left behind, for the whole table.
+        ``fitted`` is a classifier for the whole table that the selector has already learned. Returns
+        None if there are too many columns for the classifier.
         """
         begin = time.perf_counter()
         if fitted is not None:
-            return self._accuracy(fitted.predict(self.test)), time.perf_counter() - begin
+            return self._fold.accuracy(fitted), time.perf_counter() - begin
         columns = np.sort(columns)
-        if classifier in PAIRED and len(columns) > MOST_PAIRED:
+        if classifier in PAIRED and len(columns) > MAX_PAIRED_COLUMNS:
             return None
         key = (columns.tobytes(), classifier)
         if key not in self._known:
-            self._known[key] = self._accuracy(self._predict(columns, classifier))
+            self._known[key] = self._accuracy(columns, classifier)
         return self._known[key], time.perf_counter() - begin
 
     def remember(self, columns: NDArray[np.int64], classifier: str, accuracy: float) -> None:
-        """Take over what an earlier run has worked out."""
+        """Add an accuracy that was computed in an earlier run."""
         self._known[np.sort(columns).tobytes(), classifier] = accuracy
 
-    def _accuracy(self, predicted: NDArray[Any]) -> float:
-        return float((predicted == self.test_labels).mean())
-
-    def _predict(self, columns: NDArray[np.int64], classifier: str) -> Any:
-        if len(columns) == 0:  # the most frequent class
-            labels, counts = np.unique(self.train_labels, return_counts=True)
-            return np.full(len(self.test_labels), labels[counts.argmax()])
-        train, test = pick_columns(self.train, columns), pick_columns(self.test, columns)
-        if classifier in ON_NUMBERS:
-            numbers = to_numbers(train)
-            model = ON_NUMBERS[classifier]().fit(numbers.fit(train), self.train_labels)
-            return model.predict(numbers.transform(test))
-        model = {
-            "NB": NaiveBayes(),
-            "TAN": TAN(),
-            "BNSLFS": BNSLFS(Chi2Ranking(n_features_to_select=len(columns))),  # all of them, linked
-        }[classifier]
-        return model.fit(train, self.train_labels).predict(test)
+    def _accuracy(self, columns: NDArray[np.int64], classifier: str) -> float:
+        if len(columns) == 0:  # the most frequent class, whatever the columns
+            return self._fold.accuracy(self._fold.fit(DummyClassifier()))
+        model = CLASSIFIERS[classifier](len(columns))
+        return self._fold.accuracy(self._fold.fit(model, columns), columns)

@@ -1,21 +1,18 @@
-"""A user's own table -> how methods and classifiers do on it, by cross-validation."""
+"""A table and several selectors -> accuracy of classifiers on what each of them selects, per fold."""
 
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
-from numpy.typing import NDArray
-from sklearn.base import clone
+from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
-from slfs.evaluation.classify import CLASSIFIERS, Fold
-from slfs.evaluation.folds import stratified_folds
+from slfs.evaluation.classify import CLASSIFIERS, FoldScores
+from slfs.evaluation.cross_validation import CV, Fold, cross_validate, make_splits
 from slfs.tables.target import read_target
 
 Row = dict[str, Any]
@@ -23,77 +20,69 @@ Row = dict[str, Any]
 
 def compare_methods(
     X: Any,
-    y: NDArray[Any],
+    y: ArrayLike,
     selectors: dict[str, Any],
     classifiers: Sequence[str],
     *,
-    folds: int,
-    random_state: int,
-    n_jobs: int,
-    progress: Callable[[int, int], None],
+    cv: CV = 5,
+    random_state: int = 0,
+    n_jobs: int | None = None,
     size: int | None = None,
 ) -> pd.DataFrame:
-    """Cross-validate every selector with every classifier; all is learned inside the folds.
+    """Cross-validate every selector with every classifier.
+
+    Selectors and classifiers are fitted to the training part of each fold. The progress callback (see
+    `slfs.progress_callback`) is called after each fold.
 
     Parameters
     ----------
-    X : DataFrame or sparse array
-    y : ndarray
-    selectors : dict
-        By the name that they have in the result.
+    X : pandas DataFrame or sparse array of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Class labels.
+    selectors : dict of str to selector
+        The keys name the methods in the result.
     classifiers : sequence of str
-        Of `slfs.evaluation.classify.CLASSIFIERS`.
-    folds, random_state, n_jobs : int
-    progress : callable
-        Told how many folds are done, and how many there are.
+        Keys of `slfs.evaluation.classify.CLASSIFIERS`.
+    cv : int, splitter or iterable of splits, default=5
+        Number of stratified folds, a scikit-learn splitter, or an iterable of training and test indices.
+    random_state : int, default=0
+        Seed of the shuffling if ``cv`` is a number.
+    n_jobs : int or None, default=None
+        Number of processes.
     size : int, optional
-        Take the first so many columns of each selection.
+        Classify with at most this many of the selected columns, the first ones.
 
     Returns
     -------
     rows : DataFrame
-        One row for each method, classifier and fold: accuracy, n_features, seconds of the selection.
+        One row per method, classifier and fold: accuracy, n_features, and seconds of the selection.
     """
     for name in classifiers:
         if name not in CLASSIFIERS:
-            raise ValueError(f"There is no classifier {name!r}. There are {', '.join(CLASSIFIERS)}.")
-    splits = stratified_folds(read_target(y), folds, random_state)
-    work = Parallel(n_jobs, return_as="generator")(
-        delayed(_one_fold)(number, X, y, train, test, selectors, classifiers, size)
-        for number, (train, test) in enumerate(splits)
-    )
-    rows: list[Row] = []
-    for done, part in enumerate(work, start=1):
-        rows += part
-        progress(done, folds)
-    return pd.DataFrame(rows)
+            raise ValueError(f"Unknown classifier {name!r}. Use one of {', '.join(CLASSIFIERS)}.")
+    target = read_target(y)
+    score = partial(_score_fold, selectors=selectors, classifiers=classifiers, size=size)
+    labels, splits = target.classes[target.codes], make_splits(target, cv, random_state)
+    folds = cross_validate(score, X, labels, splits, n_jobs=n_jobs)
+    return pd.DataFrame([row for rows in folds for row in rows])
 
 
-def _one_fold(
-    number: int,
-    X: Any,
-    y: NDArray[Any],
-    train: NDArray[np.int64],
-    test: NDArray[np.int64],
-    selectors: dict[str, Any],
-    classifiers: Sequence[str],
-    size: int | None,
+def _score_fold(
+    fold: Fold, selectors: dict[str, Any], classifiers: Sequence[str], size: int | None
 ) -> list[Row]:
-    rows = []
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fold = Fold(X, y, train, test)
+    rows, scores = [], FoldScores(fold)
+    with threadpool_limits(1):  # the folds share the cores
         for name, selector in selectors.items():
             begin = time.perf_counter()
-            fitted = clone(selector).fit(fold.train, fold.train_labels)
+            fitted = fold.fit(selector)
             seconds = time.perf_counter() - begin
             columns = fitted.indices_[:size]
             whole = 0 < len(columns) == fitted.n_features_
             for classifier in classifiers:
                 own = fitted.to_classifier() if classifier == "BNSLFS" and whole else None
-                result = fold.score(columns, classifier, own)
+                result = scores.score(columns, classifier, own)
                 if result is not None:
-                    row = {"method": name, "classifier": classifier, "fold": number}
+                    row = {"method": name, "classifier": classifier, "fold": fold.number}
                     shown = {"accuracy": result[0], "n_features": len(columns)}
                     rows.append({**row, **shown, "seconds": seconds})
     return rows

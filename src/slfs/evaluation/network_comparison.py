@@ -1,4 +1,4 @@
-"""What a comparison of networks found -> tables, plain values, text."""
+"""The result of comparing networks -> tables, plain values, text."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FoldScore:
-    """How one network does on the test part of one fold; logarithms are means over its samples.
+    """Scores of one network on the test part of one fold.
 
-    ``log_joint`` is that of P(features, class), features by their levels, ``log_class`` that of
-    P(class | features).
+    ``log_joint`` is the mean of log P(features, class) over the test samples, with discretized features,
+    ``log_class`` the mean of log P(class | features).
     """
 
     network: str
@@ -33,13 +33,14 @@ class FoldScore:
 
 @dataclass(frozen=True)
 class NetworkPair:
-    """Two networks: the edges that they share, and whether their accuracies differ by more than chance.
+    """Two networks: the edges that they share, and tests of the difference in accuracy.
 
-    Edges are those between features. ``shared`` counts them whatever their direction,
-    ``same_direction`` those that also point the same way; ``shared_children`` counts the features that
-    stand next to the class in both trees. ``first_only`` and ``second_only`` are the samples that one of
-    the two alone has right, in the first repeat, and ``mcnemar`` is the exact p-value of these;
-    ``t_test`` that of the accuracies over all folds, corrected for overlapping training parts.
+    ``shared`` counts the edges between features that are in both trees, in either direction,
+    ``same_direction`` those with the same direction; ``shared_children`` counts the features that are
+    children of the class in both trees. ``difference`` is the mean difference in accuracy.
+    ``first_only`` and ``second_only`` count the samples that only one of the two networks classifies
+    correctly, and ``mcnemar`` is the exact p-value of McNemar's test of these counts. ``t_test`` is the
+    p-value of the t-test over all folds, corrected for overlapping training parts.
     """
 
     first: str
@@ -56,34 +57,34 @@ class NetworkPair:
 
 @dataclass(frozen=True)
 class NetworkComparison:
-    """What `compare_networks` found.
+    """The result of `compare_networks`.
 
     Attributes
     ----------
     networks : dict of str to TreeNetwork
-        Learned from all samples; their columns are those of the table.
+        Learned from all samples; ``columns`` are column indices of the table.
     relevance_weight : float
         Weight of relevance in J.
     scores : list of FoldScore
-        One for each network and fold.
+        One per network and fold.
     pairs : list of NetworkPair
-        One for each two networks.
-    folds, repeats : int
-        Of the cross-validation.
+        One per pair of networks.
+    n_splits, repeats : int
+        Number of folds and of repetitions of the cross-validation.
     same_columns : bool
-        Whether all networks are over the same features, so that ``log_joint`` and J can be compared.
+        Whether all networks have the same features, so that ``log_joint`` and J can be compared.
     """
 
     networks: dict[str, TreeNetwork]
     relevance_weight: float
     scores: list[FoldScore]
     pairs: list[NetworkPair]
-    folds: int
+    n_splits: int
     repeats: int
     same_columns: bool
 
     def summary(self) -> list[dict[str, Any]]:
-        """Tell of each network its size, J on all samples, and the means over the folds.
+        """Summarize each network: its size, J on all samples, and means over the folds.
 
         Returns
         -------
@@ -107,16 +108,16 @@ class NetworkComparison:
         return rows
 
     def to_dict(self) -> dict[str, Any]:
-        """Make plain values of all but the networks' own figures, as JSON can hold them.
+        """Convert the comparison to plain values that can be written as JSON.
 
         Returns
         -------
         found : dict
         """
         return {
-            "folds": self.folds,
+            "n_splits": self.n_splits,
             "repeats": self.repeats,
-            "lambda": self.relevance_weight,
+            "relevance_weight": self.relevance_weight,
             "same_columns": self.same_columns,
             "networks": [
                 {**row, "tree": [list(edge) for edge in self.networks[row["network"]].edges]}
@@ -126,7 +127,7 @@ class NetworkComparison:
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """Make a pandas table of the summary, one row a network.
+        """Convert the summary to a pandas dataframe with one row per network.
 
         Returns
         -------
@@ -139,12 +140,12 @@ class NetworkComparison:
         return pd.DataFrame(self.summary()).set_index("network")
 
     def tables(self) -> list[tuple[list[str], list[list[str]]]]:
-        """Put the figures into words: three tables, each a head and lines.
+        """Format the comparison as three tables of text.
 
         Returns
         -------
         tables : list of (head, lines)
-            Of the networks, of their edges two by two, and of their accuracies two by two.
+            The networks, the edges of each pair, and the accuracies of each pair.
         """
         networks = [
             [
@@ -164,7 +165,7 @@ class NetworkComparison:
             "features",
             "below the class",
             "other edges",
-            f"J (lambda {self.relevance_weight:g})",
+            f"J (weight {self.relevance_weight:g})",
         ]
         edges = [
             [
@@ -190,12 +191,12 @@ class NetworkComparison:
         ]
 
     def __str__(self) -> str:
-        """The three tables in text."""
+        """Return the three tables as aligned text."""
         return "\n\n".join(_aligned([head, *lines]) for head, lines in self.tables())
 
 
 def _aligned(lines: Sequence[Sequence[str]]) -> str:
-    """Columns of text, the first to the left, the others to the right."""
+    """Align columns of text: the first to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     rows = (
         [

@@ -1,4 +1,4 @@
-"""A table and its classes -> networks learned from it in different ways, side by side."""
+"""A table and its classes -> the network of a selector, TAN and the Chow-Liu tree, compared."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 
 from slfs._compat import HasMethods, Interval, StrOptions, validate_params
-from slfs._core.progress import counted, progress_callback
-from slfs._core.threads import Threads
 from slfs._core.warn import quiet
 from slfs.classifiers.base import NetworkClassifier
 from slfs.classifiers.tan import TAN, ChowLiu
-from slfs.evaluation.folds import Split, stratified_folds
+from slfs.evaluation.cross_validation import CV, Fold, Split, cross_validate, make_splits
 from slfs.evaluation.network_comparison import FoldScore, NetworkComparison, NetworkPair
 from slfs.evaluation.paired_tests import corrected_t_test, mcnemar
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
 from slfs.tables.parts import Part
-from slfs.tables.table import Table, read_table, resolve_categorical
+from slfs.tables.table import read_table, resolve_categorical
 from slfs.tables.target import read_target
 from slfs.tables.values import is_dask
 
 Ints = NDArray[np.int64]
+Tested = tuple[FoldScore, NDArray[np.bool_]]
+"""The scores of a network on one fold, and which test samples it classified correctly."""
 
 
 @validate_params(  # type: ignore[untyped-decorator]
@@ -37,7 +37,7 @@ Ints = NDArray[np.int64]
         "selector": [HasMethods(["fit", "to_classifier"]), None],
         "structure": [StrOptions({"linked", "augmented", "tree"})],
         "columns": [StrOptions({"selected", "all"})],
-        "folds": [Interval(Integral, 2, None, closed="left")],
+        "cv": ["cv_object"],
         "repeats": [Interval(Integral, 1, None, closed="left")],
         "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both")],
         "n_jobs": [Integral, None],
@@ -51,16 +51,17 @@ def compare_networks(
     selector: BaseSelector | None = None,
     structure: str = "linked",
     columns: str = "selected",
-    folds: int = 5,
+    cv: CV = 5,
     repeats: int = 5,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> NetworkComparison:
     """Compare the network of a selector with TAN and with the Chow-Liu tree on the same data.
 
-    The three are learned from all samples, to compare their edges and the criterion J, and by repeated
-    cross-validation, to compare how well they predict. In each training part the selector chooses anew,
-    and TAN and the Chow-Liu tree see what it has chosen; all three see the same levels.
+    The three networks are learned from all samples, to compare their edges and the criterion J, and by
+    repeated cross-validation, to compare how well they predict. In each fold the selector is fitted to
+    the training part, and TAN and the Chow-Liu tree use the columns that it selects; all three use the
+    same discretization.
 
     Parameters
     ----------
@@ -68,29 +69,31 @@ def compare_networks(
     y : array-like of shape (n_samples,)
         Class labels.
     selector : selector or None, default=None
-        Any selector of this library; None: ``SLFS()``.
+        Any selector of this library. None means ``SLFS()``.
     structure : {"linked", "augmented", "tree"}, default="linked"
-        Of its classifier, as in `BNSLFS`.
+        Structure of the selector's classifier, as in `BNSLFS`.
     columns : {"selected", "all"}, default="selected"
-        What TAN and the Chow-Liu tree see. With "all" their log P(x,y) and J are over other features
-        than the selector's, and cannot be compared with these.
-    folds, repeats : int, default=5
-        The samples are cut into so many folds, so many times.
+        Columns that TAN and the Chow-Liu tree use. With "all", their log P(x,y) and J are about other
+        columns than those of the selector and cannot be compared with them.
+    cv : int, splitter or iterable of splits, default=5
+        Number of stratified folds, a scikit-learn splitter, or an iterable of training and test indices.
+    repeats : int, default=5
+        Number of repetitions with different folds if ``cv`` is a number. A splitter is used once.
     random_state : int, default=0
-        Decides about the folds.
+        Seed of the shuffling if ``cv`` is a number.
     n_jobs : int or None, default=None
-        Threads, over the folds. The result is the same for any number.
+        Number of threads; each processes one fold at a time. The result does not depend on it.
 
     Returns
     -------
     comparison : NetworkComparison
-        ``print`` shows it; ``to_frame()`` and ``to_dict()`` hand it on.
+        ``print`` shows it as text; ``to_frame()`` and ``to_dict()`` convert it.
 
     Notes
     -----
-    J is that of the trees, whatever the classifiers depend on beside them. McNemar's test takes each
-    sample once, from the first repeat. The t-test takes all folds, and makes up for training parts that
-    overlap (Nadeau and Bengio).
+    J is computed from the trees alone, also where the classifiers have additional dependencies.
+    McNemar's test counts each sample once, the first time it is tested. The t-test uses all folds and is
+    corrected for overlapping training parts (Nadeau and Bengio).
 
     References
     ----------
@@ -105,7 +108,7 @@ def compare_networks(
     >>> from slfs import compare_networks
     >>> comparison = compare_networks(*load_iris(return_X_y=True), repeats=2)
     >>> print(comparison)
-    network   features  below the class  other edges  J (lambda 0.5)  log P(x,y)  log P(y|x)  accuracy, %
+    network   features  below the class  other edges  J (weight 0.5)  log P(x,y)  log P(y|x)  accuracy, %
     SLFS             4                2            2          -0.381      -2.600     -0.2155        93.00
     TAN              4                1            3          -1.426      -2.577     -0.2328        92.67
     Chow-Liu         4                2            2          -0.381      -2.574     -0.1715        94.00
@@ -121,40 +124,38 @@ def compare_networks(
     TAN less Chow-Liu    -1.33        0.36        1 : 3         0.62
     """
     if is_dask(X):
-        raise TypeError("compare_networks needs some rows at a time: give X.compute() instead.")
-    chooser = SLFS() if selector is None else selector
-    fitted = clone(chooser).fit(X, y)
+        raise TypeError("compare_networks cannot use a Dask table. Use X.compute() instead.")
+    base = SLFS() if selector is None else selector
+    fitted = clone(base).fit(X, y)
     table, target = read_table(X), read_target(y)
-    names: list[str] = fitted._feature_names().tolist()
     known = getattr(fitted, "feature_names_in_", None)
-    categorical = resolve_categorical(chooser.categorical_features, table, known)
-    learner = _Learner(table, names, target.codes, categorical, chooser, structure, columns)
-    splits = [
-        (repeat, fold, split)
-        for repeat in range(repeats)
-        for fold, split in enumerate(stratified_folds(target, folds, (random_state + repeat) % 2**32))
-    ]
-    with Threads(n_jobs) as threads:
-        models = learner.learn(np.arange(table.n_samples), fitted)
-        tested = threads.map(counted(learner.test, len(splits)), splits)
+    categorical = resolve_categorical(base.categorical_features, table, known)
+    if not isinstance(cv, Integral):
+        repeats = 1
+    repeated = [make_splits(target, cv, (random_state + repeat) % 2**32) for repeat in range(repeats)]
+    learner = _Learner(categorical, base, structure, columns, len(repeated[0]))
+    every = np.arange(table.n_samples)
+    source = Part(table, fitted._feature_names().tolist(), every)
+    with quiet():
+        models = learner.learn(Fold(source, target.codes, every, every[:0]), fitted)
+    splits = list(itertools.chain(*repeated))
+    tested = cross_validate(learner.test, source, target.codes, splits, n_jobs=n_jobs, prefer="threads")
     networks = {
         name: replace(model.network_, class_name=target.name, columns=seen[model.network_.columns])
         for name, (model, seen) in models.items()
     }
     scores = [score for part in tested for score, _ in part]
-    right = {name: np.zeros(table.n_samples, np.bool_) for name in networks}
-    for (repeat, _, (_, test)), part in zip(splits, tested, strict=True):
-        for score, hits in part if repeat == 0 else ():
-            right[score.network][test] = hits
+    correct = _first_tests(list(networks), splits, tested, table.n_samples)
+    test_share = sum(len(test) for _, test in splits) / sum(len(train) for train, _ in splits)
     return NetworkComparison(
         networks,
-        float(getattr(getattr(chooser, "selector", chooser) or SLFS(), "relevance_weight", 1.0)),
+        float(getattr(getattr(base, "selector", base) or SLFS(), "relevance_weight", 1.0)),
         scores,
         [
-            _pair(first, second, networks, scores, right, folds)
+            _pair(first, second, networks, scores, correct, test_share)
             for first, second in itertools.combinations(networks, 2)
         ],
-        folds,
+        learner.n_splits,
         repeats,
         len({frozenset(network.columns.tolist()) for network in networks.values()}) == 1,
     )
@@ -162,25 +163,21 @@ def compare_networks(
 
 @dataclass(frozen=True)
 class _Learner:
-    """Learns the networks from some rows of a table, and tests them on others."""
+    """Learns the networks from the training part of a fold and tests them on its test part."""
 
-    table: Table
-    names: list[str]
-    codes: Ints
     categorical: NDArray[np.bool_]
     selector: BaseSelector
     structure: str
     columns: str
+    n_splits: int
 
-    @quiet()  # of the whole table it has been said
     def learn(
-        self, rows: Ints, fitted: BaseSelector | None = None
+        self, fold: Fold, fitted: BaseSelector | None = None
     ) -> dict[str, tuple[NetworkClassifier, Ints]]:
-        """Each network, fitted to some rows, with the columns of the table that it sees."""
-        y = self.codes[rows]
+        """Fit each network; return it with the indices of the columns that it was given."""
         if fitted is None:
-            fitted = clone(self.selector).set_params(n_jobs=1).fit(self._part(rows), y)
-        every = np.arange(self.table.n_features)
+            fitted = fold.fit(clone(self.selector).set_params(n_jobs=1))
+        every = np.arange(len(self.categorical))
         own = fitted.to_classifier(structure=self.structure)
         seen = every if self.columns == "all" else np.flatnonzero(fitted.support_)
         found: dict[str, tuple[NetworkClassifier, Ints]] = {type(fitted).__name__: (own, every)}
@@ -188,30 +185,37 @@ class _Learner:
             if len(seen):
                 model = kind(
                     categorical_features=self.categorical[seen], memory_limit=self.selector.memory_limit
-                ).fit(self._part(rows, seen), y)
-                found[name] = model, seen
-            else:  # nothing to go by but the classes themselves
+                )
+                found[name] = fold.fit(model, seen), seen
+            else:  # without columns every network predicts the most frequent class
                 found[name] = own, every
         return found
 
-    def test(self, split: tuple[int, int, Split]) -> list[tuple[FoldScore, NDArray[np.bool_]]]:
-        """The scores of each network on one fold, and which samples it has right."""
-        repeat, fold, (train, test) = split
-        y, found = self.codes[test], []
-        with progress_callback(None):  # whoever listens is told of folds, not of blocks
-            for name, (model, seen) in self.learn(train).items():
-                joint = model.predict_joint_log_proba(self._part(test, seen))
-                own = joint[np.arange(len(y)), y]
-                hits = joint.argmax(axis=1) == y
-                figures = (hits.mean(), own.mean(), (own - logsumexp(joint, axis=1)).mean())
-                size = len(model.network_)
-                found.append((FoldScore(name, repeat, fold, size, *map(float, figures)), hits))
+    def test(self, fold: Fold) -> list[Tested]:
+        """Score each network on one fold."""
+        y, found = fold.test_labels, []
+        repeat, number = divmod(fold.number, self.n_splits)
+        for name, (model, seen) in self.learn(fold).items():
+            joint = model.predict_joint_log_proba(fold.test_columns(seen))
+            own = joint[np.arange(len(y)), y]
+            correct = joint.argmax(axis=1) == y
+            figures = (correct.mean(), own.mean(), (own - logsumexp(joint, axis=1)).mean())
+            size = len(model.network_)
+            found.append((FoldScore(name, repeat, number, size, *map(float, figures)), correct))
         return found
 
-    def _part(self, rows: Ints, columns: Ints | None = None) -> Part:
-        if columns is None or len(columns) == self.table.n_features:
-            return Part(self.table, self.names, rows)
-        return Part(self.table, [self.names[column] for column in columns], rows, columns)
+
+def _first_tests(
+    names: list[str], splits: list[Split], tested: list[list[Tested]], n_samples: int
+) -> dict[str, NDArray[np.bool_]]:
+    """For each network: which samples it classified correctly the first time they were tested."""
+    correct = {name: np.zeros(n_samples, np.bool_) for name in names}
+    new = np.ones(n_samples, np.bool_)
+    for (_, test), part in zip(splits, tested, strict=True):
+        for score, hits in part:
+            correct[score.network][test] |= hits & new[test]
+        new[test] = False
+    return correct
 
 
 def _pair(
@@ -219,35 +223,35 @@ def _pair(
     second: str,
     networks: dict[str, TreeNetwork],
     scores: list[FoldScore],
-    right: dict[str, NDArray[np.bool_]],
-    folds: int,
+    correct: dict[str, NDArray[np.bool_]],
+    test_share: float,
 ) -> NetworkPair:
     one, other = (_edges(networks[name]) for name in (first, second))
     between = [{edge for edge in edges if ROOT not in edge} for edges in (one, other)]
-    turned = {(child, parent) for parent, child in between[1]}
+    reversed_edges = {(child, parent) for parent, child in between[1]}
     accuracy = [
         np.array([score.accuracy for score in scores if score.network == name])
         for name in (first, second)
     ]
     differences = accuracy[0] - accuracy[1]
-    first_only = int((right[first] & ~right[second]).sum())
-    second_only = int((right[second] & ~right[first]).sum())
+    first_only = int((correct[first] & ~correct[second]).sum())
+    second_only = int((correct[second] & ~correct[first]).sum())
     same = len(between[0] & between[1])
     return NetworkPair(
         first,
         second,
-        same + len(between[0] & turned),
+        same + len(between[0] & reversed_edges),
         same,
         len((one - between[0]) & (other - between[1])),
         float(differences.mean()),
         first_only,
         second_only,
         mcnemar(first_only, second_only),
-        corrected_t_test(differences, 1 / (folds - 1)),
+        corrected_t_test(differences, test_share),
     )
 
 
 def _edges(network: TreeNetwork) -> set[tuple[int, int]]:
-    """(parent, child) by column, -1 for the class."""
+    """Return the edges (parent, child) by column index, -1 for the class."""
     above = np.append(network.columns, ROOT)[network.parents]
     return set(zip(above.tolist(), network.columns.tolist(), strict=True))

@@ -1,8 +1,4 @@
-"""Columns of any kind -> what distances and linear models need: standardised numbers.
-
-Numbers are centred and scaled by the training part, holes and infinities filled by the mean; sparse are
-scaled only (which changes no distance); categories become one column for each value.
-"""
+"""Columns of any kind -> standardised numbers, as distances and linear models need them."""
 
 from __future__ import annotations
 
@@ -11,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -18,72 +15,55 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 Floats = NDArray[np.float64]
 
 
-class SparseNumbers:
-    """Scaled numbers of a sparse table."""
+class Standardizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Standardise numeric columns and one-hot encode the others.
 
-    def __init__(self) -> None:
-        self._scaler = StandardScaler(with_mean=False)
+    Missing and infinite values are replaced by the mean of the training part. Sparse columns are scaled
+    but not centred, which changes no distance. The output has the numeric columns first.
+    """
 
-    def fit(self, X: Any) -> Any:
-        """Learn from the training part; return its numbers."""
-        return self._scaler.fit_transform(X.astype(np.float64))
-
-    def transform(self, X: Any) -> Any:
-        """The numbers of another part."""
-        return self._scaler.transform(X.astype(np.float64))
-
-    def by_column(self, scores: Floats) -> Floats:
-        """Scores of the numbers to scores of the columns that they come from."""
-        return scores
-
-
-class FrameNumbers:
-    """Standardised numbers of a dataframe: first those of its columns of numbers, then 0 and 1."""
-
-    def __init__(self) -> None:
-        self._scaler = make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
-        self._encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-
-    def fit(self, X: Any) -> Any:
-        """Learn from the training part; return its numbers."""
-        numbers = np.array([kind.kind in "iufb" for kind in X.dtypes])
-        self._numbers, self._categories = np.flatnonzero(numbers), np.flatnonzero(~numbers)
-        parts = []
-        if len(self._numbers):
-            parts.append(self._scaler.fit_transform(self._floats(X)))
-        if len(self._categories):
-            parts.append(self._encoder.fit_transform(self._texts(X)))
-        return np.hstack(parts)
+    def fit(self, X: Any, y: Any = None) -> Standardizer:  # noqa: ARG002
+        """Learn means, scales and categories from a pandas dataframe or a sparse array."""
+        if sparse.issparse(X):
+            self._scaler = StandardScaler(with_mean=False).fit(X.astype(np.float64))
+            self._numeric, self._other = np.arange(X.shape[1]), np.arange(0)
+            return self
+        numeric = np.array([kind.kind in "iufb" for kind in X.dtypes], dtype=bool)
+        self._numeric, self._other = np.flatnonzero(numeric), np.flatnonzero(~numeric)
+        if len(self._numeric):
+            self._scaler = make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
+            self._scaler.fit(self._floats(X))
+        if len(self._other):
+            self._encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+            self._encoder.fit(self._texts(X))
+        return self
 
     def transform(self, X: Any) -> Any:
-        """The numbers of another part."""
+        """Return the numbers of a table with the same columns."""
+        if sparse.issparse(X):
+            return self._scaler.transform(X.astype(np.float64))
         parts = []
-        if len(self._numbers):
+        if len(self._numeric):
             parts.append(self._scaler.transform(self._floats(X)))
-        if len(self._categories):
+        if len(self._other):
             parts.append(self._encoder.transform(self._texts(X)))
         return np.hstack(parts)
 
     def by_column(self, scores: Floats) -> Floats:
-        """Scores of the numbers to scores of the columns: the largest of each."""
-        found = np.empty(len(self._numbers) + len(self._categories))
-        found[self._numbers] = scores[: len(self._numbers)]
-        if len(self._categories):
+        """Turn scores of the output columns into scores of the input columns: the largest of each."""
+        found = np.empty(len(self._numeric) + len(self._other))
+        found[self._numeric] = scores[: len(self._numeric)]
+        if len(self._other):
             lengths = [len(values) for values in self._encoder.categories_]
-            begins = len(self._numbers) + np.cumsum([0, *lengths[:-1]])
-            found[self._categories] = np.maximum.reduceat(scores, begins)
+            begins = len(self._numeric) + np.cumsum([0, *lengths[:-1]])
+            found[self._other] = np.maximum.reduceat(scores, begins)
         return found
 
     def _floats(self, X: Any) -> Floats:
-        values: Floats = X.iloc[:, self._numbers].to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
+        values: Floats = X.iloc[:, self._numeric].to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
         values[np.isinf(values)] = np.nan
         return values
 
     def _texts(self, X: Any) -> NDArray[np.object_]:
-        values: NDArray[np.object_] = X.iloc[:, self._categories].astype(str).to_numpy(dtype=object)
+        values: NDArray[np.object_] = X.iloc[:, self._other].astype(str).to_numpy(dtype=object)
         return values
-
-
-def to_numbers(X: Any) -> SparseNumbers | FrameNumbers:
-    """What makes numbers of a table like X, a dataframe or a sparse array."""
-    return SparseNumbers() if sparse.issparse(X) else FrameNumbers()

@@ -1,4 +1,4 @@
-"""Two classifiers on the same samples -> could their difference be chance?"""
+"""Two classifiers on the same samples -> p-values of their difference."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from scipy import stats
 
 
 def corrected_t_test(differences: NDArray[np.float64], test_share: float) -> float:
-    """Two-sided p-value of paired differences over folds, corrected for overlapping training parts.
+    """Return the p-value of the t-test of paired differences, corrected for overlapping training parts.
 
-    ``test_share`` is the size of the test part over that of the training part (Nadeau & Bengio 2003).
+    ``test_share`` is the size of the test part divided by that of the training part (Nadeau & Bengio
+    2003). The test is two-sided.
     """
     n = len(differences)
     variance = differences.var(ddof=1)
@@ -21,9 +22,10 @@ def corrected_t_test(differences: NDArray[np.float64], test_share: float) -> flo
 
 
 def mcnemar(first_only: int, second_only: int) -> float:
-    """Exact two-sided p-value of McNemar's test.
+    """Return the exact two-sided p-value of McNemar's test.
 
-    Given are the numbers of samples that one of two classifiers alone has right, for each of the two.
+    ``first_only`` and ``second_only`` count the samples that only one of two classifiers predicts
+    correctly.
     """
     if first_only + second_only == 0:
         return 1.0

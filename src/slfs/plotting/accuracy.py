@@ -6,27 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
-from slfs.classifiers.tan import NaiveBayes
+from slfs.evaluation.accuracy import accuracy_curve
+from slfs.evaluation.cross_validation import CV
 from slfs.plotting.base import STRONG, Display
-from slfs.tables.picking import pick_columns, pick_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_SIZES = 25
-
 
 class AccuracyCurveDisplay(Display):
-    """Cross-validated accuracy of the first k columns of a ranking, for rising k.
+    """Cross-validated accuracy of a classifier on the first columns of a selection.
 
     Parameters
     ----------
     sizes : ndarray of shape (n_sizes,)
         Numbers of columns.
-    accuracy : ndarray of shape (n_sizes, n_folds)
+    accuracy : ndarray of shape (n_sizes, n_splits)
 
     Attributes
     ----------
@@ -45,56 +41,42 @@ class AccuracyCurveDisplay(Display):
         y: ArrayLike,
         *,
         classifier: Any = None,
-        cv: int = 5,
+        cv: CV = 5,
         random_state: int = 0,
         ax: Axes | None = None,
     ) -> AccuracyCurveDisplay:
-        """Cross-validate a selector: it is fitted inside each fold, its first k columns are classified.
+        """Cross-validate a classifier on the first columns that a selector selects, and plot the curve.
 
         Parameters
         ----------
         estimator : object
-            A selector; it need not be fitted.
+            A selector; it is cloned and fitted to the training part of each fold.
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classifier : object, optional
-            What classifies on the selected columns; by default `NaiveBayes` of their codes.
-        cv : int, default=5
-            Folds.
+            Classifier for the selected columns; by default `NaiveBayes`.
+        cv : int, splitter or iterable of splits, default=5
+            Number of stratified folds, a scikit-learn splitter, or an iterable of training and test
+            indices.
         random_state : int, default=0
-            Seed of the folds.
+            Seed of the shuffling if ``cv`` is a number.
         ax : matplotlib Axes, optional
+            Axes to draw in; by default those of a new figure.
 
         Returns
         -------
         display : AccuracyCurveDisplay
         """
-        classifier = NaiveBayes() if classifier is None else classifier
-        labels = np.asarray(y)
-        splitter = StratifiedKFold(cv, shuffle=True, random_state=random_state)
-        splits = list(splitter.split(np.zeros(len(labels)), labels))
-        parts = []
-        for train, test in splits:
-            tables = pick_rows(X, train), pick_rows(X, test)
-            ranking = clone(estimator).fit(tables[0], labels[train]).indices_
-            parts.append((tables, labels[train], labels[test], ranking))
-        longest = min(len(ranking) for *_, ranking in parts)
-        if longest == 0:
-            raise ValueError(f"{estimator} selects nothing in some fold: there is no curve to draw.")
-        sizes = np.unique(np.geomspace(1, longest, _MOST_SIZES).round().astype(int))
-        accuracy = np.empty((len(sizes), cv))
-        for fold, (tables, fitted_to, truth, ranking) in enumerate(parts):
-            for place, size in enumerate(sizes):
-                train, test = (pick_columns(table, ranking[:size]) for table in tables)
-                predicted = clone(classifier).fit(train, fitted_to).predict(test)
-                accuracy[place, fold] = (predicted == truth).mean()
+        sizes, accuracy = accuracy_curve(
+            estimator, X, y, classifier=classifier, cv=cv, random_state=random_state
+        )
         return cls(sizes, accuracy).plot(ax=ax)
 
     def _draw(self, ax: Axes) -> None:
         mean, spread = 100 * self.accuracy.mean(axis=1), 100 * self.accuracy.std(axis=1)
         ax.fill_between(self.sizes, mean - spread, mean + spread, color=STRONG, alpha=0.18, linewidth=0)
         ax.plot(self.sizes, mean, color=STRONG, marker="o", markersize=3.5)
-        ax.set_xlabel("columns, best first")
+        ax.set_xlabel("columns, in order of selection")
         ax.set_ylabel(f"accuracy, % ({self.accuracy.shape[1]} folds, ± standard deviation)")
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(linewidth=0.4, alpha=0.6)

@@ -43,7 +43,7 @@ def make_facts(
     data : str, default=""
         Name of the table, for example of its file.
     accuracy : dict or None, default=None
-        Result of `slfs.report.accuracy.compare_accuracy`.
+        Result of `slfs.evaluation.compare_accuracy`.
     seconds : float or None, default=None
         Duration of the selection.
     fingerprint : str, default=""

@@ -63,7 +63,7 @@ def write_report(
     data : str, default=""
         Name of the table, used as the title of the report.
     accuracy : dict or None, default=None
-        Result of `slfs.report.accuracy.compare_accuracy`, instead of `X` and `y`.
+        Result of `slfs.evaluation.compare_accuracy`, instead of `X` and `y`.
     seconds : float or None, default=None
         Duration of the selection.
     fingerprint : str, default=""
@@ -90,7 +90,7 @@ def write_report(
     if (X is None) != (y is None):
         raise ValueError("Give both X and y to measure the accuracy, or neither.")
     if X is not None and accuracy is None:
-        from slfs.report.accuracy import compare_accuracy
+        from slfs.evaluation import compare_accuracy
 
         accuracy = compare_accuracy(selector, X, y)
     facts = make_facts(selector, data=data, accuracy=accuracy, seconds=seconds, fingerprint=fingerprint)

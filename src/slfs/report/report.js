@@ -22,7 +22,7 @@ function showAccuracy() {
     body.append(element("p", {}, accuracy.reason));
   } else {
     body.append(...accuracyRows(accuracy), element("p", { class: "note" },
-      `Mean and standard deviation over ${accuracy.folds} folds of cross-validation; columns are selected ` +
+      `Mean and standard deviation over ${accuracy.n_splits} folds of cross-validation; columns are selected ` +
       "in each fold from its training samples. The dashed line is the accuracy of always predicting the " +
       `most frequent class: ${percent(accuracy.majority)}.`));
   }

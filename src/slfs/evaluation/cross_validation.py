@@ -1,0 +1,167 @@
+"""A table, its class labels and ``cv`` -> folds, and a function applied to each of them.
+
+Everything in slfs that cross-validates goes through `cross_validate`: it makes the folds, silences the
+warnings that the user has already seen for the whole table, and reports progress once per fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import BaseCrossValidator, StratifiedKFold, check_cv
+
+from slfs._core.progress import progress_callback, steps
+from slfs._core.warn import quiet
+from slfs.tables.parts import Part
+from slfs.tables.picking import pick_columns, pick_rows
+from slfs.tables.table import ColumnSource
+from slfs.tables.target import Target
+
+Ints = NDArray[np.int64]
+Split = tuple[Ints, Ints]
+"""Row indices of the training part and of the test part."""
+
+CV: TypeAlias = int | BaseCrossValidator | Iterable[Split]
+"""A number of stratified folds, a scikit-learn splitter, or the splits themselves."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One training part and one test part of a table.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, dataframe or ColumnSource of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+        Class labels.
+    train, test : ndarray of int
+        Row indices of the two parts.
+    number : int, default=0
+        Position of this fold among all folds.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    train: Ints
+    test: Ints
+    number: int = 0
+
+    @cached_property
+    def train_table(self) -> Any:
+        """The rows of the training part."""
+        return _take_rows(self.X, self.train)
+
+    @cached_property
+    def test_table(self) -> Any:
+        """The rows of the test part."""
+        return _take_rows(self.X, self.test)
+
+    @property
+    def train_labels(self) -> NDArray[Any]:
+        """The classes of the training part."""
+        return self.y[self.train]
+
+    @property
+    def test_labels(self) -> NDArray[Any]:
+        """The classes of the test part."""
+        return self.y[self.test]
+
+    def fit(self, estimator: Any, columns: Ints | None = None) -> Any:
+        """Fit a clone of an estimator to the training part, by default to all its columns."""
+        return clone(estimator).fit(_take_columns(self.train_table, columns), self.train_labels)
+
+    def test_columns(self, columns: Ints | None = None) -> Any:
+        """Return the test part, by default with all its columns."""
+        return _take_columns(self.test_table, columns)
+
+    def accuracy(self, fitted: Any, columns: Ints | None = None) -> float:
+        """Return the share of test samples that a classifier, fitted to these columns, predicts."""
+        return float(np.mean(fitted.predict(self.test_columns(columns)) == self.test_labels))
+
+
+def make_splits(target: Target, cv: CV, random_state: int = 0) -> list[Split]:
+    """Split the samples into training and test parts.
+
+    An integer means stratified folds, shuffled with ``random_state``; each class must have at least one
+    sample per fold. Splitters and lists of splits are used as they are.
+    """
+    rows = np.zeros(len(target.codes))
+    if not isinstance(cv, int | np.integer):
+        return list(check_cv(cv, target.codes, classifier=True).split(rows, target.codes))
+    if cv < 2:
+        raise ValueError(
+            f"cv must be an integer of at least 2, a scikit-learn splitter or a list of splits. "
+            f"Got {cv!r} instead."
+        )
+    sizes = np.bincount(target.codes)
+    smallest, rarest = int(sizes.min()), target.classes.tolist()[sizes.argmin()]
+    if cv > smallest:
+        count = f"{smallest} samples" if smallest > 1 else "1 sample"
+        remedy = f"Use at most {smallest}, or remove" if smallest > 1 else "Remove"
+        raise ValueError(
+            f"cv={cv} is too large: the smallest class ({rarest!r}) has {count}. {remedy} rare classes."
+        )
+    splitter = StratifiedKFold(int(cv), shuffle=True, random_state=random_state)
+    return list(splitter.split(rows, target.codes))
+
+
+def cross_validate(
+    score: Callable[[Fold], Result],
+    X: Any,
+    y: NDArray[Any],
+    splits: list[Split],
+    *,
+    n_jobs: int | None = None,
+    prefer: str | None = None,
+) -> list[Result]:
+    """Call ``score`` with every fold and return the results in order.
+
+    Warnings of slfs are silenced inside ``score``, because they repeat what was said about the whole
+    table. The progress callback, if there is one, is called after each fold.
+
+    Parameters
+    ----------
+    score : callable
+        Takes a `Fold`.
+    X, y
+        The whole table and its labels.
+    splits : list of (train, test)
+        From `make_splits`.
+    n_jobs : int or None, default=None
+        Number of folds that are processed at the same time, as in joblib.
+    prefer : {"threads", "processes"} or None, default=None
+        As in `joblib.Parallel`.
+    """
+    step, results = steps(len(splits)), []
+    work = Parallel(n_jobs, prefer=prefer, return_as="generator")(
+        delayed(_score_quietly)(score, Fold(X, y, train, test, number))
+        for number, (train, test) in enumerate(splits)
+    )
+    for result in work:
+        results.append(result)
+        step()
+    return results
+
+
+def _score_quietly(score: Callable[[Fold], Result], fold: Fold) -> Result:
+    with quiet(), progress_callback(None):  # progress is counted in folds, not in blocks of columns
+        return score(fold)
+
+
+def _take_rows(X: Any, rows: Ints) -> Any:
+    return Part(X, X.names, rows) if isinstance(X, ColumnSource) else pick_rows(X, rows)
+
+
+def _take_columns(X: Any, columns: Ints | None) -> Any:
+    if columns is None:
+        return X
+    return X.take(columns) if isinstance(X, ColumnSource) else pick_columns(X, columns)
