@@ -1,10 +1,11 @@
-"""A limit for the memory changes how a table is read and where planes are kept, never what is found."""
+"""A memory limit changes how a table is read and where planes are kept, never the result."""
 
 import copy
 import functools
 import pickle
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +18,14 @@ from scipy import sparse
 from slfs import CMIM, FCBF, SLFS, TAN, MDLPDiscretizer
 from slfs._core import memory
 from slfs._core.memory import parse_size
-from slfs._core.threads import Threads
-from slfs.coding import by_rows, pipeline
+from slfs._core.resources import Resources
+from slfs.coding import by_rows
 from slfs.counting.planes import SampleLayout
 from slfs.counting.store import PlaneStore
 from slfs.files.columns import ParquetColumns
-from slfs.screening.pipeline import code_table
+from slfs.screening.judging import drop_one_level
+from slfs.screening.pipeline import screen_table
+from slfs.screening.plan import BlockLimits, block_limits, make_plan
 from slfs.tables.table import read_table
 
 
@@ -47,20 +50,9 @@ def mixed_table(seed, n_samples, n_classes=3):
     return frame, y
 
 
-def cut_everything(monkeypatch, n_rows, n_columns=1):
-    """Read pieces of so many rows and blocks of so many columns, whatever the memory."""
-    plan = pipeline._plan
-
-    def small(table, categorical, threads):
-        made = plan(table, categorical, threads)
-        blocks = [
-            pipeline._Block(part, block.kind, n_rows)
-            for block in made.blocks
-            for part in np.split(block.columns, np.arange(n_columns, len(block.columns), n_columns))
-        ]
-        return pipeline._Plan(blocks, made.at_once, 0.0)
-
-    monkeypatch.setattr(pipeline, "_plan", small)
+def small_blocks(n_rows, n_columns=1):
+    """Read at most ``n_rows`` rows of ``n_columns`` columns at a time, and keep no planes in memory."""
+    return block_limits(BlockLimits(n_rows, n_columns, plane_bytes=0))
 
 
 def assert_same_fit(one, other):
@@ -73,12 +65,12 @@ def assert_same_fit(one, other):
 
 
 @pytest.mark.parametrize("n_rows", [1, 7, 64, 199, 200, 500])
-def test_pieces_of_rows_change_nothing(monkeypatch, n_rows):
+def test_pieces_of_rows_change_nothing(n_rows):
     frame, y = mixed_table(0, 200)
     selector = SLFS(irrelevance="test", fdr=0.5)
     whole = clone_fit(selector, frame, y)
-    cut_everything(monkeypatch, n_rows)
-    assert_same_fit(clone_fit(selector, frame, y), whole)
+    with small_blocks(n_rows):
+        assert_same_fit(clone_fit(selector, frame, y), whole)
 
 
 def clone_fit(selector, X, y):
@@ -87,39 +79,38 @@ def clone_fit(selector, X, y):
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 90), st.integers(1, 5), st.sampled_from([1, 2]))
-def test_no_way_of_cutting_changes_the_selection(seed, n_rows, n_columns, n_jobs):
+def test_block_sizes_do_not_change_the_selection(seed, n_rows, n_columns, n_jobs):
     frame, y = mixed_table(seed, 80, n_classes=2)
     kinds = (SLFS(), FCBF(), CMIM(3))
     whole = [clone_fit(kind, frame, y) for kind in kinds]
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        cut_everything(monkeypatch, n_rows, n_columns)
+    with small_blocks(n_rows, n_columns):
         for kind, expected in zip(kinds, whole, strict=True):
             assert_same_fit(clone_fit(kind.set_params(n_jobs=n_jobs), frame, y), expected)
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_array, np.asfortranarray, pd.DataFrame])
-def test_pieces_of_rows_of_any_table(monkeypatch, kind):
+def test_pieces_of_rows_of_any_table(kind):
     random = np.random.default_rng(3)
     y = random.integers(0, 2, 150)
     X = kind(random.integers(0, 4, (150, 12)) * (random.random((150, 12)) < 0.4) + 0.0)
     discretizer = MDLPDiscretizer().fit(X, y)
     whole, classifier = clone_fit(SLFS(), X, y), TAN().fit(X, y)
-    cut_everything(monkeypatch, 40, 3)
-    assert_same_fit(clone_fit(SLFS(), X, y), whole)
-    np.testing.assert_array_equal(TAN().fit(X, y).predict_proba(X), classifier.predict_proba(X))
-    again = MDLPDiscretizer().fit(X, y)
+    with small_blocks(40, 3):
+        assert_same_fit(clone_fit(SLFS(), X, y), whole)
+        np.testing.assert_array_equal(TAN().fit(X, y).predict_proba(X), classifier.predict_proba(X))
+        again = MDLPDiscretizer().fit(X, y)
     for mine, yours in zip(again.cut_points_, discretizer.cut_points_, strict=True):
         np.testing.assert_array_equal(mine, yours)
 
 
-def test_parquet_rows_are_read_group_by_group(monkeypatch, tmp_path):
+def test_parquet_rows_are_read_group_by_group(tmp_path):
     frame, y = mixed_table(1, 300)
     frame.to_parquet(tmp_path / "table.parquet", row_group_size=37)
     table = ParquetColumns(tmp_path / "table.parquet")
     whole = clone_fit(SLFS(), frame, y)
     assert_same_fit(SLFS().fit(table, y), whole)
-    cut_everything(monkeypatch, 50)
-    assert_same_fit(SLFS().fit(table, y), whole)
+    with small_blocks(50):
+        assert_same_fit(SLFS().fit(table, y), whole)
 
 
 def test_bins_lose_little_and_do_not_depend_on_the_pieces(monkeypatch):
@@ -131,34 +122,34 @@ def test_bins_lose_little_and_do_not_depend_on_the_pieces(monkeypatch):
     monkeypatch.setattr(by_rows, "MAX_BINS", 256)
     found = []
     for n_rows in (501, 1500):
-        with monkeypatch.context() as inner:
-            cut_everything(inner, n_rows)
+        with small_blocks(n_rows):
             found.append(SLFS().fit(X, y).features_["relevance"])
     np.testing.assert_array_equal(*found)
     assert (found[0] != exact).any()  # bins were used
     np.testing.assert_allclose(found[0], exact, atol=0.005)
 
 
-def test_rows_in_a_rhythm_lose_nothing(monkeypatch):
-    """Only every other row tells the class: a sample of every other row would not see it."""
+def test_rows_with_a_period_lose_nothing(monkeypatch):
+    """Only every other row depends on the class: a sample of every other row would miss it."""
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 4096)
     x = random.random(4096)
     x[1::2] = 10 + 0.5 * random.random(2048) + 0.5 * y[1::2]
     exact = SLFS().fit(x[:, np.newaxis], y).features_["relevance"][0]
     monkeypatch.setattr(by_rows, "MAX_BINS", 128)
-    monkeypatch.setattr(by_rows, "_SAMPLE", 2048)
-    cut_everything(monkeypatch, 1000)
-    assert SLFS().fit(x[:, np.newaxis], y).features_["relevance"][0] > 0.95 * exact > 0.3
+    monkeypatch.setattr(by_rows, "SAMPLE_ROWS", 2048)
+    with small_blocks(1000):
+        found = SLFS().fit(x[:, np.newaxis], y).features_["relevance"][0]
+    assert found > 0.95 * exact > 0.3
 
 
-def test_what_else_is_in_memory_decides_nothing(monkeypatch):
+def test_bins_do_not_depend_on_the_memory_that_is_free(monkeypatch):
     """Bins are used by the limit and the number of samples, not by what is free at the moment."""
     table = read_table(np.zeros((500_000, 3)))
     for taken, n_threads in ((100, 1), (100, 2), (150, 2), (180, 2)):
         monkeypatch.setattr(memory, "memory_taken", lambda taken=taken: taken << 20)
         plans = [
-            pipeline._plan(table, table.categorical, Threads(n_threads, f"{limit}MiB"))
+            make_plan(table, table.categorical, Resources(n_threads, f"{limit}MiB"))
             for limit in (400, 200 + taken)
         ]
         tall = [plan.blocks[0].n_rows < 500_000 for plan in plans]
@@ -166,16 +157,16 @@ def test_what_else_is_in_memory_decides_nothing(monkeypatch):
 
 
 def test_bins_cut_between_values(monkeypatch):
-    """What bins find is a cut of the values: counting the samples on its sides tells the same."""
+    """Cuts between bins are cuts of the values: counting the samples on each side gives the same."""
     random = np.random.default_rng(1)
     y = random.integers(0, 2, 3000)
     X = random.normal(size=(3000, 1)) + y[:, np.newaxis]
     monkeypatch.setattr(by_rows, "MAX_BINS", 16)
-    cut_everything(monkeypatch, 1000)
-    discretizer = MDLPDiscretizer().fit(X, y)
+    with small_blocks(1000):
+        discretizer = MDLPDiscretizer().fit(X, y)
+        relevance = SLFS().fit(X, y).features_["relevance"][0]
     assert len(discretizer.cut_points_[0]) > 0
     codes = discretizer.transform(X)[:, 0]
-    relevance = SLFS().fit(X, y).features_["relevance"][0]
     again = SLFS(categorical_features="all").fit(codes[:, np.newaxis], y).features_["relevance"][0]
     assert relevance == again
 
@@ -183,16 +174,16 @@ def test_bins_cut_between_values(monkeypatch):
 # -- the store of the planes ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("most_bytes", [0, 200, 10**9])
-def test_store_in_a_file_holds_what_memory_holds(most_bytes):
+@pytest.mark.parametrize("max_bytes", [0, 200, 10**9])
+def test_planes_in_a_file_are_those_in_memory(max_bytes):
     frame, y = mixed_table(2, 130)
     table, layout = read_table(frame), SampleLayout.from_class_codes(y, 3)
-    stores = [PlaneStore(layout), PlaneStore(layout, most_bytes)]
+    stores = [PlaneStore(layout), PlaneStore(layout, max_bytes)]
     for round_ in range(3):
         for store in stores:
-            code_table(
-                table, layout, table.categorical, Threads(1),
-                keep=lambda facts: facts.coding.n_levels > 1, store=store, first=7 * round_,
+            screen_table(
+                table, layout, table.categorical, Resources(1), drop_one_level,
+                store=store, first=7 * round_,
             )  # fmt: skip
         expected, found = (store.packed() for store in stores)
         copies = [copy.deepcopy(stores[1]).packed(), pickle.loads(pickle.dumps(stores[1])).packed()]
@@ -215,13 +206,13 @@ def relevant_columns(n_features):
     return X, y
 
 
-def test_a_stream_in_a_file_is_the_stream(monkeypatch):
+def test_a_stream_in_a_file_gives_the_same():
     X, y = relevant_columns(400)
     blocks = [X[:, j : j + 50] for j in range(0, 400, 50)]
     selector = SLFS(order="given", categorical_features="all")
     whole = clone_fit(selector, X, y)
-    cut_everything(monkeypatch, 300, 20)  # planes go to the file at once
-    stream = copy.deepcopy(selector).fit_stream(blocks[:6], y)
+    with small_blocks(300, 20):  # planes go to the file at once
+        stream = copy.deepcopy(selector).fit_stream(blocks[:6], y)
     assert not stream._arrived.store.spill(), "it has no planes in memory"
     again = pickle.loads(pickle.dumps(stream))
     for one in (stream, again):
@@ -229,51 +220,55 @@ def test_a_stream_in_a_file_is_the_stream(monkeypatch):
 
 
 def test_a_stream_moves_to_a_file_before_it_gives_up(monkeypatch):
+    """Memory is short until the planes of the first block are in a file."""
     X, y = relevant_columns(40)
-    plan, asked = pipeline._plan, []
+    short, files, open_file = False, [], tempfile.TemporaryFile
 
-    def short_once(*arguments):
-        asked.append(arguments)
-        if len(asked) == 2:
-            raise MemoryError("no room")
-        return plan(*arguments)
+    def watched(**options):
+        files.append(open_file(**options))
+        return files[-1]
 
-    monkeypatch.setattr(pipeline, "_plan", short_once)
-    selector = SLFS(order="given", categorical_features="all")
-    stream = copy.deepcopy(selector).fit_stream([X[:, :20], X[:, 20:]], y)
-    assert len(asked) == 3
-    monkeypatch.undo()
+    def blocks():
+        nonlocal short
+        yield X[:, :20]
+        short = True
+        yield X[:, 20:]
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", watched)
+    monkeypatch.setattr(memory, "memory_taken", lambda: (short and not files) << 40)
+    selector = SLFS(order="given", categorical_features="all", memory_limit="1GiB")
+    stream = copy.deepcopy(selector).fit_stream(blocks(), y)
+    assert len(files) == 1
     assert_same_fit(stream, clone_fit(selector, X, y))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_leaves_the_stream_as_it_was(monkeypatch):
     X, y = relevant_columns(60)
-    selector = SLFS(order="given", categorical_features="all").fit_stream([X[:, :20]], y)
-    expected = clone_fit(SLFS(order="given", categorical_features="all"), X, y)
+    make = functools.partial(SLFS, order="given", categorical_features="all")
+    with block_limits(BlockLimits(plane_bytes=1500)):  # enough for the first block
+        selector = make().fit_stream([X[:, :20]], y)
     with monkeypatch.context() as inner:
-        cut_everything(inner, 300, 20)
         full = functools.partial(Path("/dev/full").open, "r+b")
         inner.setattr("tempfile.TemporaryFile", lambda buffering, prefix: full(buffering))  # noqa: ARG005
-        with pytest.raises(OSError, match="Set TMPDIR to a folder on a larger disk, or raise"):
-            SLFS(order="given", categorical_features="all").fit_stream([X], y)
-        selector._arrived.store._most_bytes = 0.0
-        with pytest.raises(OSError, match="TMPDIR"):
+        message = "Set TMPDIR to a folder on a larger disk, or raise"
+        with small_blocks(300, 20), pytest.raises(OSError, match=message):
+            make().fit_stream([X], y)
+        with pytest.raises(OSError, match=message):
             selector.extend(X[:, 20:])
-    assert_same_fit(selector.extend(X[:, 20:]), expected)
+    assert_same_fit(selector.extend(X[:, 20:]), make().fit(X, y))
 
 
-def test_blocks_without_relevant_columns_are_no_harm_to_the_file(monkeypatch):
+def test_blocks_without_relevant_columns_do_not_disturb_the_file():
     X, y = relevant_columns(40)
     X[:, 10:30] = 1
-    cut_everything(monkeypatch, 300, 5)
     stream = SLFS(order="given", categorical_features="all")
-    stream.fit_stream([X[:, j : j + 10] for j in range(0, 40, 10)], y)
-    monkeypatch.undo()
+    with small_blocks(300, 5):
+        stream.fit_stream([X[:, j : j + 10] for j in range(0, 40, 10)], y)
     assert_same_fit(stream, SLFS(order="given", categorical_features="all").fit(X, y))
 
 
-def test_copies_of_a_stream_go_their_own_ways():
+def test_copies_of_a_stream_are_independent():
     X, y = relevant_columns(60)
     one = SLFS(order="given", categorical_features="all").fit_stream([X[:, :20]], y)
     other = copy.copy(one)
@@ -304,12 +299,12 @@ def test_sizes(size, expected):
 
 
 @pytest.mark.parametrize("size", ["lots", "2XB", "", "-1", "0", 0, -5, "1e"])
-def test_what_is_no_size_is_refused(size):
+def test_invalid_sizes_are_rejected(size):
     with pytest.raises(ValueError, match="memory_limit"):
         SLFS(memory_limit=size).fit(np.eye(6), [0, 1] * 3)
 
 
-def test_a_limit_that_cannot_be_held_is_refused_at_once():
+def test_a_limit_that_is_too_small_is_rejected_at_once():
     with pytest.raises(MemoryError, match=r"memory_limit=1 MiB is too small.*Give at least"):
         SLFS(memory_limit="1MiB").fit(np.eye(6), [0, 1] * 3)
 
@@ -345,7 +340,7 @@ print(peak - before, *selector.network_.columns)
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the memory is measured in /proc")
 def test_the_limit_holds_as_measured(tmp_path):
-    """A tall table from a file: what takes more without a limit is held within it."""
+    """A tall table from a file: the fit takes more without a limit, and stays within it with one."""
     random = np.random.default_rng(0)
     path = tmp_path / "tall.npy"
     y = np.arange(1_200_000) % 2

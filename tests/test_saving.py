@@ -34,7 +34,7 @@ from slfs import (
     StabilitySelection,
 )
 from slfs.saving import load, save
-from slfs.saving.registry import ESTIMATORS
+from slfs.saving.registry import estimators
 
 MODELS = {
     "slfs": SLFS(),
@@ -64,7 +64,7 @@ MODELS = {
 
 
 def test_every_estimator_is_here():
-    assert {type(model).__name__ for model in MODELS.values()} == set(ESTIMATORS)
+    assert {type(model).__name__ for model in MODELS.values()} == set(estimators())
 
 
 def mixed(seed=0, n_samples=1000):

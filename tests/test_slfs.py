@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, make_classification
 
 from slfs import SLFS
+from slfs.screening.plan import BlockLimits, block_limits
 from tests import naive
 from tests.helpers import dependent_codes
 
@@ -107,13 +108,11 @@ def test_threads_do_not_change_a_bit(order):
     np.testing.assert_array_equal(one.network_.parents, two.network_.parents)
 
 
-def test_block_size_does_not_change_a_bit(monkeypatch):
-    from slfs.coding import pipeline
-
+def test_block_size_does_not_change_a_bit():
     X, y = make_classification(300, 60, n_informative=10, random_state=0)
     expected = SLFS().fit(X, y).features_
-    monkeypatch.setattr(pipeline, "_BLOCK_ENTRIES", 700)
-    found = SLFS(n_jobs=2).fit(X, y).features_
+    with block_limits(BlockLimits(n_columns=2)):
+        found = SLFS(n_jobs=2).fit(X, y).features_
     for field in ("relevance", "role", "lost_to", "conditional_relevance"):
         np.testing.assert_array_equal(found[field], expected[field])
 

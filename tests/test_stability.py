@@ -24,7 +24,6 @@ from slfs import (
     make_network_classification,
 )
 from slfs._core.progress import progress_callback
-from slfs.coding import pipeline
 from slfs.counting.planes import SampleLayout
 from slfs.files.columns import ParquetColumns
 from slfs.measures.stability import nogueira
@@ -394,18 +393,31 @@ def test_warnings_of_subsamples_are_said_once_and_filters_stay():
     assert warnings.filters == before
 
 
-def test_a_limit_of_the_selector_is_that_of_all(monkeypatch):
+LIMITS = []
+
+
+class Watched:
+    """A selector that records the memory limit of each fit."""
+
+    def _fit_table(self, data, resources):
+        LIMITS.append(resources.budget.limit)
+        super()._fit_table(data, resources)
+
+
+class WatchedSLFS(Watched, SLFS):
+    pass
+
+
+class WatchedStability(Watched, StabilitySelection):
+    pass
+
+
+def test_the_memory_limit_of_the_selector_applies_to_all():
     random = np.random.default_rng(0)
     y = np.arange(80) % 2
     X = random.normal(size=(80, 10)) + y[:, np.newaxis]
     free = StabilitySelection(n_subsamples=10).fit(X, y)
-    plan, limits = pipeline._plan, []
-
-    def spy(table, categorical, threads):
-        limits.append(threads.budget.limit)
-        return plan(table, categorical, threads)
-
-    monkeypatch.setattr(pipeline, "_plan", spy)
-    held = StabilitySelection(SLFS(memory_limit="8GiB"), n_subsamples=10, n_jobs=2).fit(X, y)
-    assert set(limits) == {8 << 30}
+    LIMITS.clear()
+    held = WatchedStability(WatchedSLFS(memory_limit="8GiB"), n_subsamples=10, n_jobs=2).fit(X, y)
+    assert LIMITS == [8 << 30] * 11
     np.testing.assert_array_equal(held.frequencies_, free.frequencies_)

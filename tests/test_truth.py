@@ -12,13 +12,14 @@ from scipy.stats import chi2_contingency
 from slfs import MRMR, SLFS, Chi2Ranking
 from slfs._core.threads import Threads
 from slfs.coding.cut_kernels import merge_intervals
+from slfs.counting.marginals import column_sums
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.numba_backend import NumbaBackend
 from slfs.counting.planes import SampleLayout
 from slfs.counting.store import PlaneStore
 from slfs.measures.contingency import independence_p_values
 from slfs.measures.independence import _corrected_chi2
-from slfs.measures.information import Information, chi2_statistics, column_information, column_sums
+from slfs.measures.information import Information, chi2_statistics, column_information
 from slfs.selectors._shared.selection import _compact
 from tests.helpers import information_of, pack_codes
 
@@ -204,12 +205,26 @@ def test_nothing_negative_is_shown():
         assert "-" not in fitted.explain(0).replace("'x0'", "")
 
 
+class RecordingThreads(Threads):
+    """Threads that record the pieces of the last question."""
+
+    def map(self, work, pieces):
+        self.pieces = list(pieces)
+        return super().map(work, self.pieces)
+
+
 def test_small_questions_are_not_split_and_large_ones_are():
     """15 ns a column, 0.15 ns a word and pair of planes: a second thread is worth it from 0.3 ms on."""
     codes, y = np.arange(60).reshape(1, -1) % 2, np.arange(60) // 30
-    information = information_of(codes, y, n_jobs=3)
-    assert information.packed.layout.n_words == 2
+    threads = RecordingThreads(3)
+    backend = NumbaBackend(pack_codes(codes, y), threads)
+    assert backend.packed.layout.n_words == 2
+
+    def ends(n_others):
+        backend.pair_sums(0, np.zeros(n_others, np.int64))
+        return [piece.stop for piece in threads.pieces]
+
     most = int(300_000 / (15 + 0.15 * 2 * 2 * 2))
-    assert information._pieces(0, most) == [slice(0, most)]
-    assert [piece.stop for piece in information._pieces(0, 3 * most)] == [most, 2 * most, 3 * most]
-    assert len(information._pieces(0, most + 1)) == 3
+    assert ends(most) == [most]
+    assert ends(3 * most) == [most, 2 * most, 3 * most]
+    assert len(ends(most + 1)) == 3
