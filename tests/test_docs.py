@@ -1,4 +1,4 @@
-"""Pages and tutorials run, show their real output and link to existing files; figures of the README hold."""
+"""Pages and tutorials run, show their real output and link to existing files; the README is true."""
 
 from __future__ import annotations
 
