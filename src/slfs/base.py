@@ -1,4 +1,4 @@
-"""Base of all estimators: the user's table and labels -> checked and named, ready to be coded."""
+"""Base class of all estimators: the user's table and labels -> validated data, ready to be coded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CODING_CONSTRAINTS: dict[str, list[Any]] = {
 
 @dataclass(frozen=True)
 class TrainingData:
-    """A checked table with its classes, samples sorted by class."""
+    """A validated table with its classes, samples sorted by class."""
 
     table: Table
     target: Target
@@ -37,15 +37,15 @@ class TrainingData:
 
 
 class TableEstimator(BaseEstimator):  # type: ignore[misc]
-    """Base of all estimators: any table, of mixed types, with missing values, sparse or not."""
+    """Base class of all estimators: tables of mixed types, with missing values, dense or sparse."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
     _fitted: ClassVar[frozenset[str]] = frozenset({"n_features_in_", "feature_names_in_"})
-    """Attributes of a fitted estimator, which is also what a model file holds."""
+    """Attributes of a fitted estimator; a model file contains the same attributes."""
 
     def _read_training_data(self, X: Any, y: ArrayLike) -> TrainingData:
-        """Check parameters, table and labels; store number and names of the columns."""
+        """Validate parameters, table and labels; store number and names of the columns."""
         self._validate_params()
         table = read_table(X, min_samples=2)
         target = read_target(y)
@@ -74,7 +74,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         return table
 
     def _check_columns(self, X: Any) -> None:
-        """Raise an error unless a table has the columns seen in fit."""
+        """Raise an error if a table does not have the columns seen in fit."""
         if not isinstance(X, ColumnSource):
             validate_data(self, X, reset=False, skip_check_array=True)
             return
@@ -82,19 +82,20 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         if X.names != fitted:
             known = set(X.names)
             missing = [name for name in fitted if name not in known]
-            how = f"missing: {missing[:5]}" if missing else "there are more, or their order differs"
+            how = f"missing: {missing[:5]}" if missing else "X has more columns or another order"
             raise ValueError(
                 f"The columns of X do not match those seen in fit of {type(self).__name__}: {how}."
             )
 
     def _feature_names(self) -> NDArray[np.object_]:
-        """The names of the columns seen in fit, or x0, x1, ... where they have none."""
+        """Return the names of the columns seen in fit, or x0, x1, ... if they have none."""
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             names = [f"x{j}" for j in range(self.n_features_in_)]
         return np.asarray(names, dtype=object)
 
     def _warn_about_identifiers(self, coding: Coding, n_samples: int) -> None:
+        """Warn about categorical columns with more levels than half the number of samples."""
         columns = np.flatnonzero(coding.columns["n_distinct"] > n_samples / 2)
         if len(columns):
             named = ", ".join(repr(name) for name in self._feature_names()[columns[:5]])

@@ -1,4 +1,4 @@
-"""MDLPDiscretizer: any table -> levels, as a scikit-learn transformer of its own."""
+"""MDLPDiscretizer: any table -> levels, as a scikit-learn transformer."""
 
 from __future__ import annotations
 
@@ -17,40 +17,44 @@ from slfs.screening.pipeline import learn_table
 
 
 class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  # type: ignore[misc]
-    """Cut numeric columns into intervals that tell the classes apart (Fayyad and Irani).
+    """Supervised discretization of numeric columns with MDLP (Fayyad and Irani).
 
-    A column is split in two where the class entropy is least, and each part again, as long as the split
-    pays for its own description (minimum description length principle). Cut points are half-way between
-    adjacent values; the interval k holds cut[k-1] < x <= cut[k]. A column with no cut has one level.
+    A column is split in two at the cut point with the smallest class entropy, and each part is split
+    again, while the information gain exceeds the description length of the split (minimum description
+    length principle). Cut points are midpoints between adjacent values; interval k contains
+    cut[k-1] < x <= cut[k]. A column without a cut point has one level.
 
-    Categorical columns keep their levels; with more than 255, the 254 most frequent ones, the rest
-    pooled. A missing value is a level of its own, the last. What ``transform`` has not seen in ``fit``
-    is coded as missing, or as the most frequent level where nothing was missing.
+    Categorical columns keep their levels; a column with more than 255 levels keeps the 254 most frequent
+    ones, and the others are pooled. Missing values are a separate level, the last one. Categories that
+    were not seen during ``fit`` are coded as missing, or as the most frequent level if no values were
+    missing.
 
-    Numbers are compared as 64-bit floats: give whole numbers above 2**53 that must be told apart, such
-    as keys, as strings.
+    Numbers are compared as 64-bit floats. Convert integers above 2**53 that must be distinguished, for
+    example keys, to strings.
 
     Parameters
     ----------
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to take as categories: by type (booleans), all, or a mask, indices or names.
-        Strings and categories are always categorical.
+        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
+        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
+        and columns of a categorical type are always categories.
     n_jobs : int or None, default=None
-        Threads.
+        Number of threads used for coding and counting. ``None`` means 1 unless in a
+        ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
-        planes go to a temporary file. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
+        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
 
     Attributes
     ----------
     cut_points_ : list of ndarray
-        Rising cut points of each column; empty for a categorical one.
+        Cut points of each column in increasing order; empty for categorical columns.
     n_levels_ : ndarray of shape (n_features_in_,)
-        Levels of each column, that of missing values included.
+        Number of levels of each column, including the level of missing values.
     n_features_in_ : int
-        Number of columns seen in ``fit``.
+        Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where all are strings.
+        Names of the columns seen during ``fit``. Defined only when all of them are strings.
 
     References
     ----------
@@ -92,12 +96,14 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Training data.
         y : array-like of shape (n_samples,)
             Class labels.
 
         Returns
         -------
         self : object
+            The fitted discretizer.
         """
         data = self._read_training_data(X, y)
         with Resources(self.n_jobs, self.memory_limit) as resources:
@@ -116,11 +122,12 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Input data.
 
         Returns
         -------
         codes : ndarray of shape (n_samples, n_features), dtype uint8
-            Levels 0, 1, ...; a dataframe where ``set_output`` asks for one.
+            Levels 0, 1, and so on. A dataframe if ``set_output`` was used to request one.
         """
         table = self._read_new_data(X)
         columns = np.arange(table.n_features)

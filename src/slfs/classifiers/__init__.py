@@ -1,0 +1,6 @@
+"""Bayesian network classifiers.
+
+In: counts of levels and classes. Out: a fitted classifier with `predict_proba`, `score_samples` and
+`sample`. Start with `base.py`; `bnslfs.py` classifies with the network of a selector, `tan.py` contains
+the classifiers that use all columns.
+"""

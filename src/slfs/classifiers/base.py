@@ -1,4 +1,4 @@
-"""A Bayesian network over coded columns -> classes, probabilities, densities, samples."""
+"""A Bayesian network over coded columns -> predicted classes, probabilities, densities, samples."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from slfs.network.tree import ROOT, TreeNetwork
 from slfs.selectors._shared.selection import NetworkCounts
 
 SMOOTHING = Interval(Real, 1e-30, 1e30, closed="both")
-"""What may be added to counts: beyond, logarithms of probabilities would be infinite."""
+"""Valid smoothing parameters: outside of this range, log probabilities may become infinite."""
 
 
 class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
-    """Base of the classifiers: a network whose features each depend on the class and one other."""
+    """Base class of the classifiers: each feature depends on the class and at most one other feature."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
@@ -36,7 +36,7 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
     alpha: float
 
     def _n_jobs(self) -> int | None:
-        """Number of threads for predictions."""
+        """Return the number of threads for predictions."""
         return getattr(self, "n_jobs", None)
 
     def _set_network(
@@ -48,7 +48,7 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         structure: str = "augmented",
         backoff: float | None = None,
     ) -> None:
-        """Estimate the tables of a network from its counts."""
+        """Estimate the probability tables of a network from its counts."""
         alpha = float(self.alpha)
         totals = counts.class_totals + alpha
         self.classes_ = classes
@@ -61,58 +61,66 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         self.parents_ = np.array([table.parent for table in self._tables], np.int64)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each sample.
+        """Predict the class of each sample.
 
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Input data.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
+            Most probable class of each sample.
         """
         joint = self.predict_joint_log_proba(X)
         best: NDArray[Any] = self.classes_[joint.argmax(axis=1)]
         return best
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of each class given the features.
+        """Predict the probability of each class.
 
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Input data.
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
+            Probabilities of the classes, in the order of ``classes_``.
         """
         return np.exp(self.predict_log_proba(X))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The logarithm of the probability of each class given the features.
+        """Predict the logarithm of the probability of each class.
 
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Input data.
 
         Returns
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
+            Log probabilities of the classes, in the order of ``classes_``.
         """
         joint = self.predict_joint_log_proba(X)
         posterior: NDArray[np.float64] = joint - logsumexp(joint, axis=1, keepdims=True)
         return posterior
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The logarithm of the joint probability of each class and the selected features.
+        """Compute the logarithm of the joint probability of each class and the features of the network.
 
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Input data.
 
         Returns
         -------
         joint : ndarray of shape (n_samples, n_classes)
+            Log probabilities log P(class, features), in the order of ``classes_``.
         """
         table = self._read_new_data(X)
         with Threads(self._n_jobs()) as threads:
@@ -124,17 +132,19 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         return joint
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Log density of each sample under the network: log P(selected features), class summed out.
+        """Compute the log density of each sample: log P(features), summed over the classes.
 
-        Features count by their levels: the density is that of the discretised sample.
+        This is the density of the discretized sample.
 
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Input data.
 
         Returns
         -------
         log_density : ndarray of shape (n_samples,)
+            Log density of each sample.
         """
         density: NDArray[np.float64] = logsumexp(self.predict_joint_log_proba(X), axis=1)
         return density
@@ -145,20 +155,23 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         Parameters
         ----------
         n_samples : int, default=1
+            Number of samples to draw.
         random_state : int, RandomState or None, default=None
+            Controls the random numbers. Pass an int for reproducible samples.
 
         Returns
         -------
         X : ndarray of shape (n_samples, n_selected)
-            The selected features, in the order of the table. Numbers are uniform within the drawn
-            interval, the outer ones reaching to the least and largest value seen. An array of objects if
-            some column does not hold numbers.
+            Values of the features of the network, in the order of the table. Numbers are drawn uniformly
+            from the interval; the outer intervals end at the smallest and largest value seen during
+            ``fit``. The array has dtype object if some column does not contain numbers.
         y : ndarray of shape (n_samples,)
+            Class of each sample.
         """
         check_is_fitted(self)
         if not isinstance(n_samples, Integral) or n_samples < 1:
             raise ValueError(
-                f"n_samples must be a whole number of at least 1. Got {n_samples!r} instead."
+                f"n_samples must be an integer greater than or equal to 1. Got {n_samples!r} instead."
             )
         random = check_random_state(random_state)
         classes = random.choice(len(self.classes_), n_samples, p=np.exp(self._log_prior))
@@ -166,7 +179,7 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         for node in self._parents_first():
             own = self._tables[node]
             parent = 0 if own.parent == ROOT else codes[own.parent]
-            given = classes if own.values.shape[2] > 1 else 0  # does not see the class
+            given = classes if own.values.shape[2] > 1 else 0  # independent of the class
             table = np.broadcast_to(own.values[:, parent, given].T, (n_samples, len(own.values))).T
             cumulative = np.exp(table).cumsum(axis=0)
             codes[node] = (random.random_sample(n_samples) * cumulative[-1] >= cumulative).sum(axis=0)
@@ -180,6 +193,7 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         return X, self.classes_[classes]
 
     def _parents_first(self) -> list[int]:
+        """Return the nodes in an order in which every parent precedes its children."""
         order: list[int] = []
         waiting = list(range(len(self._tables)))
         while waiting:

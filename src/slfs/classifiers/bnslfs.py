@@ -1,4 +1,4 @@
-"""BNSLFS: the Bayesian network classifier that a selection leaves behind."""
+"""BNSLFS: Bayesian network classifier over the features of a selector."""
 
 from __future__ import annotations
 
@@ -15,24 +15,26 @@ from slfs.selectors.slfs import SLFS
 
 
 class BNSLFS(NetworkClassifier):
-    """Classify with the tree Bayesian network over the selected features.
+    """Bayesian network classifier over the features of a selector.
 
-    The counts that built the tree are the parameters of the classifier:
-    ``SLFS().fit(X, y).to_classifier()`` touches the data no more, ``BNSLFS().fit(X, y)`` does both.
+    The probabilities are estimated from the counts of the selection, so
+    ``SLFS().fit(X, y).to_classifier()`` does not read the data again. ``BNSLFS().fit(X, y)`` selects
+    features and estimates the probabilities in one step.
 
     Parameters
     ----------
     selector : selector or None, default=None
-        Selects the features; None: ``SLFS()``.
+        Selector of the features. ``None`` means ``SLFS()``. Its ``n_jobs`` is also used for predictions.
     structure : {"linked", "augmented", "tree"}, default="linked"
-        What each selected feature depends on. "tree": its parent in the tree, so that only the children
-        of the class speak to the class. "augmented": the class and its parent. "linked": the same, and a
-        child of the class takes, beside it, the more relevant sibling with the largest I(f;k|Y).
+        What each selected feature depends on. ``"tree"``: its parent in the tree, so that only the
+        children of the class depend on the class directly. ``"augmented"``: the class and its parent.
+        ``"linked"``: as ``"augmented"``, and a child of the class also depends on the more relevant
+        sibling k with the largest I(f;k|Y).
     alpha : float, default=1.0
-        Laplace smoothing of P(class) and P(feature | class).
+        Additive (Laplace) smoothing of P(class) and P(feature | class).
     backoff : float or None, default=5.0
-        Weight, in samples, with which P(feature | class, parent) is drawn to P(feature | class). None:
-        Laplace smoothing there as well.
+        Smoothing of P(feature | class, parent) towards P(feature | class): the weight of the latter as a
+        number of samples. ``None`` means Laplace smoothing with ``alpha`` instead.
 
     Attributes
     ----------
@@ -41,14 +43,14 @@ class BNSLFS(NetworkClassifier):
     selector_ : selector
         The fitted selector.
     network_ : TreeNetwork
-        The tree over the selected features.
+        The network of the selected features.
     parents_ : ndarray of shape (n_selected,)
-        Beside the class: the place among the nodes of ``network_`` of the feature on which each one
-        depends; -1 for none.
+        Index of the node of ``network_`` on which each node depends in addition to the class; -1 for
+        none.
     n_features_in_ : int
-        Number of columns seen in ``fit``.
+        Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where all are strings.
+        Names of the columns seen during ``fit``. Defined only when all of them are strings.
 
     References
     ----------
@@ -91,17 +93,19 @@ class BNSLFS(NetworkClassifier):
         self.backoff = backoff
 
     def fit(self, X: Any, y: ArrayLike) -> BNSLFS:
-        """Select features and estimate the tables of the network over them.
+        """Select features and estimate the probabilities of their network.
 
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Training data.
         y : array-like of shape (n_samples,)
             Class labels.
 
         Returns
         -------
         self : object
+            The fitted classifier.
         """
         self._validate_params()
         selector = SLFS() if self.selector is None else clone(self.selector)
@@ -116,38 +120,41 @@ class BNSLFS(NetworkClassifier):
         alpha: float = 1.0,
         backoff: float | None = 5.0,
     ) -> BNSLFS:
-        """Make a fitted classifier of a fitted selector, without the data.
+        """Create a fitted classifier from a fitted selector, without the data.
 
         Parameters
         ----------
         selector : object
             A fitted selector of this library.
         structure : {"linked", "augmented", "tree"}, default="linked"
-            As in the class, like the others.
+            Dependencies between the selected features; see `BNSLFS`.
         alpha : float, default=1.0
-            Smoothing.
+            Laplace smoothing; see `BNSLFS`.
         backoff : float or None, default=5.0
-            Smoothing of the tables with a parent.
+            Smoothing of tables with a parent feature; see `BNSLFS`.
 
         Returns
         -------
         classifier : BNSLFS
+            The fitted classifier.
         """
         classifier = cls(clone(selector), structure=structure, alpha=alpha, backoff=backoff)
         classifier._validate_params()
         return classifier._take_over(selector)
 
     def explain(self, column: str | int) -> str:
-        """Say why a column is in the network or not, and how far one that is can be believed.
+        """Explain why a column was selected or dropped.
 
         Parameters
         ----------
         column : str or int
-            Its name, or its place in the table.
+            Name of the column, or its index in the table.
 
         Returns
         -------
-        sentence : str
+        text : str
+            One sentence; for a selected column a second one about the evidence that it depends on the
+            class.
         """
         check_is_fitted(self)
         return self.selector_.explain(column)
@@ -159,7 +166,7 @@ class BNSLFS(NetworkClassifier):
     def _take_over(self, selector: BaseSelector) -> BNSLFS:
         self.selector_ = selector
         self.n_features_in_ = selector.n_features_in_
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        self.__dict__.pop("feature_names_in_", None)  # from an earlier fit
         if hasattr(selector, "feature_names_in_"):
             self.feature_names_in_ = selector.feature_names_in_
         self._set_network(

@@ -1,4 +1,4 @@
-"""Counts of a network -> smoothed probability tables, in logarithms; and levels -> values."""
+"""Counts of a network -> smoothed tables of log probabilities; levels -> random values."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from slfs.selectors._shared.selection import NetworkCounts
 class LogTable:
     """log P(feature | parent, class) of one node.
 
-    ``values`` has shape (n_levels, n_levels of the parent, n_classes), with 1 in the middle where there
-    is no parent but the class.
+    ``values`` has shape (n_levels, n_levels of the parent, n_classes); the second axis has length 1 if
+    the class is the only parent.
     """
 
     parent: int
@@ -33,12 +33,12 @@ def make_tables(
     alpha: float,
     backoff: float | None,
 ) -> list[LogTable]:
-    """Estimate the table of every node.
+    """Estimate the probability table of every node.
 
-    P(f|Y) is smoothed by Laplace's rule; P(f|k,Y) backs off to it with the weight of ``backoff``
-    samples (Friedman, Geiger and Goldszmidt 1997). In the structure "tree" a feature below another
-    does not see the class: there P(f|k) backs off to P(f). Without ``backoff`` Laplace's rule is used
-    everywhere.
+    P(f|Y) is estimated with Laplace smoothing; P(f|k,Y) is smoothed towards P(f|Y), which has the weight
+    of ``backoff`` samples (Friedman, Geiger and Goldszmidt 1997). In the structure "tree" a feature with
+    a parent feature does not depend on the class: P(f|k) is smoothed towards P(f). Without ``backoff``
+    Laplace smoothing is used for all tables.
     """
     tables = []
     for node, own in enumerate(counts.class_counts):
@@ -65,15 +65,15 @@ def make_tables(
 def decode_levels(
     coding: Coding, node: int, levels: NDArray[np.int64], random: RandomState
 ) -> NDArray[np.float64] | NDArray[np.object_]:
-    """Draw a value for each level of one column; NaN or None for the level of missing values."""
+    """Draw a random value for each level of one column; NaN or None for the level of missing values."""
     thresholds = coding.column_thresholds(node)
     missing = levels == coding.columns["missing"][node]
     if coding.cut[node]:
         edges = np.concatenate(
             [[coding.columns["low"][node]], thresholds, [coding.columns["high"][node]]]
         )
-        place = np.where(missing, 0, levels)
-        low, high = edges[place], edges[place + 1]
+        interval = np.where(missing, 0, levels)
+        low, high = edges[interval], edges[interval + 1]
         share = random.random_sample(len(levels))
         with np.errstate(invalid="ignore"):
             inside = high - share * (high - low)
@@ -93,6 +93,6 @@ def decode_levels(
 
 
 def _laplace(counts: NDArray[Any], alpha: float) -> NDArray[np.float64]:
-    """Smoothed shares down each column of a table of counts."""
+    """Convert counts to smoothed shares along the first axis."""
     shares: NDArray[np.float64] = (counts + alpha) / (counts.sum(axis=0) + alpha * len(counts))
     return shares

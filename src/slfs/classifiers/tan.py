@@ -1,4 +1,4 @@
-"""TAN: tree-augmented naive Bayes; Chow-Liu trees; and naive Bayes, all over the same codes."""
+"""Naive Bayes, tree-augmented naive Bayes (TAN) and Chow-Liu trees over coded columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from slfs.selectors._shared.selection import Selection, count_edges, make_networ
 
 
 class _AllColumns(NetworkClassifier):
-    """Base of the classifiers that use every column with more than one level."""
+    """Base class of the classifiers that use every column with more than one level."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [SMOOTHING],
@@ -28,7 +28,7 @@ class _AllColumns(NetworkClassifier):
     }
 
     _dependence: ClassVar[str] = "augmented"
-    """What a column depends on: the class and its parent, or ("tree") its parent alone."""
+    """What a column depends on: the class and its parent, or ("tree") only its parent."""
 
     backoff: float | None = None
     categorical_features: Any
@@ -36,17 +36,19 @@ class _AllColumns(NetworkClassifier):
     memory_limit: int | str | None
 
     def fit(self, X: Any, y: ArrayLike) -> _AllColumns:
-        """Learn the structure and the tables.
+        """Learn the structure and estimate the probabilities.
 
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Training data.
         y : array-like of shape (n_samples,)
             Class labels.
 
         Returns
         -------
         self : object
+            The fitted classifier.
         """
         data = self._read_training_data(X, y)
         with Resources(self.n_jobs, self.memory_limit) as resources:
@@ -66,34 +68,44 @@ class _AllColumns(NetworkClassifier):
         return self
 
     def _structure(self, information: Information) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The columns in the order in which they join, and the place of each one's parent."""
+        """Return the columns in order of insertion, and the position of each one's parent."""
         n_columns = len(information.packed)
         return np.arange(n_columns), np.full(n_columns, ROOT)
 
 
 class NaiveBayes(_AllColumns):
-    """Naive Bayes over the same codes as all else here: every column depends on the class alone.
+    """Naive Bayes classifier for tables of mixed types.
 
-    Numbers are cut by MDLP, categories and missing values are levels.
+    Every column depends on the class only. Numbers are discretized by MDLP; categories and missing
+    values are levels.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Laplace smoothing.
+        Additive (Laplace) smoothing of P(class) and P(feature | class).
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to take as categories, as in `SLFS`.
+        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
+        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
+        and columns of a categorical type are always categories.
     n_jobs : int or None, default=None
-        Threads.
+        Number of threads used for coding and counting. ``None`` means 1 unless in a
+        ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
-        planes go to a temporary file. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
+        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     network_ : TreeNetwork
-        The columns below the class.
+        The network, with all columns as children of the class.
+    parents_ : ndarray of shape (n_nodes,)
+        -1 for every node: no column depends on another one.
+    n_features_in_ : int
+        Number of columns seen during ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns seen during ``fit``. Defined only when all of them are strings.
 
     Examples
     --------
@@ -119,7 +131,7 @@ class NaiveBayes(_AllColumns):
 
 
 class _SpanningTree(_AllColumns):
-    """Base of the classifiers that grow a tree over all columns."""
+    """Base class of the classifiers that learn a maximum spanning tree over all columns."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_AllColumns._parameter_constraints,
@@ -143,40 +155,49 @@ class _SpanningTree(_AllColumns):
 
 
 class TAN(_SpanningTree):
-    """Tree-augmented naive Bayes: every column depends on the class and at most one other column.
+    """Tree-augmented naive Bayes classifier (TAN).
 
-    The tree over the columns is the one with the largest sum of I(f;k|Y) (Chow and Liu, given the
-    class); it is grown from the first column by Prim's algorithm, ties: the smaller column.
+    Every column depends on the class and at most one other column. The tree over the columns maximizes
+    the sum of I(f;k|Y) over its edges. It is built from the first column with Prim's algorithm; ties:
+    the column with the smaller index.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Laplace smoothing of P(class) and P(feature | class).
+        Additive (Laplace) smoothing of P(class) and P(feature | class).
     backoff : float or None, default=5.0
-        Weight, in samples, with which P(feature | class, parent) is drawn to P(feature | class). None:
-        Laplace smoothing there as well.
+        Smoothing of P(feature | class, parent) towards P(feature | class): the weight of the latter as a
+        number of samples. ``None`` means Laplace smoothing with ``alpha`` instead.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to take as categories, as in `SLFS`.
+        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
+        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
+        and columns of a categorical type are always categories.
     n_jobs : int or None, default=None
-        Threads. The result is the same to the bit for any number.
+        Number of threads used for coding and counting. ``None`` means 1 unless in a
+        ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
-        planes go to a temporary file. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
+        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     network_ : TreeNetwork
-        The tree over the columns, drawn below the class.
-    parents_ : ndarray
-        Beside the class: the place among the nodes of ``network_`` of each one's parent; -1 for none.
+        The tree over the columns, with the class as its root.
+    parents_ : ndarray of shape (n_nodes,)
+        Index of the node of ``network_`` on which each node depends in addition to the class; -1 for
+        none.
+    n_features_in_ : int
+        Number of columns seen during ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns seen during ``fit``. Defined only when all of them are strings.
 
     Notes
     -----
-    pgmpy, bnclassify and WEKA with its entropy score build this same tree. pyAgrum drops edges below
-    half the mean strength and smooths the counts first, and WEKA's default score is another: they may
-    differ.
+    pgmpy, bnclassify and WEKA with its entropy score build the same tree. pyAgrum smooths the counts
+    first and drops edges below half the mean strength, and WEKA uses another score by default, so their
+    trees may differ.
 
     References
     ----------
@@ -204,36 +225,43 @@ class TAN(_SpanningTree):
 
 
 class ChowLiu(_SpanningTree):
-    """The tree over columns and class that explains the data best: each depends on one other alone.
+    """Chow-Liu tree classifier.
 
-    The tree is the one with the largest sum of I(f;k) over its edges, the class being one of the
-    variables (Chow and Liu). It does not favour the class, as `SLFS` and `TAN` do: only the neighbours
-    of the class in the tree speak to it. It is grown from the class by Prim's algorithm, ties: the
-    class, then the smaller column.
+    The tree over the columns and the class maximizes the sum of I(f;k) over its edges, which maximizes
+    the likelihood of the data. The class is a variable like any other, unlike in `SLFS` and `TAN`: only
+    its neighbours in the tree are used for predictions. The tree is built from the class with Prim's
+    algorithm; ties: the class, then the column with the smaller index.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Laplace smoothing of P(class), P(feature | class) and P(feature).
+        Additive (Laplace) smoothing of P(class), P(feature | class) and P(feature).
     backoff : float or None, default=5.0
-        Weight, in samples, with which P(feature | parent) is drawn to P(feature). None: Laplace
-        smoothing there as well.
+        Smoothing of P(feature | parent) towards P(feature): the weight of the latter as a number of
+        samples. ``None`` means Laplace smoothing with ``alpha`` instead.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to take as categories, as in `SLFS`.
+        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
+        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
+        and columns of a categorical type are always categories.
     n_jobs : int or None, default=None
-        Threads. The result is the same to the bit for any number.
+        Number of threads used for coding and counting. ``None`` means 1 unless in a
+        ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
-        planes go to a temporary file. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
+        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     network_ : TreeNetwork
-        The tree, its root the class.
-    parents_ : ndarray
-        The place among the nodes of ``network_`` of each one's parent; -1 for the class.
+        The tree, with the class as its root.
+    parents_ : ndarray of shape (n_nodes,)
+        Index of the node of ``network_`` on which each node depends; -1 for the class.
+    n_features_in_ : int
+        Number of columns seen during ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns seen during ``fit``. Defined only when all of them are strings.
 
     References
     ----------
@@ -264,10 +292,11 @@ def _spanning_tree(
     weight: NDArray[np.float64],
     strength: Callable[[int, NDArray[np.int64]], NDArray[np.float64]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The columns of the heaviest tree in the order in which they join, and each one's parent.
+    """Return the columns of the maximum spanning tree in order of insertion, and each one's parent.
 
-    ``weight`` is that of the edge from the class to each column, and is used up; ``strength`` is that of
-    the edges between one column and others. Ties: the class, then the smaller column.
+    ``weight`` contains the weight of the edge from the class to each column, and is overwritten;
+    ``strength`` computes the weights of the edges between one column and others. Ties: the class, then
+    the column with the smaller index.
     """
     rest = np.arange(len(weight))
     parent = np.full(len(weight), ROOT)

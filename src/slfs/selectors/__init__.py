@@ -1,9 +1,10 @@
 """One selection method per file.
 
 In: screened and packed columns. Out: a fitted selector with `support_`, `network_` and `features_`.
-Start with `base.py`, the template, and `cmim.py`, a short method. A new method is a new file with a
+Start with `base.py`, the base class, and `cmim.py`, a short method. To add a method, add a file with a
 class that derives from `BaseSelector` and is decorated with `register` from `registry.py`; the command
-line, saving, the experiments and the checks find it there. What several methods share is in `_shared`.
+line, saving, the experiments and the checks find it there. Code that several methods share is in
+`_shared`.
 """
 
 from slfs.screening.reasons import Decision, Reason

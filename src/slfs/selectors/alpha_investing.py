@@ -1,4 +1,4 @@
-"""AlphaInvesting: streaming selection by regression with a budget for errors (Zhou et al.)."""
+"""AlphaInvesting: streaming feature selection with linear regression (Zhou et al.)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from slfs.selectors.registry import register
 
 @dataclass
 class _Investment:
-    """The regression so far: an orthonormal basis of its columns, what it leaves over, the wealth."""
+    """State of the regression: an orthonormal basis of its columns, the residual and the wealth."""
 
     wealth: float
     basis: NDArray[np.float64]
@@ -36,39 +36,47 @@ class _Investment:
 
 @register("alpha-investing")
 class AlphaInvesting(StreamSelector):
-    """Add a feature to a linear regression on the class codes while its p-value can be afforded.
+    """Select features online by alpha-investing.
 
-    The i-th column (the constant is the first) is tested at the level w / (2 i), w being the wealth. A
-    feature that is added earns ``payout`` less the level; one that is not costs the level. The p-value
-    of a feature that lowers the sum of squares from A to B is exp((B - A) / (2 A / N)), as in the
-    authors' LOFS. Features are taken in the order of the columns, as numbers: missing values as the
-    mean, categories as their codes.
+    Features are added, in the order of the columns, to a linear regression on the class codes. The i-th
+    column (the constant is the first) is tested at the level w / (2 i), where w is the current wealth. A
+    feature whose p-value is below the level is selected and raises the wealth by ``payout`` minus the
+    level; any other feature lowers the wealth by the level. The p-value of a feature that reduces the
+    residual sum of squares from A to B is exp((B - A) / (2 A / N)), as in the authors' LOFS. Columns
+    enter as numbers: missing values are replaced by the mean, categories by their codes.
 
     Parameters
     ----------
     wealth : float, default=0.5
-        Wealth at the start.
+        Initial wealth. More wealth means higher significance levels at the start.
     payout : float, default=0.5
-        What a feature earns.
+        Amount by which a selected feature raises the wealth, before the level is subtracted.
     n_features_to_select : int, float or "auto", default="auto"
-        Maximum number of features, or share of the columns; "auto": all that the method selects. If the
-        method selects more, the most relevant ones are kept.
+        Maximum number of features to select, or share of the columns. ``"auto"`` keeps all features that
+        the method selects; otherwise the most relevant of these are kept.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to take as categories in ``features_`` and ``to_classifier``, as in `SLFS`;
-        the regression sees their numbers.
+        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
+        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
+        and columns of a categorical type are always categories. This changes ``features_`` and
+        ``to_classifier``; the regression uses the numbers of numeric columns in any case.
     n_jobs : int or None, default=None
-        Threads that code the columns.
+        Number of threads used for coding and counting. ``None`` means 1 unless in a
+        ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
-        planes go to a temporary file. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
+        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_features_,)
-        Selected columns in the order of arrival.
+        Selected columns, in order of arrival.
     selection_scores_ : ndarray of shape (n_features_,)
-        Their p-values.
-    support_, network_, features_, n_features_
+        p-value of each selected column when it was added to the regression.
+    scores_ : ndarray of shape (n_features_in_,)
+        Relevance I(f;Y) of every column, in nats.
+    pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
+        p-value of independence from the class of every column, and the corresponding q-value.
+    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
         As in `SLFS`.
 
     References
@@ -108,7 +116,7 @@ class AlphaInvesting(StreamSelector):
         self.memory_limit = memory_limit
 
     def _judge(self) -> Judge:
-        return keep_all  # every column is a step of the wealth
+        return keep_all  # every column changes the wealth
 
     def _arrive(
         self,
@@ -119,7 +127,7 @@ class AlphaInvesting(StreamSelector):
     ) -> _Investment:
         state = self._start(information) if memory is None else memory
         for f in columns.tolist():
-            # 1. what may be spent on this feature
+            # 1. the level at which this feature is tested
             state.n_seen += 1
             level = state.wealth / (2 * state.n_seen)
             # 2. the p-value of adding it to the regression
@@ -127,7 +135,7 @@ class AlphaInvesting(StreamSelector):
             error = float(state.residual @ state.residual)
             gain = float(direction @ state.residual) ** 2
             p_value = math.exp(-gain * len(state.residual) / (2 * error)) if error > 0 else 1.0
-            # 3. earn or pay
+            # 3. select it or not, and update the wealth
             if p_value < level:
                 state.wealth += self.payout - level
                 state.basis = np.column_stack([state.basis, direction])
@@ -151,9 +159,9 @@ class AlphaInvesting(StreamSelector):
 
 
 def _orthogonal(values: NDArray[np.float64], basis: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The part of a column that the basis does not span, of length 1; 0 if there is none."""
+    """Return the normalized part of a column that is orthogonal to the basis; 0 if there is none."""
     size = float(np.linalg.norm(values))
-    for _ in range(2):  # twice is enough against rounding
+    for _ in range(2):  # a second pass removes the rounding errors of the first
         values = values - basis @ (basis.T @ values)
     rest = float(np.linalg.norm(values))
     return values / rest if rest > 1e-10 * size else np.zeros_like(values)

@@ -1,7 +1,7 @@
-"""The template of every selector: a table and its classes -> support, network, one record per column.
+"""Base class of all selectors: a table and its classes -> support, network, one record per column.
 
-A selector says which columns are dropped from their own facts (`_judge`) and what it selects among the
-others (`_select`). Everything public is written once, here.
+A selector defines which columns are dropped on their own (`_judge`) and which of the others are selected
+(`_select`). Everything public is implemented once, here.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
-    """Base of the selectors: see `SLFS` for what each attribute holds."""
+    """Base class of the selectors; see `SLFS` for the fitted attributes."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
@@ -59,15 +59,15 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     memory_limit: int | str | None = None
 
     def _judge(self) -> Judge:
-        """What decides about each column alone; see `slfs.screening.judging`."""
+        """Return the function that decides about each column alone; see `slfs.screening.judging`."""
         return drop_uninformative
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
-        """Choose among the packed columns."""
+        """Select among the packed columns."""
         raise NotImplementedError
 
     def _cut_points(self, data: TrainingData, resources: Resources) -> Cuts | None:  # noqa: ARG002
-        """Where to cut the columns of numbers; None: by MDLP."""
+        """Return the cut points of the columns of numbers; None means MDLP."""
         return None
 
     def fit(self, X: Any, y: ArrayLike) -> BaseSelector:
@@ -76,14 +76,15 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Numbers are discretised by MDLP; strings, booleans and categories are used as they are;
-            missing values are a level of their own.
+            Training data. Numbers are discretized by MDLP; strings, booleans and categories are used as
+            they are; missing values are a separate level.
         y : array-like of shape (n_samples,)
             Class labels.
 
         Returns
         -------
         self : object
+            The fitted selector.
         """
         data = self._read_training_data(X, y)
         with Resources(self.n_jobs, self.memory_limit) as resources:
@@ -105,7 +106,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self._set_fitted(information, facts, selection, data.target.classes, data.target.name)
 
     def _n_wanted(self, n_columns: int) -> int | None:
-        """How many columns ``n_features_to_select`` asks for; None for "auto"."""
+        """Return ``n_features_to_select`` as a number of columns; None for "auto"."""
         wanted = self.n_features_to_select
         if isinstance(wanted, str):
             return None
@@ -143,11 +144,13 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Input data.
 
         Returns
         -------
         X_selected : array or sparse matrix of shape (n_samples, n_features_)
-            A dataframe where ``set_output`` asks for one; its columns keep their types.
+            The selected columns, in the order of the table. A dataframe if ``set_output`` was used to
+            request one; its columns keep their types.
         """
         if isinstance(X, ColumnSource) or is_dask(X):
             table: Any = self._read_new_data(X)
@@ -158,7 +161,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         validate_data(self, X, reset=False, skip_check_array=True)
         frame = nw.from_native(X, eager_only=True)
         container = get_output_config("transform", self)["dense"]
-        if self.n_features_ == 0 and container != "polars":  # polars has no rows without columns
+        if self.n_features_ == 0 and container != "polars":  # a polars frame without columns has no rows
             return self._transform(
                 np.empty(frame.shape) if container == "default" else frame.to_pandas()
             )
@@ -170,7 +173,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def to_classifier(
         self, *, structure: str = "linked", alpha: float = 1.0, backoff: float | None = 5.0
     ) -> BNSLFS:
-        """Make a fitted classifier from the counts of the selection, without the data.
+        """Create a fitted classifier from the counts of the selected columns, without the data.
 
         Parameters
         ----------
@@ -184,6 +187,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         Returns
         -------
         classifier : BNSLFS
+            The fitted classifier.
         """
         from slfs.classifiers.bnslfs import BNSLFS
 
@@ -196,13 +200,13 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         Parameters
         ----------
         column : str or int
-            Its name, or its index in the table.
+            Name of the column, or its index in the table.
 
         Returns
         -------
         text : str
-            A sentence; for a selected column one more, on the evidence that it depends on the class. See
-            `slfs.evaluation` for the tests behind it.
+            One sentence; for a selected column a second one about the evidence that it depends on the
+            class. See `slfs.evaluation` for the tests that are used.
         """
         check_is_fitted(self)
         index = self._column_index(column)
@@ -213,26 +217,27 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         return f"{sentence} {sentences.evidence(record['p_value'], record['q_value'])}".rstrip()
 
     def _figures_of(self, index: int) -> dict[str, Any]:
-        """What a sentence about a column may mention."""
+        """Return the figures that a sentence about a column may mention."""
         share = float(self.scores_[index]) / self._class_entropy()
         return {**self._shared_figures(), "relevance_share": share, **self._figures.get(index, {})}
 
     def _shared_figures(self) -> dict[str, Any]:
-        """What a sentence about any column may mention: the parameters and the number selected."""
+        """Return the figures for all columns: the parameters and the number of selected columns."""
         return {**self.get_params(deep=False), "n_features_": self.n_features_}
 
     def _class_entropy(self) -> float:
-        """H(Y) in nats."""
+        """Return H(Y) in nats."""
         shares = self.network_counts_.class_totals / self.network_counts_.class_totals.sum()
         return -float((shares * np.log(shares)).sum())
 
     def _column_index(self, column: str | int) -> int:
-        """The index in the table of a column given by name or index (negative: from the end)."""
+        """Return the index of a column given by name or index (negative: from the end)."""
         names = self.features_["name"]
         if isinstance(column, Integral):
             if not -len(names) <= column < len(names):
                 raise ValueError(
-                    f"There is no column {column}: X had {len(names)} columns, 0 to {len(names) - 1}."
+                    f"There is no column {column}: X had {len(names)} columns. Use an index from 0 to "
+                    f"{len(names) - 1}."
                 )
             return int(column) % len(names)
         indices = np.flatnonzero(names == column)
@@ -245,7 +250,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         return int(indices[0])
 
     def _html_repr(self) -> str:
-        """What a notebook shows: scikit-learn's diagram and, once fitted, the tree."""
+        """Return the HTML for notebooks: scikit-learn's diagram and, once fitted, the tree."""
         diagram: str = estimator_html_repr(self)
         return diagram + self.network_._repr_html_() if self.__sklearn_is_fitted__() else diagram
 

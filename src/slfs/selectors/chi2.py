@@ -1,4 +1,4 @@
-"""Chi2: discretise and select by merging intervals while the data stay consistent (Liu & Setiono)."""
+"""Chi2: discretization and feature selection by merging intervals (Liu & Setiono)."""
 
 from __future__ import annotations
 
@@ -31,49 +31,57 @@ from slfs.selectors.registry import register
 from slfs.tables.table import Table
 
 _LEVELS = [0.5, 0.4, 0.3, 0.2] + [m * 10.0**-e for e in range(1, 12) for m in (1.0, 0.5, 0.2)]
-"""Falling levels of significance; after the last one all intervals are merged."""
+"""Decreasing significance levels; after the last one all intervals are merged."""
 
 
 @register("chi2")
 class Chi2(BaseSelector):
-    """Merge alike intervals of each column of numbers; columns left with one interval are dropped.
+    """Select features by merging intervals with the Chi2 algorithm.
 
-    Neighbouring intervals with the least chi-square are merged, at a falling level of significance,
-    first for all columns together and then for each in turn, as long as the rate of inconsistency stays
-    at most ``delta``: the share of samples that agree in all intervals with others, but not with the
-    majority of these in the class. Categorical columns stay as they are.
+    Adjacent intervals of each numeric column with the smallest chi-squared statistic are merged, at
+    decreasing significance levels, first for all columns together and then for each column in turn. This
+    goes on while the inconsistency rate is at most ``delta``: the share of samples that have the same
+    intervals in all columns as other samples, but not the majority class of these. Numeric columns with
+    a single remaining interval are dropped. Categorical columns are not changed.
 
     Parameters
     ----------
     delta : float, default=0.05
-        Largest rate of inconsistency, at most half the share of all classes but the largest. Where the
-        raw data are less consistent already, their own rate.
+        Maximum inconsistency rate. It is limited to half the share of samples outside the largest class,
+        and raised to the inconsistency rate of the raw data if that is larger.
     n_features_to_select : int, float or "auto", default="auto"
-        Maximum number of features, or share of the columns; "auto": all that the method selects. If the
-        method selects more, the first ones are kept.
+        Maximum number of features to select, or share of the columns. ``"auto"`` keeps all features that
+        the method selects; otherwise those of these with the largest statistic are kept.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to take as categories, as in `SLFS`.
+        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
+        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
+        and columns of a categorical type are always categories.
     n_jobs : int or None, default=None
-        Threads that code the columns.
+        Number of threads used for coding and counting. ``None`` means 1 unless in a
+        ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
-        planes go to a temporary file. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
+        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
 
     Attributes
     ----------
     cut_points_ : list of ndarray
-        Rising cut points of each column; empty for a categorical one.
+        Cut points of each column in increasing order; empty for categorical columns.
     indices_ : ndarray of shape (n_features_,)
-        Selected columns by falling chi-square of their final intervals and the classes.
+        Selected columns, by decreasing chi-squared statistic of the final intervals and the classes.
     selection_scores_ : ndarray of shape (n_features_,)
-        These statistics.
-    support_, network_, features_, n_features_
+        This statistic of each selected column.
+    scores_ : ndarray of shape (n_features_in_,)
+        Relevance I(f;Y) of every column, in nats.
+    pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
+        p-value of independence from the class of every column, and the corresponding q-value.
+    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
         As in `SLFS`.
 
     Notes
     -----
-    The paper leaves the steps of the level open; here 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, ...
-    A column has at most 255 intervals from the start.
+    The paper does not specify the significance levels; here they are 0.5, 0.4, 0.3, 0.2, 0.1, 0.05,
+    0.02, 0.01, and so on. Columns with more than 255 intervals are merged to 255 at the start.
 
     References
     ----------
@@ -119,8 +127,8 @@ class Chi2(BaseSelector):
         patterns = _fixed_patterns(data, ~mergeable, resources)
         _merge_while_consistent(columns, patterns, data.layout, self.delta)
         self.cut_points_ = [np.empty(0)] * data.table.n_features
-        for place, column in zip(np.flatnonzero(mergeable), columns, strict=True):
-            self.cut_points_[place] = column.cut_points()
+        for index, column in zip(np.flatnonzero(mergeable), columns, strict=True):
+            self.cut_points_[index] = column.cut_points()
         return self.cut_points_
 
     def _judge(self) -> Judge:
@@ -134,21 +142,21 @@ class Chi2(BaseSelector):
 
 @dataclass
 class _Column:
-    """A column of numbers as it is merged: its distinct values, their intervals, the class counts."""
+    """The state of a numeric column during merging: distinct values, intervals and class counts."""
 
     values: NDArray[np.float64]
-    rank: NDArray[np.int64]  # place of each sample's value, len(values) for a missing one
-    interval: NDArray[np.int64]  # of each value
-    counts: NDArray[np.int64]  # of each interval and class
+    rank: NDArray[np.int64]  # index of each sample's value, len(values) for a missing value
+    interval: NDArray[np.int64]  # interval of each value
+    counts: NDArray[np.int64]  # class counts of each interval
 
     def merged(self, threshold: float) -> _Column:
-        """The same column with all neighbours merged whose chi-square is below a threshold."""
+        """Merge the adjacent intervals whose chi-squared statistic is below a threshold."""
         counts, group = self.counts.copy(), np.empty(len(self.counts), np.int64)
         left = merge_intervals(counts, threshold, MAX_LEVELS, group)
         return _Column(self.values, self.rank, group[self.interval], counts[:left])
 
     def pattern(self, key: np.uint64) -> NDArray[np.uint64]:
-        """What the column adds to the pattern of each sample."""
+        """Return what the column adds to the pattern of each sample."""
         interval = np.append(self.interval, len(self.counts)).astype(np.uint64) + np.uint64(1)
         return _mix(interval * key)[self.rank]
 
@@ -161,30 +169,30 @@ class _Column:
 def _merge_while_consistent(
     columns: list[_Column], patterns: NDArray[np.uint64], layout: SampleLayout, delta: float
 ) -> None:
-    """Merge the intervals of all columns, in place, in the two phases of the paper."""
+    """Merge the intervals of all columns in place, in the two phases of the paper."""
     n_freedom = layout.n_classes - 1
     thresholds = [*(float(chdtri(n_freedom, level)) for level in _LEVELS), np.inf]
     keys = _mix(np.arange(1, len(columns) + 1).astype(np.uint64)) | np.uint64(1)
 
-    def together(some: list[_Column]) -> NDArray[np.uint64]:
-        whole = patterns.copy()
+    def combined(some: list[_Column]) -> NDArray[np.uint64]:
+        total = patterns.copy()
         for column, key in zip(some, keys, strict=True):
-            whole += column.pattern(key)
-        return whole
+            total += column.pattern(key)
+        return total
 
     columns[:] = [column.merged(-1.0) for column in columns]
     minority = 1 - layout.totals.max() / layout.n_samples
-    allowed = max(min(delta, minority / 2), _inconsistency(together(columns), layout))
-    # Phase 1: all columns at the same level, as low as consistency allows
+    allowed = max(min(delta, minority / 2), _inconsistency(combined(columns), layout))
+    # Phase 1: the same significance level for all columns, decreased while the data are consistent
     step = 0
     while step < len(thresholds):
         tried = [column.merged(thresholds[step]) for column in columns]
-        if _inconsistency(together(tried), layout) > allowed:
+        if _inconsistency(combined(tried), layout) > allowed:
             break
         columns[:] = tried
         step += 1
-    # Phase 2: each column at its own level, in turn
-    whole = together(columns)
+    # Phase 2: a significance level of its own for each column, in turn
+    total = combined(columns)
     steps = dict.fromkeys((j for j, c in enumerate(columns) if len(c.counts) > 1), step)
     while steps:
         for j, own in list(steps.items()):
@@ -192,20 +200,20 @@ def _merge_while_consistent(
                 del steps[j]
                 continue
             merged = columns[j].merged(thresholds[own])
-            changed = whole - columns[j].pattern(keys[j]) + merged.pattern(keys[j])
+            changed = total - columns[j].pattern(keys[j]) + merged.pattern(keys[j])
             if _inconsistency(changed, layout) > allowed:
                 del steps[j]
             else:
-                columns[j], whole, steps[j] = merged, changed, own + 1
+                columns[j], total, steps[j] = merged, changed, own + 1
 
 
 def _read_column(table: Table, column: int, layout: SampleLayout) -> _Column:
     numbers = table.number_block(np.array([column]), layout.order).dense()[0]
     present = ~np.isnan(numbers)
-    values, place = np.unique(numbers[present], return_inverse=True)
+    values, index = np.unique(numbers[present], return_inverse=True)
     rank = np.full(len(numbers), len(values))
-    rank[present] = place
-    cells = place * layout.n_classes + layout.labels[present]
+    rank[present] = index
+    cells = index * layout.n_classes + layout.labels[present]
     counts = np.bincount(cells, minlength=len(values) * layout.n_classes)
     return _Column(values, rank, np.arange(len(values)), counts.reshape(len(values), layout.n_classes))
 
@@ -213,7 +221,7 @@ def _read_column(table: Table, column: int, layout: SampleLayout) -> _Column:
 def _fixed_patterns(
     data: TrainingData, fixed: NDArray[np.bool_], resources: Resources
 ) -> NDArray[np.uint64]:
-    """What the columns that are not merged add to the pattern of each sample."""
+    """Return what the columns that are not merged add to the pattern of each sample."""
     patterns = np.zeros(data.table.n_samples, np.uint64)
     if not fixed.any():
         return patterns
@@ -231,16 +239,16 @@ def _drop_cut(facts: ColumnFacts) -> NDArray[np.int8]:
 
 
 def _inconsistency(patterns: NDArray[np.uint64], layout: SampleLayout) -> float:
-    """The share of samples that are not of the most frequent class of their pattern."""
-    _, place = np.unique(patterns, return_inverse=True)
-    cells = np.bincount(place * layout.n_classes + layout.labels, minlength=0)
+    """Return the share of samples that do not have the most frequent class of their pattern."""
+    _, index = np.unique(patterns, return_inverse=True)
+    cells = np.bincount(index * layout.n_classes + layout.labels, minlength=0)
     cells = np.append(cells, np.zeros(-len(cells) % layout.n_classes, np.int64))
     majority = cells.reshape(-1, layout.n_classes).max(axis=1).sum()
     return float(1 - majority / layout.n_samples)
 
 
 def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scatter 64-bit words, so that sums of them stand for the sets that they are made of."""
+    """Hash 64-bit words, so that different sets of words have different sums."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))

@@ -1,4 +1,4 @@
-"""Chi2Ranking: rank features by the chi-square statistic with the class."""
+"""Chi2Ranking: feature selection by the chi-squared statistic with the class."""
 
 from __future__ import annotations
 
@@ -15,33 +15,41 @@ from slfs.selectors.registry import register
 
 @register("chi2-ranking")
 class Chi2Ranking(BaseSelector):
-    """Keep the features whose levels depart most from independence of the class.
+    """Select the features with the largest chi-squared statistic.
 
-    The score is Pearson's chi-square statistic of the table of levels and classes. Unlike scikit-learn's
-    ``chi2``, which sums the values of a feature as if they were counts, this is the statistic of the
-    contingency table, so any kind of column can be ranked. Redundancy is not looked at.
+    The score is Pearson's chi-squared statistic of the contingency table of levels and classes. Unlike
+    scikit-learn's ``chi2``, which sums the values of a feature as if they were counts, it can be
+    computed for any kind of column. Redundancy between features is not considered.
 
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
-        Number of features, share of the columns, or "auto": those whose p-value, by Bonferroni's
-        correction for the number of columns, is below 0.05. MDLP has seen the class, so on numbers this
-        is a ranking with a cut, not a test.
+        Number of features to select, or share of the columns. ``"auto"`` selects the features whose
+        p-value, with Bonferroni's correction for the number of columns, is below 0.05. MDLP uses the
+        class to cut columns of numbers, so for these the p-value is a threshold for the ranking rather
+        than a valid test.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to take as categories, as in `SLFS`.
+        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
+        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
+        and columns of a categorical type are always categories.
     n_jobs : int or None, default=None
-        Threads.
+        Number of threads used for coding and counting. ``None`` means 1 unless in a
+        ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
-        planes go to a temporary file. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
+        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_features_,)
-        Selected columns by falling statistic; ties: the smaller column.
+        Selected columns, by decreasing statistic; ties: the column with the smaller index.
     selection_scores_ : ndarray of shape (n_features_,)
-        Their statistics.
-    support_, network_, features_, n_features_
+        Chi-squared statistic of each selected column.
+    scores_ : ndarray of shape (n_features_in_,)
+        Relevance I(f;Y) of every column, in nats.
+    pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
+        p-value of independence from the class of every column, and the corresponding q-value.
+    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
         As in `SLFS`.
 
     References

@@ -1,4 +1,4 @@
-"""FCBF: fast correlation-based filter (Yu & Liu)."""
+"""FCBF: feature selection with the fast correlation-based filter (Yu & Liu)."""
 
 from __future__ import annotations
 
@@ -19,37 +19,42 @@ from slfs.selectors.registry import register
 
 @register("fcbf")
 class FCBF(BaseSelector):
-    """Keep the features that no more relevant feature makes superfluous.
+    """Select features with the fast correlation-based filter (FCBF).
 
-    Correlation is the symmetrical uncertainty SU(f,k) = 2 I(f;k) / (H(f) + H(k)). Going from the most to
-    the least relevant feature, each kept feature p removes every later feature q with
-    SU(p,q) >= SU(q,Y).
+    Correlation is measured by the symmetrical uncertainty SU(f,k) = 2 I(f;k) / (H(f) + H(k)). Features
+    are processed by decreasing SU(f,Y); each selected feature p removes every later feature q with
+    SU(p,q) >= SU(q,Y) as redundant.
 
     Parameters
     ----------
     delta : float, default=0.0
-        Features with SU(f,Y) <= delta are irrelevant.
+        Features with SU(f,Y) <= ``delta`` are dropped as irrelevant.
     n_features_to_select : int, float or "auto", default="auto"
-        Maximum number of features, or share of the columns; "auto": all that the method selects. If the
-        method selects more, the first ones are kept.
+        Maximum number of features to select, or share of the columns. ``"auto"`` keeps all features that
+        the method selects; otherwise those of these with the largest SU(f,Y) are kept.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to take as categories, as in `SLFS`.
+        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
+        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
+        and columns of a categorical type are always categories.
     n_jobs : int or None, default=None
-        Threads. The result is the same to the bit for any number.
+        Number of threads used for coding and counting. ``None`` means 1 unless in a
+        ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
-        planes go to a temporary file. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
+        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_features_,)
-        Selected columns by falling SU(f,Y).
+        Selected columns, by decreasing SU(f,Y).
     selection_scores_ : ndarray of shape (n_features_,)
-        Their SU(f,Y).
-    features_ : recarray of shape (n_features_in_,)
-        One record for each column; ``lost_to`` names the feature that removed it.
-    support_, network_, features_, n_features_
-        As in `SLFS`.
+        SU(f,Y) of each selected column.
+    scores_ : ndarray of shape (n_features_in_,)
+        Relevance I(f;Y) of every column, in nats.
+    pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
+        p-value of independence from the class of every column, and the corresponding q-value.
+    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
+        As in `SLFS`. The field ``lost_to`` of ``features_`` is the feature that removed a redundant one.
 
     References
     ----------
@@ -86,7 +91,7 @@ class FCBF(BaseSelector):
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:  # noqa: ARG002
         relevance = class_uncertainty(information)
-        # 1. relevant features, by falling SU(f,Y); ties: the smaller column
+        # 1. relevant features, by decreasing SU(f,Y); ties: the column with the smaller index
         order = np.argsort(-relevance, kind="stable")
         rest = order[relevance[order] > self.delta]
         low = Decision(Reason.LOW_UNCERTAINTY)
@@ -94,10 +99,10 @@ class FCBF(BaseSelector):
         kept: list[int] = []
         lost_to: dict[int, int] = {}
         while len(rest):
-            # 2. the first one left is predominant
+            # 2. the first remaining one is predominant
             p, rest = int(rest[0]), rest[1:]
             kept.append(p)
-            # 3. it removes the columns that are closer to it than to the class
+            # 3. it removes the columns whose SU with it is at least their SU with the class
             removed = symmetrical_uncertainty(information, p, rest) >= relevance[rest]
             lost_to.update(dict.fromkeys(rest[removed].tolist(), p))
             rest = rest[~removed]
@@ -109,7 +114,7 @@ class FCBF(BaseSelector):
 
 
 def class_uncertainty(information: Information) -> NDArray[np.float64]:
-    """SU(f,Y) of every packed column."""
+    """Compute SU(f,Y) of every packed column."""
     classes = information.packed.layout.totals / information.packed.layout.n_samples
     entropy = -(classes * np.log(classes)).sum()
     uncertainty: NDArray[np.float64] = 2 * information.relevance / (information.entropy + entropy)
@@ -119,7 +124,7 @@ def class_uncertainty(information: Information) -> NDArray[np.float64]:
 def symmetrical_uncertainty(
     information: Information, f: int, others: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """SU(f,k) = 2 I(f;k) / (H(f) + H(k)) for each k of ``others``."""
+    """Compute SU(f,k) = 2 I(f;k) / (H(f) + H(k)) for each k in ``others``."""
     shared = information.mutual_information(f, others)
     uncertainty: NDArray[np.float64] = (
         2 * shared / (information.entropy[f] + information.entropy[others])

@@ -1,4 +1,4 @@
-"""JMI: joint mutual information (Yang & Moody)."""
+"""JMI: feature selection by joint mutual information (Yang & Moody)."""
 
 from __future__ import annotations
 
@@ -14,31 +14,41 @@ Floats = NDArray[np.float64]
 
 @register("jmi")
 class JMI(GreedySelector):
-    """Take the features that tell most about the class together with each of those taken.
+    """Select features with maximal joint mutual information (JMI).
 
-    The next feature has the largest sum over the features s already taken of I(f,s;Y).
+    Features are selected one after another. The next feature maximizes the sum of I(f,s;Y), the
+    information of the pair (f, s) about the class, over the features s already selected.
 
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
-        Most features to take, the same as a share of the columns, or as many as pay: "auto" leaves out
-        what does not earn the description of its own table, 2 N I(f;Y) <= (d-1)(c-1) log N, and stops
-        before the first feature that does not beside some feature already taken, with I(f;Y|s).
+        Number of features to select, or share of the columns. ``"auto"`` stops at the first feature
+        whose information does not exceed the cost of its parameters (MDL), alone or given any selected
+        feature: 2 N I <= (d-1)(c-1) log N, where I is I(f;Y) or I(f;Y|s), d the number of levels, c the
+        number of classes and N the number of samples.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to take as categories, as in `SLFS`.
+        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
+        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
+        and columns of a categorical type are always categories.
     n_jobs : int or None, default=None
-        Threads. The result is the same to the bit for any number.
+        Number of threads used for coding and counting. ``None`` means 1 unless in a
+        ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
-        planes go to a temporary file. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
+        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_features_,)
-        Selected columns in the order in which they were taken.
+        Selected columns, in order of selection.
     selection_scores_ : ndarray of shape (n_features_,)
-        What each scored when it was taken, in nats.
-    support_, network_, features_, n_features_
+        Sum of I(f,s;Y) of each selected column when it was selected, in nats; the relevance for the
+        first one.
+    scores_ : ndarray of shape (n_features_in_,)
+        Relevance I(f;Y) of every column, in nats.
+    pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
+        p-value of independence from the class of every column, and the corresponding q-value.
+    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
         As in `SLFS`.
 
     References
@@ -55,7 +65,7 @@ class JMI(GreedySelector):
     """
 
     def _bounded(self) -> bool:
-        return False  # sums over the columns taken
+        return False  # a sum over the selected columns may exceed the relevance
 
     def _begin(self, relevance: Floats) -> Floats:
         return np.zeros(len(relevance))

@@ -1,4 +1,4 @@
-"""OSFS: online streaming feature selection (Wu et al.)."""
+"""OSFS: online streaming feature selection with tests of conditional independence (Wu et al.)."""
 
 from __future__ import annotations
 
@@ -10,50 +10,60 @@ from slfs.selectors.registry import register
 
 @register("osfs")
 class OSFS(MarkovBlanketSelector):
-    """Keep the features that no few others make independent of the class, as they arrive.
+    """Select features online with conditional independence tests (OSFS).
 
-    A new feature that depends on the class joins the set; then each feature of the set leaves it if it
-    is independent of the class given some subset of the others. Tests look at levels: numbers are cut
-    by MDLP.
+    Features arrive in the order of the columns. A feature that depends on the class is added to the
+    selected set; then every feature of the set that is independent of the class given some subset of the
+    others is removed. Tests on levels use the intervals of MDLP for columns of numbers.
 
     Parameters
     ----------
     alpha : float, default=0.01
-        Level of the tests of independence.
+        Significance level of the independence tests.
     max_conditioning : int, default=3
-        Most features in a conditioning set.
+        Maximum number of features in a conditioning set.
     statistic : {"g2", "chi2", "fisher_z"}, default="g2"
-        Likelihood ratio, Pearson's with the correction of LOFS, or Fisher's z of the partial correlation
-        of the raw numbers with the class codes.
+        Test statistic. ``"g2"`` is the likelihood ratio, ``"chi2"`` Pearson's statistic with the
+        correction of LOFS, ``"fisher_z"`` Fisher's z of the partial correlation between the raw numbers
+        and the class codes.
     samples_per_df : float, default=5.0
-        With fewer samples than this for each degree of freedom two variables count as independent
-        without a test, as in the authors' LOFS. On small data this throws features away whatever they
-        say, and the result depends on the order of arrival. 0 turns the rule off.
+        Minimum number of samples per degree of freedom. With fewer samples the test is skipped and the
+        feature is treated as independent of the class, as in the authors' LOFS. On small datasets this
+        drops features without a test, and the result depends on the order of the columns. 0 disables
+        the rule.
     degrees_of_freedom : {"full", "adjusted"}, default="full"
-        Of a test on levels: all cells of the table, as in LOFS, or less those that are empty.
+        Degrees of freedom of a test on levels. ``"full"`` counts all cells of the table, as in LOFS;
+        ``"adjusted"`` does not count levels and classes that do not occur.
     n_features_to_select : int, float or "auto", default="auto"
-        Maximum number of features, or share of the columns; "auto": all that the method selects. If the
-        method selects more, the most relevant ones are kept.
+        Maximum number of features to select, or share of the columns. ``"auto"`` keeps all features that
+        the method selects; otherwise the most relevant of these are kept.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to take as categories, as in `SLFS`.
+        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
+        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
+        and columns of a categorical type are always categories.
     n_jobs : int or None, default=None
-        Threads that code the columns.
+        Number of threads used for coding and counting. ``None`` means 1 unless in a
+        ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
-        planes go to a temporary file. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
+        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_features_,)
-        Selected columns in the order of arrival.
+        Selected columns, in order of arrival.
     selection_scores_ : ndarray of shape (n_features_,)
-        p-value of each alone with the class.
-    support_, network_, features_, n_features_
+        p-value of the unconditional independence test of each selected column with the class.
+    scores_ : ndarray of shape (n_features_in_,)
+        Relevance I(f;Y) of every column, in nats.
+    pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
+        p-value of independence from the class of every column, and the corresponding q-value.
+    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
         As in `SLFS`.
 
     See Also
     --------
-    FastOSFS : The same idea with fewer tests.
+    FastOSFS : A variant with fewer tests.
 
     References
     ----------

@@ -1,8 +1,8 @@
-"""Selectors by name: those in this package, and those of other packages.
+"""Registry of selectors: name -> class, for this package and for other installed packages.
 
 A selector class registers itself with ``@register("name")``. The modules of this package are imported
-when the list is asked for; installed packages are found through the entry point group "slfs.selectors",
-whose entries name a selector class (or a module that registers some).
+when `selectors` is first called. Installed packages are found through the entry point group
+"slfs.selectors", whose entries name a selector class (or a module that registers some).
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ def register(name: str) -> Callable[[Class], Class]:
     Parameters
     ----------
     name : str
-        Such as "fast-osfs".
+        Name of the method, for example "fast-osfs".
 
     Returns
     -------
     decorator : callable
+        Registers a class and returns it unchanged.
     """
 
     def decorate(kind: Class) -> Class:
@@ -42,7 +43,7 @@ def register(name: str) -> Callable[[Class], Class]:
         ):
             raise ValueError(
                 f"Two selectors are registered as {name!r}: {known.__module__}.{known.__qualname__} and "
-                f"{kind.__module__}.{kind.__qualname__}. Choose another name."
+                f"{kind.__module__}.{kind.__qualname__}. Choose another name for one of them."
             )
         _registered[name] = kind
         return kind
@@ -51,7 +52,7 @@ def register(name: str) -> Callable[[Class], Class]:
 
 
 def selectors() -> dict[str, type[Any]]:
-    """All registered selector classes by name, those of slfs first.
+    """Return all registered selector classes by name, those of slfs first.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def selectors() -> dict[str, type[Any]]:
 
 @functools.cache
 def _import_all() -> None:
-    """Import the modules of this package, then the entry points of others."""
+    """Import the modules of this package, then load the entry points of other packages."""
     package = importlib.import_module("slfs.selectors")
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"slfs.selectors.{module.name}")

@@ -1,4 +1,4 @@
-"""SAOLA: scalable and accurate online feature selection (Yu et al.), the pairwise online rule."""
+"""SAOLA: scalable and accurate online feature selection by pairwise comparisons (Yu et al.)."""
 
 from __future__ import annotations
 
@@ -19,34 +19,43 @@ from slfs.selectors.registry import register
 
 @register("saola")
 class SAOLA(StreamSelector):
-    """Keep the features that no other one of the set makes superfluous, as they arrive.
+    """Select features online by pairwise comparisons (SAOLA).
 
-    Correlation is the symmetrical uncertainty SU. A new feature f meets the kept features k one after
-    another: if k is at least as relevant and SU(f,k) >= SU(f,Y), f goes; if f is at least as relevant
-    and SU(f,k) >= SU(k,Y), k goes.
+    Correlation is measured by the symmetrical uncertainty SU(f,k) = 2 I(f;k) / (H(f) + H(k)). Features
+    arrive in the order of the columns. Each new feature f is compared with the selected features k in
+    turn: if SU(k,Y) >= SU(f,Y) and SU(f,k) >= SU(f,Y), f is dropped as redundant; if SU(f,Y) >= SU(k,Y)
+    and SU(f,k) >= SU(k,Y), k is.
 
     Parameters
     ----------
     delta : float, default=0.0
-        Features with SU(f,Y) <= delta are irrelevant; pairs with SU(f,k) <= delta are not compared.
+        Features with SU(f,Y) <= ``delta`` are dropped as irrelevant; pairs with SU(f,k) <= ``delta`` are
+        not compared.
     n_features_to_select : int, float or "auto", default="auto"
-        Maximum number of features, or share of the columns; "auto": all that the method selects. If the
-        method selects more, the most relevant ones are kept.
+        Maximum number of features to select, or share of the columns. ``"auto"`` keeps all features that
+        the method selects; otherwise the most relevant of these are kept.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to take as categories, as in `SLFS`.
+        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
+        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
+        and columns of a categorical type are always categories.
     n_jobs : int or None, default=None
-        Threads that code the columns.
+        Number of threads used for coding and counting. ``None`` means 1 unless in a
+        ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
-        planes go to a temporary file. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
+        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
 
     Attributes
     ----------
     indices_ : ndarray of shape (n_features_,)
-        Selected columns in the order of arrival.
+        Selected columns, in order of arrival.
     selection_scores_ : ndarray of shape (n_features_,)
-        Their SU(f,Y).
-    support_, network_, features_, n_features_
+        SU(f,Y) of each selected column.
+    scores_ : ndarray of shape (n_features_in_,)
+        Relevance I(f;Y) of every column, in nats.
+    pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
+        p-value of independence from the class of every column, and the corresponding q-value.
+    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
         As in `SLFS`.
 
     References

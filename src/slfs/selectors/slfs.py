@@ -28,93 +28,124 @@ from slfs.selectors.registry import register
 
 @register("slfs")
 class SLFS(StreamSelector):
-    """Select features by growing a tree Bayesian network below the class.
+    """Select features by learning a tree-structured Bayesian network (SLFS).
 
-    A relevant feature becomes a child of the class if that raises the criterion J of the paper more than
-    any place below another feature would; otherwise it goes down the tree. What goes down too far is
-    redundant and dropped.
+    Features are inserted one after another into a tree whose root is the class. A relevant feature
+    becomes a child of the class if that raises the criterion J of the paper more than any position below
+    another feature; otherwise it moves down the tree, towards the features it is most redundant with.
+    Features that would be placed below ``max_depth`` are dropped as redundant.
 
     Parameters
     ----------
     relevance_weight : float, default=0.5
-        Weight of relevance against redundancy in J.
+        Weight of relevance relative to redundancy in J.
     max_depth : int or None, default=2
-        Deepest level of the tree (MAXDEPTH in the paper, which advises at most 5). None: no limit.
+        Maximum depth of the tree; deeper trees keep more redundant features (MAXDEPTH in the paper,
+        which recommends at most 5). ``None`` means no limit.
     max_children : int or None, default=15
-        Most children of the class and of any feature (NCH in the paper, which advises at most 15).
-        None: no limit.
+        Maximum number of children of the class and of each feature (NCH in the paper, which recommends
+        at most 15). ``None`` means no limit.
     n_features_to_select : int, float or "auto", default="auto"
-        Maximum number of features, or share of the columns: level by level of the tree, and within a
-        level in the order in which they joined. "auto": as many as the tree holds.
+        Maximum number of features to select, or share of the columns. ``"auto"`` keeps all features of
+        the tree; otherwise they are kept level by level, and within a level in order of insertion.
     rule : {"objective", "printed"}, default="objective"
-        "objective" puts a feature where J is largest. "printed" follows eq. 8 to 10 of the paper to the
-        letter; hardly anything can then join the class after the first feature.
+        How the position of a feature is chosen. ``"objective"`` maximizes J. ``"printed"`` uses eq. 8 to
+        10 of the paper as printed; then few features after the first one become children of the class.
     irrelevance : {"mdl", "printed", "reversed", "test"}, default="mdl"
-        When a feature is irrelevant. "mdl": it does not pay for its own table; MDLP has judged the
-        columns that it cut, the others must have 2 N I(f;Y) > (d-1)(c-1) log N. "printed": eq. 7.
-        "reversed": eq. 7 with its first inequality turned, as the text below it says. "test": a test of
-        independence on levels, or quartiles, that have not seen the class, exact where counts are small,
-        with the false discovery rate held at ``fdr``: of all columns at once (Benjamini and Hochberg),
-        or column by column with ``order="given"`` (LORD++); columns that MDLP does not cut are out all
-        the same, having one level. See `slfs.evaluation.significance`.
+        Which features are dropped as irrelevant.
+
+        - ``"mdl"``: features whose information does not exceed the cost of their parameters. Columns of
+          numbers must have a cut point accepted by MDLP, other columns 2 N I(f;Y) > (d-1)(c-1) log N.
+        - ``"printed"``: eq. 7 of the paper.
+        - ``"reversed"``: eq. 7 with its first inequality reversed, as the text of the paper describes
+          it.
+        - ``"test"``: features that are not significant at a false discovery rate of ``fdr``: Benjamini
+          and Hochberg for all columns at once, or LORD++ column by column with ``order="given"``. The
+          tests of independence use levels that do not depend on the class (quartiles of numbers) and are
+          exact for small counts; see `slfs.evaluation.significance`. Columns without an MDLP cut point
+          are also dropped, because they have a single level.
     swap : {"printed", "objective", "never"}, default="printed"
-        Whether a newcomer may take the place of a node: if it is more relevant (eq. 12), only if J of
-        the whole tree rises, or never. Used with ``order="given"`` only.
+        When an inserted feature replaces a node of the tree: if it is more relevant (``"printed"``,
+        eq. 12), only if J of the whole tree increases (``"objective"``), or never. Used with
+        ``order="given"`` only.
     order : {"conditional", "relevance", "given"}, default="conditional"
-        Who is inserted next: who tells most about the class given any single node of the tree; the most
-        relevant; or the columns as they stand. The selection depends on the order of the columns with
-        "given" only.
+        Insertion order. ``"conditional"``: the feature with the most information about the class that no
+        single node of the tree contains first; ``"relevance"``: the most relevant feature first;
+        ``"given"``: the order of the columns. The selection depends on the order of the columns with
+        ``"given"`` only.
     fdr : float, default=0.05
         False discovery rate for ``irrelevance="test"``.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to take as categories: by type (booleans), all, or a mask, indices or names.
-        Strings and categories are always categorical.
+        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
+        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
+        and columns of a categorical type are always categories.
     n_jobs : int or None, default=None
-        Threads. The result is the same to the bit for any number.
+        Number of threads used for coding and counting. ``None`` means 1 unless in a
+        ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Memory that the process may take in ``fit``, such as ``"2GiB"``: blocks become smaller, and
-        planes go to a temporary file. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
+        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
 
     Attributes
     ----------
     support_ : ndarray of shape (n_features_in_,)
-        Mask of the selected features.
-    network_ : TreeNetwork
-        The tree over them.
-    features_ : recarray of shape (n_features_in_,)
-        One record for each column: ``name``, ``role`` (one of the paper's four), ``relevance``,
-        ``entropy``, ``n_levels``, ``level`` in the tree (0 if dropped), ``parent``, ``lost_to``,
-        ``mutual_information`` and ``conditional_relevance`` with either of these, ``p_value``
-        (of independence from the class, on levels that have not seen it), ``reason``.
-        ``pandas.DataFrame(selector.features_)`` makes a table of it.
+        Mask of the selected columns.
     n_features_ : int
-        Number of selected features.
+        Number of selected columns.
     indices_ : ndarray of shape (n_features_,)
-        Selected columns in the order in which they joined.
+        Selected columns, in order of selection.
     selection_scores_ : ndarray of shape (n_features_,)
-        Their relevance I(f;Y).
+        Score of each selected column when it was selected: for SLFS its relevance I(f;Y), in nats.
+    scores_ : ndarray of shape (n_features_in_,)
+        Relevance I(f;Y) of every column, in nats.
+    pvalues_ : ndarray of shape (n_features_in_,)
+        p-value of independence from the class of every column. The tests use levels that do not depend
+        on the class: quartiles for columns of numbers.
+    qvalues_ : ndarray of shape (n_features_in_,)
+        q-value of every column: the smallest false discovery rate (Benjamini and Hochberg) at which it
+        would be significant.
+    network_ : TreeNetwork
+        The tree over the selected columns.
+    features_ : recarray of shape (n_features_in_,)
+        One record per column; ``pandas.DataFrame(selector.features_)`` converts it to a dataframe. The
+        fields are:
+
+        - ``name``: name of the column.
+        - ``role``: "strongly relevant" (child of the class), "weakly relevant, non-redundant" (deeper in
+          the tree), "redundant" or "irrelevant", as in the paper; "selected" or "outranked" for methods
+          without a tree.
+        - ``relevance``, ``entropy``: I(f;Y) and H(f), in nats.
+        - ``n_levels``: number of levels after discretization.
+        - ``level``: level in the tree, 1 for the children of the class and 0 for dropped columns.
+        - ``parent``: name of the parent in the tree; None for children of the class and dropped columns.
+        - ``lost_to``: name of the selected column that makes a dropped one redundant, or None.
+        - ``mutual_information``, ``conditional_relevance``: I(f;k) and I(f;Y|k) with the column k in
+          ``parent`` or ``lost_to``; NaN without one.
+        - ``p_value``, ``q_value``: as in ``pvalues_`` and ``qvalues_``.
+        - ``reason``: why the column was selected or dropped, in a few words; ``explain`` returns a
+          sentence.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_features_in_ : int
-        Number of columns seen in ``fit``.
+        Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where all are strings.
+        Names of the columns seen during ``fit``. Defined only when all of them are strings.
 
     See Also
     --------
-    BNSLFS : The classifier that comes with the selection.
+    BNSLFS : Classifier that uses the network of the selected features.
 
     Notes
     -----
-    With many more columns than samples MDLP cuts some columns of noise by chance, each on its own:
-    ``irrelevance="test"`` accounts for their number.
+    With many more columns than samples, MDLP finds cut points in some columns of pure noise, because
+    each column is tested on its own; ``irrelevance="test"`` accounts for the number of columns.
 
-    A feature goes below another as long as there is room, be there news in it or not: a copy of a column
-    may stand below it. ``max_depth=1`` keeps children of the class only.
+    A feature is placed below another one while there is room, even if it adds no information: a copy of
+    a column may be selected below the original. ``max_depth=1`` keeps children of the class only.
 
-    Theorem 1 of the paper looks at the edge of the swapped pair only. The terms of the grandparent and
-    of the children change too, so J of the whole tree may fall after a swap as printed;
-    ``swap="objective"`` is the sound version.
+    Theorem 1 of the paper considers only the edge of the swapped pair. The terms of the grandparent and
+    of the children change as well, so that J of the whole tree may decrease after a swap as printed;
+    ``swap="objective"`` checks the whole tree.
 
     References
     ----------
@@ -130,7 +161,7 @@ class SLFS(StreamSelector):
     >>> selector.get_feature_names_out()
     array(['petal width (cm)'], dtype=object)
     >>> selector.explain("petal width (cm)")
-    "'petal width (cm)' is kept as strongly relevant: it tells 0.955 nats about the class and ..."
+    "'petal width (cm)' is selected as strongly relevant: it has 0.955 nats of information ..."
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -185,7 +216,8 @@ class SLFS(StreamSelector):
         super()._check_streamable()
         if self.order != "given":
             raise ValueError(
-                f"order={self.order!r} looks at all columns at once. For a stream use order='given'."
+                f"order={self.order!r} needs all columns at once, but a stream has only the columns "
+                "that have arrived so far. Use order='given'."
             )
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:

@@ -1,4 +1,4 @@
-"""Stability selection: a selector on many subsamples -> the features that it chooses in most of them."""
+"""Stability selection: a selector on many subsamples -> the features selected in most of them."""
 
 from __future__ import annotations
 
@@ -41,81 +41,91 @@ from slfs.tables.table import Table
 
 Ints = NDArray[np.int64]
 Run = tuple[Ints, Ints]
-"""The columns that were selected on one subsample, and the place of each one's parent among them."""
+"""The columns that were selected on one subsample, and the position of each one's parent among them."""
 
 
 class StabilitySelection(BaseSelector):
-    """Select the features that a selector chooses again and again on subsamples of the data.
+    """Select the features that a selector selects on most subsamples of the data.
 
-    Subsamples come in pairs that share no sample, with the classes in the same shares as in the data.
-    A feature is kept if it was chosen in at least a share ``threshold`` of them.
+    The subsamples are drawn in pairs without common samples, stratified by class. A feature is selected
+    if the share of the subsamples on which the selector selects it is at least ``threshold``.
 
     Parameters
     ----------
     selector : selector or None, default=None
-        Any selector of this library; None: ``SLFS()``. Its ``n_jobs`` is not used.
+        Selector that is run on each subsample; any selector of this library. ``None`` means ``SLFS()``.
+        Its ``n_jobs`` is not used.
     n_subsamples : int, default=50
-        Number of subsamples, both of each pair counted.
+        Number of subsamples; a pair counts as two.
     fraction : float, default=0.5
-        Share of the samples in a subsample. Above 0.5 the two of a pair overlap.
+        Share of the samples in each subsample. Above 0.5 the two subsamples of a pair overlap.
     threshold : float, default=0.6
-        Share of the subsamples in which a feature must be chosen. Not used with
-        ``fdr``.
+        Minimum share of the subsamples on which a feature must be selected. Not used with ``fdr``.
     n_features_to_select : int, float or "auto", default="auto"
-        Maximum number of features, or share of the columns: the most frequently selected, ties by
-        relevance. "auto": all that are selected frequently enough.
+        Maximum number of features to select, or share of the columns. ``"auto"`` keeps all features that
+        are selected frequently enough; otherwise the most frequently selected are kept, ties by
+        relevance.
     fdr : float or None, default=None
-        Share of the kept features that may be noise. The threshold is then found with columns of noise
-        that join the table: see the notes.
+        Maximum share of the selected features that may be noise. The threshold is then calibrated with
+        columns of noise that are added to the table; see the notes.
     random_state : int, RandomState or None, default=0
-        Decides about subsamples and noise.
+        Controls the subsamples and the columns of noise.
     n_jobs : int or None, default=None
-        Threads, over the subsamples. The result is the same for any number.
+        Number of subsamples that are processed in parallel, one thread each. ``None`` means 1 unless in
+        a ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
 
     Attributes
     ----------
     support_ : ndarray of shape (n_features_in_,)
-        Mask of the kept features.
+        Mask of the selected columns.
     frequencies_ : ndarray of shape (n_features_in_,)
-        Share of the subsamples in which each column was chosen.
+        Share of the subsamples on which each column was selected.
     threshold_ : float
-        The threshold that was used; infinity if no threshold holds the false discovery rate.
+        Threshold that was used; infinity if no threshold controls the false discovery rate.
     stability_ : Stability
-        How much the subsamples agree: Nogueira's measure with a confidence interval.
+        Agreement between the subsamples: Nogueira's measure with a confidence interval.
     supports_ : sparse array of shape (n_subsamples, n_features_in_)
-        What was chosen in each subsample.
+        Mask of the columns selected on each subsample.
     edges_ : recarray
-        All edges that any subsample's network had: ``parent`` (a column, -1 for the class), ``child``
-        and ``frequency``, the most frequent first.
+        All edges of the networks of the subsamples, the most frequent first: ``parent`` (a column, -1
+        for the class), ``child`` and ``frequency``.
     network_ : TreeNetwork
-        The consensus: a tree over the kept features of the most frequent edges. An edge that would
-        close a circle gives way to the next. What it says of information is from all samples.
+        Consensus network: the tree over the selected columns that is built from the most frequent edges,
+        without those that would close a cycle. Its information values are computed on all samples.
     consensus_ : ConsensusNetwork
-        The same with frequencies, which its drawings show.
+        The same network with frequencies, which its drawings show instead of information.
     edge_frequencies_ : ndarray of shape (n_features_,)
-        That of the edge above each node of ``network_``.
+        Frequency of the edge between each node of ``network_`` and its parent.
     noise_frequencies_ : ndarray or None
-        Those of the columns of noise, with ``fdr``.
+        Share of the subsamples on which each column of noise was selected; None without ``fdr``.
     features_ : recarray of shape (n_features_in_,)
-        One record for each column, as in `SLFS`, with its ``frequency``.
-    indices_, selection_scores_ : ndarray of shape (n_features_,)
-        Kept columns by falling frequency, and these frequencies.
+        One record per column, as in `SLFS`, with the additional field ``frequency``.
+    indices_ : ndarray of shape (n_features_,)
+        Selected columns, by decreasing frequency.
+    selection_scores_ : ndarray of shape (n_features_,)
+        Frequency of each selected column.
+    scores_ : ndarray of shape (n_features_in_,)
+        Relevance I(f;Y) of every column, in nats.
+    pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
+        p-value of independence from the class of every column, and the corresponding q-value.
     n_features_, classes_, n_features_in_, feature_names_in_
         As in `SLFS`.
 
     See Also
     --------
-    slfs.measures.stability.nogueira : The measure by itself, for selections of any kind.
+    slfs.measures.stability.nogueira : The stability measure, for selections of any kind.
 
     Notes
     -----
-    With ``fdr=q`` every column gets a companion of noise: its own values with the rows
-    shuffled, all in the same way. The threshold is the smallest t with (1 + noise at t or above) /
-    max(1, columns at t or above) <= q. Because of the 1, fewer than 1/q features are never kept. This
-    is the rule of the knockoff filter, but the companions are not knockoffs. They stand for columns that
-    are independent of the class and of all others, and of these the rate is held about, not proven.
-    A column that tells about the class only what others tell as well is not noise in this sense, and
-    noise that is correlated with informative columns may pass more often.
+    With ``fdr=q`` a column of noise is added for every column: a copy with the rows permuted, with the
+    same permutation for all columns. The threshold is the smallest t with (1 + number of noise columns
+    with frequency >= t) / max(1, number of columns with frequency >= t) <= q. Because of the 1, either
+    no features or at least 1/q features are selected. This is the rule of the knockoff filter, but
+    permuted columns are not knockoffs. They represent columns that are independent of the class and of
+    all other columns; for these the false discovery rate is controlled approximately, without a proof. A
+    column that contains only information about the class which other columns contain as well is not
+    noise in this sense, and noise that is correlated with informative columns may be selected more
+    often.
 
     References
     ----------
@@ -183,18 +193,18 @@ class StabilitySelection(BaseSelector):
 
     @property
     def categorical_features(self) -> Any:
-        """Those of the selector."""
+        """The ``categorical_features`` of the selector."""
         return self._inner().categorical_features
 
     @property
     def memory_limit(self) -> int | str | None:  # type: ignore[override]
-        """That of the selector; with one, subsamples are worked on one after another."""
+        """The ``memory_limit`` of the selector; with a limit, subsamples are processed sequentially."""
         limit: int | str | None = self._inner().memory_limit
         return limit
 
     @property
     def supports_(self) -> sparse.csr_array:
-        """What was chosen in each subsample: a sparse array of booleans, one row a subsample."""
+        """Mask of the columns selected on each subsample, one row per subsample."""
         check_is_fitted(self)
         shape = (len(self._starts) - 1, self.n_features_in_)
         ones = np.ones(len(self._chosen), np.bool_)
@@ -202,12 +212,12 @@ class StabilitySelection(BaseSelector):
 
     @property
     def stability_(self) -> Stability:
-        """How much the subsamples agree."""
+        """Agreement between the subsamples."""
         return nogueira(self.supports_)
 
     @property
     def consensus_(self) -> ConsensusNetwork:
-        """The network with the frequencies of its features and edges."""
+        """The consensus network with the frequencies of its features and edges."""
         check_is_fitted(self)
         own = {part.name: getattr(self.network_, part.name) for part in fields(TreeNetwork)}
         return ConsensusNetwork(
@@ -221,17 +231,17 @@ class StabilitySelection(BaseSelector):
     def _inner(self) -> Any:
         if isinstance(self.selector, StabilitySelection):
             raise TypeError(
-                "selector is a StabilitySelection itself. Give the selector that it runs on subsamples."
+                "selector is a StabilitySelection itself. Pass the selector to be run on the subsamples."
             )
         if isinstance(self.selector, type):
-            raise TypeError(f"selector is a class. Give an object of it: {self.selector.__name__}().")
+            raise TypeError(f"selector is a class. Pass an instance: {self.selector.__name__}().")
         return SLFS() if self.selector is None else self.selector
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
         if isinstance(data.table, SpreadTable):
             raise TypeError(
-                "StabilitySelection reads some rows of all columns again and again, which tables of "
-                "Dask's do not hand out. Give X.compute() instead."
+                "StabilitySelection does not support Dask collections, because it reads subsets of the "
+                "rows many times. Pass X.compute() instead."
             )
         runs, noise_runs = self._runs(data, resources)
         n_features = data.table.n_features
@@ -249,33 +259,34 @@ class StabilitySelection(BaseSelector):
         self._keep(data, resources, np.flatnonzero(counts >= needed))
 
     def _runs(self, data: TrainingData, resources: Resources) -> tuple[list[Run], list[Run]]:
-        """What the selector chooses on each subsample: of the columns, and of noise."""
+        """Run the selector on each subsample: the selected columns, and the selected noise columns."""
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_subsamples // 2 + 2)
         table, names, categorical = data.table, self._feature_names().tolist(), data.categorical
         noisy = None
         if self.fdr is not None:
             noisy = WithNoise(table, names, np.random.default_rng(int(seeds[0])))
             table, names, categorical = noisy, noisy.names, categorical[noisy.source]
-        own = self.n_jobs if resources.budget.limit < math.inf else 1  # a limit is that of one fit
+        # a memory limit applies to one fit: then the fits are sequential and use the threads themselves
+        own = self.n_jobs if resources.budget.limit < math.inf else 1
         selector = clone(self._inner()).set_params(categorical_features=categorical, n_jobs=own)
         work = functools.partial(_select, selector, table, names, data.target.codes)
         halves = [(int(seeds[1 + run // 2]), run % 2 == 1) for run in range(self.n_subsamples)]
 
         def one(half: tuple[int, bool]) -> Run:
-            # whoever listens is told of subsamples, not of blocks; identifiers are told of at the end
+            # progress is reported per subsample, and identifiers are warned about once, at the end
             with progress_callback(None), quiet():
                 return work(draw(data.layout, self.fraction, *half))
 
-        told = counted(one, self.n_subsamples)
+        reported = counted(one, self.n_subsamples)
         at_once = resources.threads.count if resources.budget.limit == math.inf else 1
-        runs = list(resources.threads.each(told, halves, at_once))
+        runs = list(resources.threads.each(reported, halves, at_once))
         if noisy is None:
             return runs, []
         real, noise = ~noisy.is_noise, noisy.is_noise
         return [_only(run, real, noisy) for run in runs], [_only(run, noise, noisy) for run in runs]
 
     def _keep(self, data: TrainingData, resources: Resources, columns: Ints) -> None:
-        """Set the fitted attributes, given the columns that are frequent enough."""
+        """Set the fitted attributes, given the columns that were selected frequently enough."""
         inner = clone(self._inner())
         cuts = inner._cut_points(data, resources)
         screen = functools.partial(screen_table, layout=data.layout, resources=resources, test=True)
@@ -301,7 +312,7 @@ class StabilitySelection(BaseSelector):
     def _add_frequencies(
         self, records: np.recarray[Any, Any], facts: ColumnFacts
     ) -> np.recarray[Any, Any]:
-        """The records with the field ``frequency``, and with reasons that concern subsamples."""
+        """Add the field ``frequency`` to the records, and the reasons that concern subsamples."""
         longer = np.zeros(len(records), [*records.dtype.descr, ("frequency", float)])
         for name in records.dtype.names or ():
             longer[name] = records[name]
@@ -318,10 +329,10 @@ class StabilitySelection(BaseSelector):
 
 
 def draw(layout: SampleLayout, fraction: float, seed: int, second: bool) -> Ints:
-    """Draw the first or the second subsample of a pair: rows, of each class about the same share.
+    """Draw the rows of the first or the second subsample of a pair, stratified by class.
 
-    The first takes the samples of a class from one end of a shuffled row, the second from the other.
-    Where a share is not whole, one of the two gets the sample more, by chance.
+    The samples of each class are shuffled; the first subsample takes them from one end, the second from
+    the other. Where the share is not an integer, one of the two gets one more sample, at random.
     """
     random = np.random.default_rng(seed)
     rows = []
@@ -334,7 +345,7 @@ def draw(layout: SampleLayout, fraction: float, seed: int, second: bool) -> Ints
 
 
 def _select(selector: Any, table: Table, names: list[str], codes: Ints, rows: Ints) -> Run:
-    """What a selector chooses on some rows of a table."""
+    """Run a selector on some rows of a table."""
     nothing = np.empty(0, np.int64)
     if len(np.unique(codes[rows])) < 2:
         return nothing, nothing
@@ -343,27 +354,27 @@ def _select(selector: Any, table: Table, names: list[str], codes: Ints, rows: In
 
 
 def _only(run: Run, wanted: NDArray[np.bool_], noisy: WithNoise) -> Run:
-    """The part of a run that is noise, or that is none, by the columns of the table without noise.
+    """Keep only the noise columns of a run, or only the others, as columns of the original table.
 
-    What stood below a column that goes stands below the parent of that column.
+    The children of a column that is removed become children of its parent.
     """
     columns, parents = run
-    kept, above = np.append(wanted[columns], True), np.append(parents, ROOT)  # ROOT is -1: the last
+    kept, above = np.append(wanted[columns], True), np.append(parents, ROOT)  # ROOT = -1: the last entry
     while not kept[above].all():
         above = np.where(kept[above], above, above[above])
-    place = np.append(np.cumsum(kept[:-1]) - 1, ROOT)
+    position = np.append(np.cumsum(kept[:-1]) - 1, ROOT)
     own = kept[:-1]
-    return noisy.source[columns[own]], place[above[:-1][own]]
+    return noisy.source[columns[own]], position[above[:-1][own]]
 
 
 def _counts(runs: Sequence[Run], n_features: int) -> Ints:
-    """In how many runs each column was selected."""
+    """Count the runs in which each column was selected."""
     columns = [columns for columns, _ in runs]
     return np.bincount(np.concatenate(columns or [np.empty(0, np.int64)]), minlength=n_features)
 
 
 def _calibrate(counts: Ints, noise: Ints, rate: float, n_subsamples: int) -> float:
-    """The least number of subsamples at which the estimated false discovery rate is held."""
+    """Return the smallest number of subsamples that controls the estimated false discovery rate."""
     for needed in range(1, n_subsamples + 1):
         if (1 + (noise >= needed).sum()) / max(1, (counts >= needed).sum()) <= rate:
             return needed

@@ -1,5 +1,5 @@
-"""What several selectors share: templates of families, the selection, records, sentences.
+"""Code shared by several selectors: base classes of families, selections, records, sentences.
 
-`greedy.py`, `stream.py` and `markov_blanket.py` are the families; `selection.py` holds what a method
-returns, `records.py` and `sentences.py` turn it into `features_` and `explain`.
+`greedy.py`, `stream.py` and `markov_blanket.py` contain the base classes. `selection.py` defines what a
+method returns; `records.py` and `sentences.py` turn it into `features_` and the text of `explain`.
 """

@@ -1,4 +1,4 @@
-"""Networks of many runs -> how often each edge came up, and the tree of the most frequent ones."""
+"""Networks of many runs -> the frequency of each edge, and the tree of the most frequent edges."""
 
 from __future__ import annotations
 
@@ -19,32 +19,33 @@ _FIELDS = np.dtype([("parent", np.int64), ("child", np.int64), ("frequency", flo
 
 @dataclass(frozen=True, repr=False)
 class ConsensusNetwork(TreeNetwork):
-    """The tree over the features that most runs selected, with how often they did.
+    """Tree over the features that most runs selected, with frequencies.
 
-    In drawings the edges carry frequencies instead of information.
+    In drawings the edges are labelled with frequencies instead of information.
 
     Attributes
     ----------
     frequency : ndarray of shape (n_nodes,)
         Share of the runs that selected the feature.
     edge_frequency : ndarray of shape (n_nodes,)
-        Share of the runs in which it stood below the same parent as here.
+        Share of the runs in which the feature had the same parent as here.
     """
 
     frequency: NDArray[np.float64] = field(kw_only=True)
     edge_frequency: NDArray[np.float64] = field(kw_only=True)
 
     def edge_label(self, node: int) -> str:
-        """What is written at the edge above a node: how often it came up.
+        """Return the label of the edge between a node and its parent: its frequency.
 
         Parameters
         ----------
         node : int
-            Its place among the nodes.
+            Index of the node.
 
         Returns
         -------
         label : str
+            The frequency with two decimals.
         """
         return f"{self.edge_frequency[node]:.2f}"
 
@@ -53,10 +54,10 @@ class ConsensusNetwork(TreeNetwork):
 
 
 def count_edges(runs: Iterable[tuple[Ints, Ints]], n_runs: int) -> np.recarray[Any, Any]:
-    """How often each edge came up: ``parent`` (-1 for the class), ``child`` and ``frequency``.
+    """Compute the frequency of each edge: ``parent`` (-1 for the class), ``child`` and ``frequency``.
 
-    A run is the columns of its network and the place of each one's parent among them. The most frequent
-    edge comes first; ties: the smaller child, then the smaller parent.
+    A run consists of the columns of its network and the position of each one's parent among them. The
+    most frequent edge comes first; ties: the smaller child, then the smaller parent.
     """
     counts: Counter[tuple[int, int]] = Counter()
     for columns, parents in runs:
@@ -71,30 +72,30 @@ def count_edges(runs: Iterable[tuple[Ints, Ints]], n_runs: int) -> np.recarray[A
 
 
 def consensus_tree(edges: NDArray[Any], columns: Ints) -> tuple[Ints, NDArray[np.float64]]:
-    """The tree over some columns that takes the most frequent edges first.
+    """Build the tree over some columns from the most frequent edges.
 
-    An edge that would close a circle gives way to the next one above the same child; where none is left
-    the child stands below the class. Where the most frequent parents of all columns make a tree, this is
-    it.
+    Edges are added by decreasing frequency. An edge that would close a cycle is skipped for the next one
+    to the same child; if none is left, the child is placed below the class. If the most frequent parents
+    of all columns form a tree, the result is that tree.
 
     Returns
     -------
     parents : ndarray of shape (n_columns,)
-        The place of each one's parent among ``columns``; ROOT for the class.
+        Position of each one's parent in ``columns``; ROOT for the class.
     frequency : ndarray of shape (n_columns,)
-        That of the edge to it.
+        Frequency of the edge to the parent.
     """
-    place = {ROOT: ROOT, **{column: place for place, column in enumerate(columns.tolist())}}
+    position = {ROOT: ROOT, **{column: position for position, column in enumerate(columns.tolist())}}
     parents = np.full(len(columns), ROOT)
     frequency = np.zeros(len(columns))
     placed = np.zeros(len(columns), np.bool_)
     for parent, child, share in edges.tolist():
-        if parent not in place or child not in place or placed[place[child]]:
+        if parent not in position or child not in position or placed[position[child]]:
             continue
-        node, above = place[child], place[parent]
+        node, above = position[child], position[parent]
         top = above
         while top not in (ROOT, node):
-            top = int(parents[top])  # one that is not placed yet is below ROOT
+            top = int(parents[top])  # a node without an edge so far is below ROOT
         if top == ROOT:
             parents[node], frequency[node], placed[node] = above, share, True
     return parents, frequency

@@ -1,4 +1,4 @@
-"""Forward selection: the column with the best score, again and again; the rest meets the last one."""
+"""Greedy forward selection: select the column with the best score, update the scores, repeat."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ Floats = NDArray[np.float64]
 
 
 _FRONT = 128
-"""Columns to begin with, where relevance bounds the scores: a few microseconds of counting."""
+"""Number of columns to score first, where the relevance bounds the scores: some microseconds of work."""
 
 
 class GreedySelector(BaseSelector):
-    """Base of the methods that take the most relevant column first and then rescore the rest.
+    """Base class of methods that select the most relevant column first and rescore the others.
 
-    A method says how a column taken changes what is remembered of another one (`_meet`), and how that
-    makes its score (`_score`). Where no score can exceed the relevance (`_bounded`), the columns come in
-    the order of their relevance, and those whose relevance is below the best score are not counted yet.
+    A method keeps one row of state per column. It defines how a selected column changes the state of
+    another column (`_meet`), and the score of a column from its state (`_score`). If no score can exceed
+    the relevance (`_bounded`), columns are processed by decreasing relevance, and columns whose
+    relevance is below the best score so far are not counted.
     """
 
     def __init__(
@@ -45,34 +46,34 @@ class GreedySelector(BaseSelector):
 
     @abstractmethod
     def _bounded(self) -> bool:
-        """Whether the relevance of a column is the most it can score."""
+        """Whether the relevance of a column is an upper bound of its score."""
 
     @abstractmethod
     def _begin(self, relevance: Floats) -> NDArray[Any]:
-        """What is remembered of columns before any is taken, one row each."""
+        """Return the state of the columns before any column is selected, one row per column."""
 
     @abstractmethod
     def _meet(
         self, information: Information, last: int, others: NDArray[np.int64], memory: NDArray[Any]
     ) -> None:
-        """Change what is remembered of ``others`` now that ``last`` is taken."""
+        """Update the state of ``others`` in place, after ``last`` was selected."""
 
     @abstractmethod
     def _score(
         self, information: Information, relevance: Floats, memory: NDArray[Any], n_taken: int
     ) -> Floats:
-        """Scores of columns that have met all of the ``n_taken`` columns taken."""
+        """Return the scores of columns whose state includes all ``n_taken`` selected columns."""
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         wanted = self._n_wanted(len(facts.coding))
         order = np.argsort(-information.relevance, kind="stable")
         if wanted is None:
             order = order[pays(facts)[information.packed.columns[order]]]
-        most = len(order) if wanted is None else min(wanted, len(order))
+        max_features = len(order) if wanted is None else min(wanted, len(order))
         taken: list[int] = []
         scores: list[float] = []
         front = _Front(self, information, order)
-        while len(taken) < most:
+        while len(taken) < max_features:
             position, score = front.best(taken)
             f = int(order[position])
             if wanted is None and not _pays_given(information, f, taken):
@@ -85,7 +86,7 @@ class GreedySelector(BaseSelector):
 
 
 class _Front:
-    """The columns that have met all columns taken: the first ones in the order of relevance."""
+    """The columns with up-to-date states: the first ones by decreasing relevance."""
 
     def __init__(
         self, selector: GreedySelector, information: Information, order: NDArray[np.int64]
@@ -97,7 +98,7 @@ class _Front:
         self._size = min(_FRONT, len(order)) if selector._bounded() else len(order)
 
     def best(self, taken: list[int]) -> tuple[int, float]:
-        """The place in the order and the score of the best open column; ties: the smaller column."""
+        """Return position and score of the best open column; ties: the column with the smaller index."""
         if taken:
             self._meet(taken[-1:], 0, self._size)
         while True:
@@ -126,14 +127,15 @@ class _Front:
 
 
 def _pays_given(information: Information, f: int, taken: list[int]) -> bool:
-    """Whether f is worth its table beside each of the columns taken: the rule for "auto".
+    """Whether f has more information than its parameters cost given each selected column (MDL).
 
-    2 N I(f;Y|s) > (d-1)(c-1) log N for every s taken. What does not pay alone is no candidate at all.
+    This is the stopping rule of "auto": 2 N I(f;Y|s) > (d-1)(c-1) log N for every selected s. Columns
+    that fail the same test on their own are not candidates.
     """
     layout = information.packed.layout
     n_levels = float(information.packed.arrays.levels[f])
-    news = information.relevance[f]
+    gain = information.relevance[f]
     if taken:
-        news = min(news, information.pairs(f, np.array(taken)).of_one_given_other.min())
-    price = (n_levels - 1) * (layout.n_classes - 1) * math.log(layout.n_samples)
-    return bool(2 * layout.n_samples * news > price)
+        gain = min(gain, information.pairs(f, np.array(taken)).of_one_given_other.min())
+    cost = (n_levels - 1) * (layout.n_classes - 1) * math.log(layout.n_samples)
+    return bool(2 * layout.n_samples * gain > cost)

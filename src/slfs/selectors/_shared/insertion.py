@@ -1,6 +1,6 @@
-"""Columns one at a time -> a tree below the class: the insertion of SLFS.
+"""Columns, one at a time -> a tree below the class: the insertion step of SLFS.
 
-Columns go by their packed index. The class is ROOT.
+Columns are identified by their packed index; the class is ROOT.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from slfs.network.tree import ROOT
 from slfs.screening.reasons import Decision, Reason
 
 NOTHING = -2
-"""Stands for "no such node"."""
+"""Index that means "no such node"."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """The readings of the paper that a tree is grown by; see `SLFS` for their meaning."""
+    """Parameters of `SLFS` that control how the tree grows."""
 
     relevance_weight: float
     max_depth: float
@@ -34,13 +34,13 @@ class Rules:
 
     @property
     def affinity_weight(self) -> float:
-        """The weight of I(f;Y|k) in the affinity of f to k (eq. 9 and 10 print 1)."""
+        """Weight of I(f;Y|k) in the affinity of f to k (1 in eq. 9 and 10 as printed)."""
         return self.relevance_weight if self.rule == "objective" else 1.0
 
 
 @dataclass
 class Tree:
-    """A tree that grows: parent, level and children of each node, nodes in the order they joined."""
+    """A growing tree: parent, level and children of each node, nodes in order of insertion."""
 
     parent: dict[int, int] = field(default_factory=dict)
     level: dict[int, int] = field(default_factory=lambda: {ROOT: 0})
@@ -53,7 +53,7 @@ class Tree:
         self.children[parent].append(f)
 
     def replace(self, old: int, new: int) -> None:
-        """Give ``new`` the place of ``old``: same parent, same children."""
+        """Replace the node ``old`` by ``new``, which gets its parent and children."""
         parent = self.parent.pop(old)
         self.parent[new] = parent
         self.level[new] = self.level.pop(old)
@@ -66,19 +66,20 @@ class Tree:
 
 @dataclass
 class Growth:
-    """The tree so far, and what became of the columns that did not stay.
+    """The tree so far, and the columns that are not in it.
 
     Attributes
     ----------
     tree : Tree
+        The nodes inserted so far.
     lost_to : dict
-        For each redundant column the node that it lost against.
+        For each redundant column the node that makes it redundant.
     dropped : dict of int to Decision
-        Why columns did not stay in the tree.
+        Why columns are not in the tree.
     tests : LordPlusPlus or None
-        The tests of the columns so far, where columns are tested as they come.
+        State of the online tests, where columns are tested one by one.
     discoveries : ndarray
-        Of the columns that arrive now, by their index in the table, those that the tests have found.
+        Significant columns among those that arrive now, by their index in the table.
     """
 
     tree: Tree = field(default_factory=Tree)
@@ -92,7 +93,7 @@ BestChild = Callable[[int, int], tuple[int, float]]
 
 
 class TreeBuilder:
-    """Inserts columns into a growing tree."""
+    """Insert columns into a growing tree."""
 
     def __init__(self, information: Information, rules: Rules, growth: Growth) -> None:
         self.information = information
@@ -101,16 +102,16 @@ class TreeBuilder:
         self.growth = growth
 
     def insert_in_order(self, columns: NDArray[np.int64]) -> None:
-        """Insert columns as they come."""
+        """Insert columns in the given order."""
         for f in columns.tolist():
             self.insert(f, self._nearest_child)
 
     def insert_by_margin(self, columns: NDArray[np.int64]) -> None:
-        """Insert first what tells most about the class that no node tells already.
+        """Insert the column with the most information about the class that no node contains first.
 
-        The next column has the largest m(f) = min(R(f), min over nodes k of I(f;Y|k)), ties: the
-        smaller column. Each node, once attached, meets all columns that still wait; m only falls, so a
-        queue with outdated entries finds the next one.
+        The next column maximizes the margin m(f) = min(R(f), min over nodes k of I(f;Y|k)); ties: the
+        column with the smaller index. After each insertion the margins of all waiting columns are
+        updated; they only decrease, so a priority queue with outdated entries finds the next column.
         """
         paths = _Paths(self, columns)
         queue = [(-paths.margin[f], f) for f in columns.tolist()]
@@ -127,9 +128,9 @@ class TreeBuilder:
                 paths.meet(f)
 
     def insert(self, f: int, best_child: BestChild) -> None:
-        """Find the place of one column, or none (section 4.2 and algorithm 1 of the paper).
+        """Find the position of one column, or drop it (section 4.2 and algorithm 1 of the paper).
 
-        ``best_child`` tells which child of a node a column would go on to, and its affinity.
+        ``best_child`` returns the child of a node that a column would move down to, and its affinity.
         """
         tree, rules = self.tree, self.rules
         node, affinity = best_child(f, ROOT)
@@ -158,7 +159,7 @@ class TreeBuilder:
     # -- the decisions ---------------------------------------------------------------------------
 
     def _irrelevant_below(self, f: int, node: int) -> bool:
-        """Eq. 7, as printed or reversed; the other tests of relevance need no tree."""
+        """Eq. 7, as printed or reversed; the other rules for irrelevance do not depend on the tree."""
         if self.rules.irrelevance not in ("printed", "reversed") or node == NOTHING:
             return False
         pair = self.information.pairs(f, np.array([node]))
@@ -167,7 +168,7 @@ class TreeBuilder:
         return bool(wrong_side and self.information.relevance[f] < self.information.entropy[f])
 
     def _prefers_class(self, f: int, node: int, affinity: float) -> bool:
-        """Eq. 8: below the class rather than below ``node``, the nearest of its children."""
+        """Eq. 8: whether f is placed below the class rather than below its nearest child, ``node``."""
         relevance, relevance_weight = self.information.relevance[f], self.rules.relevance_weight
         if self.rules.rule == "objective":
             return bool(relevance > affinity)
@@ -176,20 +177,20 @@ class TreeBuilder:
         return bool(relevance_weight * relevance - self.information.entropy[f] > below)
 
     def _should_swap(self, moving: int, node: int) -> bool:
-        """Eq. 12, or only if J of the whole tree rises, both columns being in it."""
+        """Eq. 12, or whether the swap increases J of the whole tree with both columns in it."""
         if self.rules.swap == "never":
             return False
         if self.rules.swap == "printed":
             return bool(self.information.relevance[moving] > self.information.relevance[node])
         parent, children = self.tree.parent[node], self.tree.children[node]
-        rise = self._place_value(moving, parent) - self._place_value(node, parent)
-        rise += self._place_value(node, moving) - self._place_value(moving, node)
+        gain = self._position_value(moving, parent) - self._position_value(node, parent)
+        gain += self._position_value(node, moving) - self._position_value(moving, node)
         for child in children:
-            rise += self._place_value(child, moving) - self._place_value(child, node)
-        return rise > 0
+            gain += self._position_value(child, moving) - self._position_value(child, node)
+        return gain > 0
 
-    def _place_value(self, f: int, parent: int) -> float:
-        """J(f below parent), but for the terms that are the same below any parent."""
+    def _position_value(self, f: int, parent: int) -> float:
+        """J of f below a parent, without the terms that are the same for all parents."""
         if parent == ROOT:
             return float(self.information.relevance[f])
         pair = self.information.pairs(f, np.array([parent]))
@@ -205,7 +206,7 @@ class TreeBuilder:
         return pair.mutual_information - self.rules.affinity_weight * pair.of_one_given_other
 
     def _nearest_child(self, f: int, node: int) -> tuple[int, float]:
-        """The child of ``node`` to which f has the largest affinity; ties: the smaller column."""
+        """The child of ``node`` with the largest affinity to f; ties: the smaller index."""
         children = sorted(self.tree.children[node])
         if not children:
             return NOTHING, -np.inf
@@ -215,11 +216,11 @@ class TreeBuilder:
 
 
 class _Paths:
-    """For every waiting column: its margin m(f), and the way that it would take down the tree.
+    """For every waiting column: its margin m(f), and its path down the tree.
 
-    On its way a column goes from a node to the nearest of its children. A new node can only become the
-    end of such a way, since it has no child yet: so the ways are kept up to date by one comparison for
-    each column and new node, and no table of all columns by all nodes is needed.
+    On its path a column moves from a node to the nearest child. A new node can only become the end of a
+    path, because it has no children yet. The paths are therefore updated by one comparison per column
+    and new node, and no table of all columns by all nodes is needed.
     """
 
     def __init__(self, builder: TreeBuilder, columns: NDArray[np.int64]) -> None:
@@ -232,14 +233,14 @@ class _Paths:
         self._affinities: list[NDArray[np.float64]] = []
 
     def best_child(self, f: int, node: int) -> tuple[int, float]:
-        """The child of ``node``, which lies on the way of f, that f would go on to."""
+        """Return the next node on the path of f after ``node``, and the affinity of f to it."""
         level = self._builder.tree.level[node]
         if level == len(self._nodes):
             return NOTHING, -np.inf
         return int(self._nodes[level][f]), float(self._affinities[level][f])
 
     def meet(self, node: int) -> None:
-        """Confront all waiting columns with a node that has just been attached."""
+        """Update margins and paths of all waiting columns after a node was attached."""
         tree = self._builder.tree
         others = np.flatnonzero(self.waiting)
         pair = self._builder.information.pairs(node, others)

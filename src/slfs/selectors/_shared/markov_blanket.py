@@ -1,4 +1,4 @@
-"""What OSFS and Fast-OSFS share: relevance, then redundancy, for each column that arrives."""
+"""Base class of OSFS and Fast-OSFS: test the relevance, then the redundancy of each new column."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from slfs.selectors._shared.stream import Numbers, OnlineSet, StreamSelector, co
 
 
 class MarkovBlanketSelector(StreamSelector):
-    """Base of the two: a method says what becomes of a relevant newcomer (`_weigh`)."""
+    """Base class of OSFS and Fast-OSFS, which differ in how a relevant column is handled (`_weigh`)."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **StreamSelector._parameter_constraints,
@@ -80,7 +80,7 @@ class MarkovBlanketSelector(StreamSelector):
         for f in columns.tolist():
             if raw:
                 current.values[f] = filled(numbers(f))
-            # 1. online relevance: independent of the class on its own
+            # 1. relevance: drop the column if it is independent of the class
             p_value = test.p_value(f)
             if p_value >= self.alpha:
                 current.dropped[f] = Decision(Reason.INDEPENDENT, {"p_value": p_value})
@@ -89,11 +89,12 @@ class MarkovBlanketSelector(StreamSelector):
                 current.values.pop(f, None)
                 continue
             current.scores[f] = p_value
-            # 2. online redundancy: independent of the class given some of the others
+            # 2. redundancy: drop columns that are independent of the class given some others
             self._weigh(f, current, test)
         return current
 
     def _weigh(self, f: int, current: OnlineSet, test: IndependenceTest) -> None:
+        """Add a relevant column to the set, and remove the columns that are redundant."""
         raise NotImplementedError
 
     def _conclude(self, information: Information, memory: OnlineSet) -> Selection:

@@ -1,4 +1,4 @@
-"""A selection -> one record per column: the attribute ``features_``."""
+"""A selection -> one record per column, the attribute ``features_``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from slfs.screening.reasons import Decision, Reason, Role
 from slfs.selectors._shared.selection import Selection
 
 Figures = dict[int, dict[str, Any]]
-"""Figures behind the decision about some columns, by index in the table."""
+"""Figures on which the decision about a column is based, by its index in the table."""
 
 _FIELDS = np.dtype(
     [
@@ -43,7 +43,7 @@ def make_records(
     selection: Selection,
     network: TreeNetwork,
 ) -> tuple[np.recarray[Any, Any], Figures]:
-    """Record what became of every column and why, and the figures that belong to single columns."""
+    """Record role and reason of every column, and return the figures of single columns beside them."""
     records = np.zeros(len(names), _FIELDS)
     records["name"] = names
     records["relevance"], records["entropy"] = facts.relevance, facts.entropy

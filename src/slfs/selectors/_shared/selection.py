@@ -1,4 +1,4 @@
-"""What a selector has decided -> the network, and the counts that a classifier is made of."""
+"""The selection of a selector -> its network, and the counts from which a classifier is made."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ class Selection:
     Attributes
     ----------
     nodes : ndarray
-        The selected columns, in the order in which they were selected.
+        The selected columns, in order of selection.
     parents : ndarray
-        The node of each one's parent (its position in ``nodes``); ROOT for the class.
+        Node of each one's parent (its position in ``nodes``); ROOT for the class.
     scores : ndarray or None
-        What each selected column scored when it was selected; None: its relevance.
+        Score of each selected column when it was selected; None means its relevance.
     dropped : dict of int to Decision
-        Why packed columns were not selected; those that are not in it were outranked.
+        Why packed columns were not selected; columns without an entry were outranked.
     lost_to : dict of int to int
         For a redundant column the column that makes it redundant.
     tree : bool
-        Whether the level in the tree tells strongly from weakly relevant columns, as in the paper.
+        Whether the level in the tree distinguishes strongly and weakly relevant columns, as in the
+        paper.
     ranked : bool
-        Whether ``nodes`` are in the order of preference, so that a shorter selection is its beginning;
-        otherwise the most relevant ones are kept.
+        Whether ``nodes`` are in order of preference, so that a smaller selection consists of the first
+        ones; otherwise it consists of the most relevant ones.
     """
 
     nodes: Ints
@@ -48,7 +49,7 @@ class Selection:
 
     @property
     def levels(self) -> Ints:
-        """1 for a child of the class, 2 for its children, and so on."""
+        """Level of each node: 1 for the children of the class, 2 for their children, and so on."""
         levels = np.ones(len(self.nodes), np.int64)
         above = self.parents.copy()
         while (above != ROOT).any():
@@ -80,9 +81,10 @@ class Selection:
         )
 
     def winners(self) -> dict[int, int]:
-        """For each column that lost against another: the selected one at the end of the chain, if any.
+        """For each redundant column, find the selected column that makes it redundant, if any.
 
-        The winner may have lost later, to a swap or to ``n_features_to_select``.
+        The column in ``lost_to`` may itself have been dropped later, because of a swap or
+        ``n_features_to_select``; then the chain is followed.
         """
         kept = set(self.nodes.tolist())
         found = {}
@@ -97,26 +99,27 @@ class Selection:
 
 
 def below_class(nodes: Ints) -> Ints:
-    """Parents of columns that all stand directly below the class."""
+    """Return the parents of columns that are all children of the class."""
     return np.full(len(nodes), ROOT)
 
 
 @dataclass(frozen=True)
 class NetworkCounts:
-    """Counts of the selected columns, from which a classifier of any structure is made.
+    """Counts of the selected columns, from which a classifier of any structure can be made.
 
     Attributes
     ----------
     coding : Coding
-        Of the selected columns.
+        Coding of the selected columns.
     class_totals : ndarray of shape (n_classes,)
+        Number of samples of each class.
     class_counts : list of ndarray of shape (n_levels, n_classes)
-        One per selected column.
+        Counts of levels and classes, one array per selected column.
     partners : ndarray
-        The node of each column's parent; where the parent is the class, the more relevant sibling on
-        which it depends most given the class; ROOT for the most relevant of these.
+        Node of each column's parent. For a child of the class, the more relevant sibling with the
+        largest I(f;k|Y), or ROOT for the most relevant child.
     joint_counts : list of ndarray of shape (n_classes, n_levels, n_levels of the partner)
-        One per selected column; None where there is no partner.
+        Counts with the partner, one array per selected column; None where there is no partner.
     """
 
     coding: Coding
@@ -132,7 +135,7 @@ def make_network(
     names: NDArray[np.object_],
     class_name: str,
 ) -> TreeNetwork:
-    """The network of a selection, with names and the information along its edges."""
+    """Create the network of a selection, with names and the information of its edges."""
     nodes, parents = selection.nodes, selection.parents
     mutual_information = information.relevance[nodes]
     conditional_relevance = np.zeros(len(nodes))
@@ -156,7 +159,7 @@ def make_network(
 
 
 def count_network(information: Information, selection: Selection, coding: Coding) -> NetworkCounts:
-    """Count all that any structure over the selected columns needs."""
+    """Count the selected columns for all structures of a classifier."""
     partners = selection.parents.copy()
     top = np.flatnonzero(partners == ROOT)
     for node in top:
@@ -182,12 +185,12 @@ def count_edges(
 
 
 def _compact(counts: Ints) -> NDArray[np.int32] | Ints:
-    """The same counts in half the memory, where they fit."""
+    """Convert counts to 32 bits, which halves the memory, if they fit."""
     return counts.astype(np.int32) if counts.max() <= np.iinfo(np.int32).max else counts
 
 
 def _closest_sibling(information: Information, nodes: Ints, node: int, top: Ints) -> int:
-    """The more relevant child of the class with the largest I(f;k|Y); ties: the smaller column."""
+    """Return the more relevant child k of the class with the largest I(f;k|Y); ties: smaller index."""
     column = int(nodes[node])
     relevance = information.relevance[nodes[top]]
     own = information.relevance[column]

@@ -1,4 +1,4 @@
-"""Records and figures -> sentences. The only place where decisions are put into words."""
+"""Records and figures -> sentences. The only module that describes decisions in words."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any
 from slfs.screening.reasons import BY_LABEL, Reason, Role
 
 Figures = Mapping[str, Any]
-"""Parameters of the selector, and the figures behind a decision."""
+"""Parameters of the selector, and the figures on which a decision is based."""
 
 GRADES = ((1e-4, "overwhelming"), (0.01, "strong"), (0.05, "moderate"), (0.2, "weak"))
-"""The largest q-value for each grade of evidence."""
+"""Maximum q-value for each grade of evidence."""
 
 _NOTHING = 1e-9
-"""Less information than this, in nats, is none."""
+"""Information below this value, in nats, is treated as zero."""
 
 _PLAIN = (Reason.CONSTANT, Reason.NO_CUT, Reason.NO_INFORMATION, Reason.MERGED)
-"""Reasons of columns without information, which is not mentioned for them."""
+"""Reasons of columns without information: their sentences do not mention it."""
 
-_LEAST_P = 1e-9
-"""p-values below this are shown as a bound."""
+_MIN_P = 1e-9
+"""Smaller p-values are shown as "p < 1e-09"."""
 
 
 def explain(record: Any, figures: Figures) -> str:
-    """Say in one sentence why a column was selected or dropped.
+    """Explain in one sentence why a column was selected or dropped.
 
-    ``figures`` holds the parameters of the selector, ``n_features_`` (number of selected columns),
+    ``figures`` contains the parameters of the selector, ``n_features_`` (number of selected columns),
     ``relevance_share`` (relevance as a share of the class entropy) and the figures of the decision.
     """
     name, role = record["name"], record["role"]
@@ -96,10 +96,10 @@ def _rarely(record: Any, figures: Figures) -> str:
 
 def _no_threshold(record: Any, figures: Figures) -> str:
     words = frequency(record["frequency"], figures["n_subsamples"])
-    least = math.ceil(round(1 / figures["fdr"], 9))
+    required = math.ceil(round(1 / figures["fdr"], 9))
     return (
-        f"it was {words}, and no threshold controls the FDR at {figures['fdr']:g}: that takes at least "
-        f"{least} columns that are selected more often than noise"
+        f"it was {words}, and no threshold controls the FDR at {figures['fdr']:g}: that requires at "
+        f"least {required} columns that are selected more often than noise"
     )
 
 
@@ -139,27 +139,27 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
 
 
 def frequency(share: float, n_subsamples: int) -> str:
-    """A selection frequency as a number of subsamples."""
+    """Describe a selection frequency as a number of subsamples."""
     return f"selected in {round(share * n_subsamples)} of {n_subsamples} subsamples"
 
 
 def evidence(p_value: float, q_value: float) -> str:
-    """Say how strong the evidence is that a column depends on the class; "" where it is unknown."""
+    """Describe the evidence that a column depends on the class; "" if it is unknown."""
     if math.isnan(p_value) or math.isnan(q_value):
         return ""
-    p = f"p < {_LEAST_P:g}" if p_value < _LEAST_P else f"p = {p_value:.2g}"
+    p = f"p < {_MIN_P:g}" if p_value < _MIN_P else f"p = {p_value:.2g}"
     return f"Evidence that it depends on the class: {grade(q_value)} ({p}, FDR {percent(q_value)})."
 
 
 def grade(q_value: float) -> str:
-    """How strong the evidence is, in a word; "" where it is unknown."""
+    """Return the grade of evidence for a q-value, a single word; "" if it is unknown."""
     if math.isnan(q_value):
         return ""
-    return next((word for most, word in GRADES if q_value <= most), "none")
+    return next((word for bound, word in GRADES if q_value <= bound), "none")
 
 
 def percent(q_value: float) -> str:
-    """A q-value as a percentage; "" where it is unknown."""
+    """Format a q-value as a percentage; "" if it is unknown."""
     if math.isnan(q_value):
         return ""
     if q_value < GRADES[0][0]:

@@ -1,7 +1,7 @@
-"""Selectors that take columns as they come: a whole table, a stream of blocks, or later arrivals.
+"""Base class of online selectors, which process columns in order: a table, or a stream of blocks.
 
-The planes of all relevant columns are kept, so that a column that comes later meets the same counts as
-one that came with the rest. Splitting a stream differently changes nothing.
+`fit_stream` keeps the packed samples of all candidate columns, so that `extend` gives the same result as
+if the new columns had been part of the stream. The result does not depend on how a stream is split.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from slfs.tables.values import is_dask
 
 @dataclass
 class OnlineSet:
-    """The memory of the methods that keep a set, in packed columns.
+    """State of the methods that maintain a set of selected columns, by packed index.
 
     Attributes
     ----------
     kept : list
-        The set, in the order of arrival.
+        The selected columns, in order of arrival.
     scores : dict
-        What each column that was ever in it scored.
+        Score of each column that was ever selected.
     blankets : dict
-        For each redundant column those that made it so.
+        For each redundant column the columns that make it redundant.
     dropped : dict of int to Decision
-        Why columns never joined.
+        Why columns were never selected.
     values : dict
-        Raw numbers of the columns in the set, where the method looks at these.
+        Raw numbers of the selected columns, if the method uses them.
     """
 
     kept: list[int] = field(default_factory=list)
@@ -59,7 +59,7 @@ class OnlineSet:
     values: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
     def leave(self, f: int, blanket: tuple[int, ...]) -> None:
-        """Take a column out of the set, or do not let it in, because of some others."""
+        """Remove a column from the set, or do not add it, because ``blanket`` makes it redundant."""
         if f in self.kept:
             self.kept.remove(f)
         self.values.pop(f, None)
@@ -69,16 +69,17 @@ class OnlineSet:
 Numbers = Callable[[int], NDArray[np.float64]]
 
 
-_MOST_SMALL = 32
+_MAX_SMALL = 32
+"""Number of single blocks after which their facts are joined."""
 
 
 @dataclass(frozen=True)
 class _Arrived:
-    """What has come so far, and what the method remembers of it.
+    """The columns that have arrived so far, and the state of the method.
 
-    The facts stay in parts: joining them for each block would take time that grows with the square of
-    the stream. The last ``n_small`` parts are those of single blocks; before they become many they are
-    joined, since small arrays that stay between large ones that go leave holes in the memory.
+    The facts are kept in parts: joining them after every block would take quadratic time. The last
+    ``n_small`` parts belong to single blocks; they are joined from time to time, because many small
+    arrays that stay between large temporary ones fragment the memory.
     """
 
     parts: list[ColumnFacts]
@@ -90,7 +91,7 @@ class _Arrived:
 
 
 class StreamSelector(BaseSelector):
-    """Base of the online methods: one hook for the columns that arrive, one for what they leave."""
+    """Base class of online methods, with a hook for new columns and one for the final selection."""
 
     _arrived: _Arrived
 
@@ -98,49 +99,53 @@ class StreamSelector(BaseSelector):
     def _arrive(
         self, information: Information, columns: NDArray[np.int64], memory: Any, numbers: Numbers
     ) -> Any:
-        """Take in packed columns in order.
+        """Process new packed columns in order, and return the new state.
 
-        ``memory`` is what the last call returned, None at first. ``numbers(f)`` gives the raw values of
-        an arriving column.
+        ``memory`` is the state returned by the last call, None at first. ``numbers(f)`` returns the raw
+        values of a new column.
         """
 
     def _look_ahead(self, facts: ColumnFacts, memory: Any) -> Any:  # noqa: ARG002
-        """Take in what is known of each arriving column alone: the memory that `_arrive` is given."""
+        """Process the facts about all new columns; returns the state that is passed to `_arrive`."""
         return memory
 
     @abstractmethod
     def _conclude(self, information: Information, memory: Any) -> Selection:
-        """Say what is selected now."""
+        """Return the selection for the current state."""
 
     def _check_streamable(self) -> None:
         """Raise an error if the parameters need all columns at once."""
         if not isinstance(self.categorical_features, str):
             raise TypeError(
-                "A stream takes categorical_features='from_dtype' or 'all', not a list of columns "
-                f"({self.categorical_features!r}). Give such columns a string or categorical type."
+                "A stream accepts categorical_features='from_dtype' or 'all', not a list of columns. "
+                f"Got {self.categorical_features!r} instead. Convert these columns to strings or to a "
+                "categorical type."
             )
 
     def fit_stream(self, blocks: Iterable[Any], y: ArrayLike) -> StreamSelector:
-        """Select from blocks of columns as they arrive.
+        """Select features from a stream of blocks of columns.
+
+        The packed samples are kept, so that `extend` can add columns later.
 
         Parameters
         ----------
         blocks : iterable of tables
-            Each with the same samples in the same order, of any kind that ``fit`` takes; all with
-            column names, or none.
+            Blocks of columns, each with the same samples in the same order, of any type that ``fit``
+            accepts. Either all blocks have column names, or none.
         y : array-like of shape (n_samples,)
             Class labels.
 
         Returns
         -------
         self : object
-            The same as ``fit`` on all columns at once.
+            The fitted selector, with the same result as ``fit`` on all columns at once.
         """
         self._validate_params()
         self._check_streamable()
         if hasattr(blocks, "shape"):
             raise TypeError(
-                "blocks is one table. Give an iterable of tables, for example [X], or call fit(X, y)."
+                "blocks is a single table. Pass an iterable of tables, for example [X], or call "
+                "fit(X, y)."
             )
         target = read_target(y)
         layout = SampleLayout.from_class_codes(target.codes, len(target.classes))
@@ -152,30 +157,33 @@ class StreamSelector(BaseSelector):
                     arrived = self._take_in(block, layout, arrived, resources)
                     step()
             if arrived is None:
-                raise ValueError("blocks is empty: give at least one block of columns.")
+                raise ValueError("blocks is empty. Pass at least one block of columns.")
             self._set_names(names.joined)
             self._finish(arrived, target.classes, target.name, resources, keep=True)
         return self
 
     def extend(self, block: Any) -> StreamSelector:
-        """Take in columns that came later, for the same samples in the same order.
+        """Add columns to a selector that was fitted with `fit_stream`.
+
+        ``fit`` and loading from a file do not keep the packed samples that this method needs.
 
         Parameters
         ----------
         block : table of shape (n_samples, n_new_features)
+            New columns, for the same samples in the same order.
 
         Returns
         -------
         self : object
-            The same as if the columns had come with the others. If an error is raised, nothing has
-            changed.
+            The fitted selector, with the same result as if the columns had been part of the stream. If
+            an error is raised, the selector is unchanged.
         """
         check_is_fitted(self)
         self._check_streamable()
         if not hasattr(self, "_arrived"):
             raise ValueError(
-                f"This {type(self).__name__} does not hold the samples that extend needs: after fit, or "
-                "when it was loaded from a file, only the result is kept. Call fit_stream([X], y) first."
+                f"This {type(self).__name__} does not keep the samples that extend needs, because it "
+                "was fitted with fit or was loaded from a file. Call fit_stream([X], y) first."
             )
         names, known = _Names(), getattr(self, "feature_names_in_", None)
         names.add(None if known is None else known.tolist())
@@ -199,7 +207,7 @@ class StreamSelector(BaseSelector):
     def _take_in(
         self, block: Any, layout: SampleLayout, before: _Arrived | None, resources: Resources
     ) -> _Arrived:
-        """Read a block, code it, and let its columns arrive."""
+        """Read a block, code it, and process its columns."""
         table = read_table(block)
         if table.n_samples != layout.n_samples:
             raise ValueError(
@@ -220,7 +228,8 @@ class StreamSelector(BaseSelector):
         first, done, memory, store, parts, n_small = 0, 0, None, None, [], 0
         if before is not None:
             first, done, memory = before.n_columns, before.n_packed, before.memory
-            store = before.store.start_of(done)  # a copy of us, or a call that failed, may have gone on
+            # the store may contain more columns, from a copy of this selector or from a call that failed
+            store = before.store.start_of(done)
             parts, n_small = before.parts, before.n_small
         facts, store = screen_table(
             table,
@@ -235,12 +244,12 @@ class StreamSelector(BaseSelector):
         packed = store.packed()
         n_columns, labels = len(facts.coding), facts.coding.categories
         parts, n_small = [*parts, facts], n_small + 1
-        if n_small == _MOST_SMALL:
+        if n_small == _MAX_SMALL:
             parts, n_small = [*parts[:-n_small], join_facts(parts[-n_small:])], 0
         information = Information(make_backend(packed, resources.threads))
 
         def numbers(f: int) -> NDArray[np.float64]:
-            """The column f as numbers, samples sorted by class: its levels where it has none."""
+            """Return column f as numbers, samples sorted by class; levels for a categorical column."""
             column = int(packed.columns[f]) - first
             if column in labels:
                 return information.codes(f).astype(np.float64)
@@ -260,7 +269,7 @@ class StreamSelector(BaseSelector):
         *,
         keep: bool,
     ) -> None:
-        """Set the fitted attributes; ``keep`` what `extend` needs, the packed samples."""
+        """Set the fitted attributes; ``keep`` also keeps the packed samples that `extend` needs."""
         self.n_features_in_ = arrived.n_columns
         facts = join_facts(arrived.parts)
         information = Information(
@@ -279,7 +288,7 @@ class StreamSelector(BaseSelector):
 
 
 class _Names:
-    """The names of the columns of all blocks so far: of all of them, or of none."""
+    """Column names of all blocks so far; either all blocks have names, or none."""
 
     def __init__(self) -> None:
         self.joined: list[str] | None = None
@@ -287,18 +296,19 @@ class _Names:
         self._empty = True
 
     def add(self, names: list[str] | None) -> None:
-        """Take in the names of one more block, None where it has none."""
+        """Add the names of another block; None if it has no names."""
         if not self._empty and (names is None) != (self.joined is None):
             raise ValueError(
-                "Some blocks of the stream have column names and others have none. Name all columns or "
-                "none."
+                "Some blocks of the stream have column names and others do not. Use blocks with column "
+                "names only, or without column names only."
             )
         self._empty = False
         if names is not None:
-            twice = [name for name in names if name in self._known]
-            if twice:
+            repeated = [name for name in names if name in self._known]
+            if repeated:
                 raise ValueError(
-                    f"Blocks of the stream share column names: {twice[:5]}. Rename the copies."
+                    f"Column names occur in more than one block of the stream: {repeated[:5]}. Rename "
+                    "these columns."
                 )
             self._known.update(names)
             self.joined = [] if self.joined is None else self.joined
@@ -306,7 +316,7 @@ class _Names:
 
 
 def _names_of(block: Any) -> list[str] | None:
-    """The column names of a table that has some, if all are strings."""
+    """Return the column names of a table, if it has names and all are strings."""
     if isinstance(block, ColumnSource):
         return block.names
     if is_dask(block):
@@ -319,9 +329,9 @@ def _names_of(block: Any) -> list[str] | None:
 
 
 def conclude_set(memory: OnlineSet, names: NDArray[np.object_], reason: Reason) -> Selection:
-    """The selection that an online set stands for: its columns below the class.
+    """Return the selection for an online set, with all its columns as children of the class.
 
-    ``names`` are those of the packed columns; ``reason`` is why a column leaves the set.
+    ``names`` are the names of the packed columns; ``reason`` is why columns are removed from the set.
     """
     nodes = np.array(memory.kept, np.int64)
     blankets = {
