@@ -15,13 +15,13 @@ from scipy import sparse
 
 from experiments.config import Config
 from experiments.methods import make
+from slfs._compat import safe_indexing
 from slfs._core.threads import Threads
 from slfs.counting.planes import SampleLayout
 from slfs.datasets.paper import DATASETS, load
 from slfs.files.atomic import replace_file
 from slfs.measures.stability import Stability, nogueira
 from slfs.selectors.stability_selection import draw
-from slfs.tables.picking import pick_rows
 from slfs.tables.target import read_target
 
 METHODS = {
@@ -91,7 +91,7 @@ def _select(name: str, config: Config, n_jobs: int) -> list[dict[str, Any]]:
             rows = draw(layout, FRACTION, *half)
             selector = make(METHODS[method], {}, size)
             columns: NDArray[np.int64] = selector.fit(
-                pick_rows(data.data, rows), target.codes[rows]
+                safe_indexing(data.data, rows), target.codes[rows]
             ).indices_
             return columns[:size]
 

@@ -18,12 +18,13 @@ from slfs import CMIM, FCBF, SLFS, TAN, MDLPDiscretizer
 from slfs._core import memory
 from slfs._core.memory import parse_size
 from slfs._core.threads import Threads
-from slfs.coding import by_rows, pipeline
+from slfs.coding import by_rows
 from slfs.counting.planes import SampleLayout
 from slfs.counting.store import PlaneStore
-from slfs.files.columns import ParquetColumns
+from slfs.files import ParquetColumns
+from slfs.screening import pipeline
 from slfs.screening.pipeline import code_table
-from slfs.tables.table import read_table
+from slfs.tables.registry import read_table
 
 
 def mixed_table(seed, n_samples, n_classes=3):
@@ -310,7 +311,9 @@ def test_what_is_no_size_is_refused(size):
 
 
 def test_a_limit_that_cannot_be_held_is_refused_at_once():
-    with pytest.raises(MemoryError, match=r"memory_limit=1 MiB is too small.*Give at least"):
+    with pytest.raises(
+        MemoryError, match=r"memory_limit=1 MiB is too small.*Set memory_limit to at least"
+    ):
         SLFS(memory_limit="1MiB").fit(np.eye(6), [0, 1] * 3)
 
 

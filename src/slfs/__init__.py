@@ -58,7 +58,7 @@ _HOME = {
 }
 """The module of each public name. Modules are imported on first use, so that ``import slfs`` is fast."""
 
-_MODULES = ("datasets", "evaluation", "files", "measures", "plotting", "report", "saving")
+_MODULES = ("datasets", "evaluation", "files", "measures", "plotting", "report", "saving", "tables")
 
 __all__ = [
     "BNSLFS",

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
+from slfs._compat import safe_indexing
 from slfs.classifiers.bnslfs import BNSLFS
 from slfs.classifiers.tan import TAN, NaiveBayes
 from slfs.evaluation.numbers import to_numbers
 from slfs.selectors.chi2_ranking import Chi2Ranking
-from slfs.tables.picking import pick_columns, pick_rows
+from slfs.tables.arrays import indexable
 
 MOST_PAIRED = 1000
 """TAN and BNSLFS look at pairs of columns: with more columns than this they are left out."""
@@ -53,7 +54,8 @@ class Fold:
         test: NDArray[np.int64],
     ) -> None:
         self._known: dict[tuple[bytes, str], float] = {}
-        self.train, self.test = pick_rows(X, train), pick_rows(X, test)
+        X = indexable(X)
+        self.train, self.test = safe_indexing(X, train), safe_indexing(X, test)
         self.train_labels, self.test_labels = y[train], y[test]
 
     def score(
@@ -85,7 +87,8 @@ class Fold:
         if len(columns) == 0:  # the most frequent class
             labels, counts = np.unique(self.train_labels, return_counts=True)
             return np.full(len(self.test_labels), labels[counts.argmax()])
-        train, test = pick_columns(self.train, columns), pick_columns(self.test, columns)
+        train = safe_indexing(self.train, columns, axis=1)
+        test = safe_indexing(self.test, columns, axis=1)
         if classifier in ON_NUMBERS:
             numbers = to_numbers(train)
             model = ON_NUMBERS[classifier]().fit(numbers.fit(train), self.train_labels)

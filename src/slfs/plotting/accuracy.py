@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
+from slfs._compat import safe_indexing
 from slfs.classifiers.tan import NaiveBayes
 from slfs.plotting.base import STRONG, Display
-from slfs.tables.picking import pick_columns, pick_rows
+from slfs.tables.arrays import indexable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,12 +71,12 @@ class AccuracyCurveDisplay(Display):
         display : AccuracyCurveDisplay
         """
         classifier = NaiveBayes() if classifier is None else classifier
-        labels = np.asarray(y)
+        X, labels = indexable(X), np.asarray(y)
         splitter = StratifiedKFold(cv, shuffle=True, random_state=random_state)
         splits = list(splitter.split(np.zeros(len(labels)), labels))
         parts = []
         for train, test in splits:
-            tables = pick_rows(X, train), pick_rows(X, test)
+            tables = safe_indexing(X, train), safe_indexing(X, test)
             ranking = clone(estimator).fit(tables[0], labels[train]).indices_
             parts.append((tables, labels[train], labels[test], ranking))
         longest = min(len(ranking) for *_, ranking in parts)
@@ -85,7 +86,7 @@ class AccuracyCurveDisplay(Display):
         accuracy = np.empty((len(sizes), cv))
         for fold, (tables, fitted_to, truth, ranking) in enumerate(parts):
             for place, size in enumerate(sizes):
-                train, test = (pick_columns(table, ranking[:size]) for table in tables)
+                train, test = (safe_indexing(table, ranking[:size], axis=1) for table in tables)
                 predicted = clone(classifier).fit(train, fitted_to).predict(test)
                 accuracy[place, fold] = (predicted == truth).mean()
         return cls(sizes, accuracy).plot(ax=ax)

@@ -11,10 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
+from slfs._compat import safe_indexing
 from slfs.classifiers.tan import NaiveBayes
 from slfs.selectors.base import BaseSelector
-from slfs.tables.picking import pick_columns, pick_rows
-from slfs.tables.table import read_table, resolve_categorical
+from slfs.tables.arrays import indexable
+from slfs.tables.registry import read_table
+from slfs.tables.table import resolve_categorical
 from slfs.tables.target import read_target
 
 MOST_COLUMNS = 5000
@@ -80,12 +82,13 @@ def compare_accuracy(
     labels = target.classes[target.codes]
     table = read_table(X)
     names = _column_names(X)
+    X = indexable(X)
     categorical = resolve_categorical(selector.categorical_features, table, names)
     scores: dict[str, list[float]] = {ALL: [], SELECTED: [], NETWORK: []}
     n_features: dict[str, list[int]] = {ALL: [], SELECTED: [], NETWORK: []}
     splitter = StratifiedKFold(result["folds"], shuffle=True, random_state=random_state)
     for train, test in splitter.split(np.zeros(len(labels)), target.codes):
-        known, unknown = pick_rows(X, train), pick_rows(X, test)
+        known, unknown = safe_indexing(X, train), safe_indexing(X, test)
         with warnings.catch_warnings():  # the selector has said so of the whole table
             warnings.filterwarnings("ignore", message=".*likely identifiers")
             fitted = clone(selector).fit(known, labels[train])
@@ -96,8 +99,8 @@ def compare_accuracy(
             chosen = np.flatnonzero(fitted.support_)
             if len(chosen):
                 model = NaiveBayes(categorical_features=categorical[chosen])
-                model.fit(pick_columns(known, chosen), labels[train])
-                predicted[SELECTED] = model.predict(pick_columns(unknown, chosen))
+                model.fit(safe_indexing(known, chosen, axis=1), labels[train])
+                predicted[SELECTED] = model.predict(safe_indexing(unknown, chosen, axis=1))
             else:  # nothing to go by but the classes themselves, as for the network
                 predicted[SELECTED] = predicted[NETWORK]
         for name, guess in predicted.items():

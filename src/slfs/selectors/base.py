@@ -28,8 +28,9 @@ from slfs.measures.information import Information
 from slfs.screening.pipeline import ColumnFacts, Cuts, code_table
 from slfs.selectors.records import explain, explain_in_full, make_records
 from slfs.selectors.selection import Selection, count_network, make_network
-from slfs.tables.table import ColumnSource, Table, keep_types
-from slfs.tables.values import is_dask
+from slfs.tables.arrays import keep_types
+from slfs.tables.registry import is_in_memory
+from slfs.tables.table import Table
 
 if TYPE_CHECKING:
     from slfs.classifiers.bnslfs import BNSLFS
@@ -155,7 +156,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         X_selected : array or sparse matrix of shape (n_samples, n_features_)
             A dataframe where ``set_output`` asks for one; its columns keep their types.
         """
-        if isinstance(X, ColumnSource) or is_dask(X):
+        if not is_in_memory(X):
             table: Any = self._read_new_data(X)
             return table.take(np.flatnonzero(self.support_))
         if not nw.dependencies.is_into_dataframe(X):

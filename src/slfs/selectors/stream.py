@@ -28,7 +28,8 @@ from slfs.network.tree import ROOT
 from slfs.screening.pipeline import ColumnFacts, join_facts
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.selection import Selection
-from slfs.tables.table import ColumnSource, Table, read_table, resolve_categorical
+from slfs.tables.registry import read_table
+from slfs.tables.table import ColumnSource, Table, resolve_categorical
 from slfs.tables.target import read_target
 from slfs.tables.values import is_dask
 
