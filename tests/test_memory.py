@@ -26,7 +26,7 @@ from slfs.files.columns import ParquetColumns
 from slfs.screening.judging import drop_one_level
 from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import BlockLimits, block_limits, make_plan
-from slfs.tables.table import read_table
+from slfs.tables.registry import read_table
 
 
 def mixed_table(seed, n_samples, n_classes=3):

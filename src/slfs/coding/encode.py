@@ -20,14 +20,13 @@ def encode_table(
 ) -> NDArray[np.uint8]:
     """Code some columns of a table: an array (n_columns, n_samples). ``coding`` is that of these."""
     codes = np.empty((len(columns), table.n_samples), np.uint8)
-    order = np.arange(table.n_samples)
 
     def encode(part: NDArray[np.int64]) -> None:
         if int(part[0]) in coding.categories:
-            labels = table.label_block(int(columns[part[0]]), order)
+            labels = table.label_block(int(columns[part[0]]), None)
             codes[part] = encode_labels(coding, int(part[0]), labels)
         else:
-            values = table.number_block(columns[part], order).dense()
+            values = table.number_block(columns[part], None).dense()
             codes[part] = _encode_numbers(coding.take(part), values)
 
     if len(columns):

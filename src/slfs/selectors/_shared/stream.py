@@ -29,7 +29,8 @@ from slfs.screening.pipeline import screen_table
 from slfs.screening.reasons import Decision, Reason
 from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors.base import BaseSelector
-from slfs.tables.table import ColumnSource, Table, read_table, resolve_categorical
+from slfs.tables.registry import read_table
+from slfs.tables.table import ColumnSource, Table, resolve_categorical
 from slfs.tables.target import read_target
 from slfs.tables.values import is_dask
 
