@@ -1,4 +1,4 @@
-"""Plain functions -> numba kernels, each with one signature, compiled once per machine."""
+"""Python functions -> numba kernels, each with one signature, compiled once per machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _lock = threading.RLock()
 
 
 def kernel(signature: Any) -> Callable[[Function], Function]:
-    """Compile a function for exactly this signature when it is first called, without the GIL."""
+    """Compile a function for a single signature on the first call; it releases the GIL."""
 
     def decorate(function: Function) -> Function:
         compiled = late_kernel(function)
@@ -34,7 +34,7 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
 
 
 class _Kernel:
-    """A kernel with one signature: compiled, or loaded from numba's cache, on the first call."""
+    """A kernel with one signature that is compiled, or loaded from numba's cache, on the first call."""
 
     def __init__(self, compiled: Any, signature: Any) -> None:
         self._compiled, self._signature, self._ready = compiled, signature, False
@@ -58,15 +58,15 @@ class _Kernel:
 
 @functools.cache
 def _announce() -> None:
-    """Say once that the first fit on a machine takes longer; the user may silence the logger."""
-    logger.warning("slfs compiles its kernels, once on this machine (some seconds) ...")
+    """Log once that the first fit on a machine takes longer; users can silence the logger."""
+    logger.warning("slfs compiles its kernels; this happens once per machine and takes some seconds ...")
 
 
 def late_kernel(function: Function) -> Function:
-    """Compile a function that few users need when it is first called, without the GIL.
+    """Compile a function on the first call, for the types of its arguments; it releases the GIL.
 
-    numba keeps it beside the source, or else in the user's cache folder; where it may write to neither,
-    every process compiles anew.
+    numba stores the result next to the source, or else in the user's cache folder; if it can write to
+    neither, every process compiles again.
     """
     compiled: Any = numba.njit(nogil=True)(function)
     if not config.DISABLE_JIT:  # type: ignore[attr-defined]
@@ -76,14 +76,16 @@ def late_kernel(function: Function) -> Function:
 
 
 class _Cache(FunctionCache):
-    """numba's cache of one kernel; if its files are damaged or cannot be written, it does without."""
+    """numba's cache of one kernel; files that are damaged or cannot be written are not an error."""
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(signature, target_context)  # type: ignore[no-untyped-call]
-        except Exception as error:  # a pickle that is cut off may raise anything
+        except Exception as error:  # a truncated pickle may raise anything
             logger.warning(
-                "slfs compiles again: the cache in %s is damaged (%s).", self.cache_path, error
+                "slfs compiles a kernel again, because its cache in %s is damaged (%s).",
+                self.cache_path,
+                error,
             )
             with contextlib.suppress(OSError):
                 self.flush()  # type: ignore[no-untyped-call]
@@ -94,25 +96,25 @@ class _Cache(FunctionCache):
             super().save_overload(signature, data)  # type: ignore[no-untyped-call]
         except Exception as error:
             logger.warning(
-                "slfs could not keep a compiled kernel in %s (%s): it will be compiled again. Free some "
-                "space, or name another folder in NUMBA_CACHE_DIR.",
+                "slfs could not store a compiled kernel in %s (%s), so it will be compiled again in the "
+                "next process. Free some space, or set NUMBA_CACHE_DIR to another folder.",
                 self.cache_path,
                 error,
             )
 
 
 def helper(function: Function) -> Function:
-    """Compile a function that kernels of its own file call now and then."""
+    """Compile a function that kernels in the same file call."""
     return cast("Function", numba.njit(nogil=True)(function))
 
 
 def inlined(function: Function) -> Function:
-    """Compile a helper as a part of the kernels of its own file."""
+    """Compile a function that is inlined into the kernels in the same file."""
     return cast("Function", numba.njit(nogil=True, inline="always")(function))
 
 
 def popcount(word: Any) -> int:
-    """Number of bits set in an unsigned 64-bit word."""
+    """Return the number of bits set in an unsigned 64-bit word."""
     return int(word).bit_count()
 
 

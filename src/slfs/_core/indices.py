@@ -1,12 +1,12 @@
-"""Three ways to number columns, as types that cannot be mixed up."""
+"""The three kinds of column indices, as distinct types."""
 
 from typing import NewType
 
 TableIndex = NewType("TableIndex", int)
-"""A column of the user's table."""
+"""Index of a column in the user's table."""
 
 PackedIndex = NewType("PackedIndex", int)
-"""A column among those that were packed as bit planes."""
+"""Index of a column among those that were packed as bit planes."""
 
 NodeIndex = NewType("NodeIndex", int)
-"""A node of a network, in the order in which nodes joined; the class is -1."""
+"""Index of a node of a network, in order of insertion; the class is -1."""

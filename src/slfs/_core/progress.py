@@ -1,4 +1,4 @@
-"""Long work -> how much of it is done, for whoever listens."""
+"""Progress of long computations -> calls of a user function."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Listener = Callable[[int, int | None], None]
-"""Is told how many pieces are done, and of how many, if that is known."""
+"""Called with the number of finished pieces, and their total number if it is known."""
 
 _listener: ContextVar[Listener | None] = ContextVar("slfs_progress", default=None)
 
 
 @contextmanager
 def progress_callback(listener: Listener | None) -> Iterator[None]:
-    """Let a function hear how far the coding of a table has come.
+    """Register a progress callback for the fits inside a ``with`` block.
 
     Parameters
     ----------
     listener : callable or None
-        Called with (done, total) after each block of columns, one call at a time, from any thread. The
-        total is None where blocks come from an iterator. What it raises stops the work. None: nobody
-        listens.
+        Called with (done, total) after each block of columns; one call at a time, from any thread. The
+        total is None if blocks come from an iterator. An exception that it raises stops the fit. None
+        disables progress reports.
 
     Yields
     ------
@@ -36,10 +36,10 @@ def progress_callback(listener: Listener | None) -> Iterator[None]:
     >>> import numpy as np
     >>> from slfs import SLFS
     >>> from slfs._core.progress import progress_callback
-    >>> heard = []
-    >>> with progress_callback(lambda done, total: heard.append(done / total)):
+    >>> shares = []
+    >>> with progress_callback(lambda done, total: shares.append(done / total)):
     ...     selector = SLFS().fit(np.eye(8), [0, 1] * 4)
-    >>> heard[-1]
+    >>> shares[-1]
     1.0
     """
     token = _listener.set(listener)
@@ -50,29 +50,29 @@ def progress_callback(listener: Listener | None) -> Iterator[None]:
 
 
 def counted(work: Callable[[Item], Result], total: int) -> Callable[[Item], Result]:
-    """The same work, which also tells the listener, if there is one, after each of ``total`` pieces."""
+    """Wrap a function so that each of its ``total`` calls is reported to the progress callback."""
     if _listener.get() is None:
         return work
     step = steps(total)
 
-    def told(item: Item) -> Result:
+    def reported(item: Item) -> Result:
         result = work(item)
         step()
         return result
 
-    return told
+    return reported
 
 
 @contextmanager
 def counting(total: int | None) -> Iterator[Callable[[], None]]:
-    """Count pieces of work by hand: what is yielded tells of one more; work within them is not told."""
+    """Yield a function that reports one more finished piece; work inside the block is not reported."""
     step = steps(total)
     with progress_callback(None):
         yield step
 
 
 def steps(total: int | None) -> Callable[[], None]:
-    """A function that tells the listener, if there is one, of one more piece each time."""
+    """Return a function that reports one more finished piece to the progress callback, if any."""
     listener, lock, done = _listener.get(), threading.Lock(), 0
 
     def step() -> None:

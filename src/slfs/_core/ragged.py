@@ -1,4 +1,4 @@
-"""Pieces of different lengths in one array: where each begins, and how to pick some of them."""
+"""Ragged arrays: pieces of different lengths, stored one after another in one array."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 
 def starts(lengths: NDArray[Any]) -> NDArray[np.int64]:
-    """Where each of several consecutive pieces begins, and where the last one ends."""
+    """Return the start of each of several consecutive pieces, and the end of the last one."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
 def ragged(
     begins: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where pieces of an array stand once put one after another, and the indices that put them so."""
+    """Return the starts of pieces once they are concatenated, and the indices of their elements."""
     offset = starts(lengths)
     return offset, np.arange(offset[-1]) + np.repeat(begins - offset[:-1], lengths)

@@ -1,4 +1,4 @@
-"""What a fit may use: threads and memory."""
+"""Threads and memory limit of a fit."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from slfs._core.threads import Threads
 
 
 class Resources:
-    """A pool of threads and a memory budget, for the time of one call.
+    """A pool of threads and a memory budget, for the duration of one call.
 
     Parameters
     ----------
     n_jobs : int or None
-        Number of threads, as scikit-learn counts them.
+        Number of threads, with the same meaning as in scikit-learn.
     memory_limit : int, str or None, default=None
-        Memory that the process may take; None: no limit.
+        Maximum memory of the process; None means no limit.
 
     Attributes
     ----------

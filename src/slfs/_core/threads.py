@@ -1,4 +1,4 @@
-"""Independent pieces of work -> their results in order, on one or several threads."""
+"""Independent tasks -> their results in order, computed on one or several threads."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from joblib.parallel import get_active_backend
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_MOST = 32
-"""Threads that any machine can run; more than this, and than four per core, would only wait."""
+_MAX_THREADS = 32
+"""Number of threads that is always allowed; on larger machines the limit is four per core."""
 
 
 class Threads:
-    """A pool of ``n_jobs`` threads, as scikit-learn counts them; with one thread there is no pool."""
+    """A pool of ``n_jobs`` threads, as in scikit-learn; a single thread needs no pool."""
 
     def __init__(self, n_jobs: int | None) -> None:
         self.count = _count(n_jobs)
@@ -38,12 +38,12 @@ class Threads:
         self.close()
 
     def close(self) -> None:
-        """Stop the threads; work that has not begun is cancelled."""
+        """Stop the threads; tasks that have not started are cancelled."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-        """The result of each item."""
+        """Return the results of all items."""
         if self._pool is None or len(items) == 1:
             return [function(item) for item in items]
         return list(self._pool.map(function, items))
@@ -51,7 +51,7 @@ class Threads:
     def each(
         self, function: Callable[[Item], Result], items: Iterable[Item], at_once: int
     ) -> Iterator[Result]:
-        """The result of one item after another, at most ``at_once`` being worked on or waiting."""
+        """Yield the results in order; at most ``at_once`` items are being processed or waiting."""
         if self._pool is None or at_once == 1:
             yield from map(function, items)
             return
@@ -65,14 +65,14 @@ class Threads:
 
 
 def _count(n_jobs: int | None) -> int:
-    """How many threads to use: a negative number means the cores, unless others work on them already."""
+    """Return the number of threads; a negative ``n_jobs`` inside a parallel job or Dask worker means 1."""
     if n_jobs is None:
-        return int(effective_n_jobs(None))  # what a surrounding joblib.parallel_config says, or 1
+        return int(effective_n_jobs(None))  # that of a surrounding joblib.parallel_config, or 1
     if n_jobs == 0:
-        raise ValueError("n_jobs is 0; expected None, a number of threads, or -1 for one per core.")
+        raise ValueError("n_jobs is 0; expected None, a positive integer, or -1 for all cores.")
     cores = int(cpu_count())
     if n_jobs > 0:
-        return min(int(n_jobs), max(_MOST, 4 * cores))
+        return min(int(n_jobs), max(_MAX_THREADS, 4 * cores))
     if get_active_backend()[0].nesting_level or _in_dask_worker():
         return 1
     return max(1, cores + 1 + n_jobs)

@@ -1,3 +1,3 @@
-"""The version, where every package can import it."""
+"""The version, in a module that every package can import."""
 
 __version__ = "0.2.0.dev0"

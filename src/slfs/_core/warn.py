@@ -1,4 +1,4 @@
-"""Warnings that point at the user's line, and one way to silence them."""
+"""Warnings that point at the user's line, and a context manager that silences them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _quiet: ContextVar[bool] = ContextVar("slfs_quiet", default=False)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line of the user's code that called slfs, unless warnings of slfs are silenced."""
+    """Issue a warning at the line of the user's code that called slfs, unless silenced by `quiet`."""
     if not _quiet.get():
         warnings.warn(message, category, stacklevel=_user_level())
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence the warnings of slfs, for work on parts of a table about which the user was warned."""
+    """Silence the warnings of slfs, for repeated fits on parts of a table."""
     token = _quiet.set(True)
     try:
         yield
@@ -31,7 +31,7 @@ def quiet() -> Iterator[None]:
 
 
 def _user_level() -> int:
-    """The stack level, as seen from `warn`, of the first frame outside of `_OWN`."""
+    """Return the stack level, as seen from `warn`, of the first frame outside of `_OWN`."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _OWN:
         level, frame = level + 1, frame.f_back

@@ -1,6 +1,6 @@
 """Counts -> entropies, mutual information, p-values, q-values, stability.
 
-In: a counting backend or tables of counts. Out: floats. Start with `information.py`.
+In: a counting backend, or tables of counts. Out: floats. Start with `information.py`.
 """
 
 from slfs.measures.false_discovery import q_values

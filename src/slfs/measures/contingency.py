@@ -1,6 +1,7 @@
-"""Tables of counts -> p-values of independence that hold far out in the tail, also for small counts.
+"""Contingency tables -> p-values of independence that are accurate in the tail and for small counts.
 
-Nothing but counts comes in: the same table gives the same bits in any block, stream or worker.
+The p-value depends on the counts only: the same table gives the same bits in any block, stream or
+worker.
 """
 
 from __future__ import annotations
@@ -20,52 +21,55 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 LEAST_EXPECTED = 5
-"""Samples that every cell must expect for the chi-square distribution to be used.
+"""Minimum expected count of every cell for the chi-squared distribution to be used.
 
-The true probability of the smaller of the two statistics was worked out for 3 to 20 levels, classes of
-1 % to 50 % and levels of equal and of very different sizes. It is at most about 1.1 times the nominal
-one from 1e-3 down to 1e-5; Pearson's alone is up to 3 times too ready, G up to 10. Small tables of equal
-levels are the worst, where few different statistics exist: three levels of 12 samples and two classes
-reach 0.1 with probability 0.175, and levels of 42 samples 0.001 with 0.00116.
+The true probability of the smaller of the two statistics was computed for 3 to 20 levels, classes of 1 %
+to 50 %, and levels of equal and of very different sizes. It is at most about 1.1 times the nominal one
+between 1e-3 and 1e-5; for Pearson's statistic alone it is up to 3 times, for G alone up to 10 times the
+nominal one. Small tables with levels of equal size are the worst case, because few different values of
+the statistic exist: with three levels of 12 samples and two classes p <= 0.1 has probability 0.175, and
+with levels of 42 samples p <= 0.001 has probability 0.00116.
 """
 
 LEAST_CLASS = 4 * LEAST_EXPECTED
-"""Smaller classes are pooled: their cells would expect too little in the quarter of a column."""
+"""Smaller classes are pooled: in a quartile their expected counts would be too small."""
 
 _f1, _i1 = types.float64[::1], types.int64[::1]
 _FEW = 10
-"""Degrees of freedom up to which `take_tails` works the tail out."""
+"""Maximum degrees of freedom for which `take_tails` computes the tail."""
 
 _TINY = float(np.finfo(float).tiny)
 
 
 def independence_p_values(counts: Ints, n_levels: Ints, n_classes: int, most_samples: int) -> Floats:
-    """Test of independence for tables of counts, one after another.
+    """Test the independence of levels and classes in each of several contingency tables.
 
-    - A table of 2 x 2: Fisher's exact test.
-    - If every cell expects `LEAST_EXPECTED` samples: the smaller of G and Pearson's statistic, with
-      (levels - 1)(classes - 1) degrees of freedom.
-    - Otherwise: Fisher's exact test of each cell (this level or not, this class or not) times the number
-      of cells; and the table with its rare classes and rare levels pooled until every cell expects
-      enough. The smaller p-value of these two, twice.
+    - 2 x 2 tables: Fisher's exact test.
+    - If the expected count of every cell is at least `LEAST_EXPECTED`: the smaller of G and Pearson's
+      statistic, with (levels - 1)(classes - 1) degrees of freedom.
+    - Otherwise two p-values are computed: the smallest of Fisher's exact tests of each cell (this level
+      or not, this class or not) times the number of cells; and that of the table with rare classes and
+      rare levels pooled until the expected counts are large enough. The result is twice the smaller one.
 
-    Which way is taken depends on the sizes of levels and classes alone, so that the choice has not seen
-    how they go together. Empty levels and classes do not count. Where one level or one class is left
-    p = 1.
+    The choice depends on the sizes of levels and classes only, not on their association, so that it does
+    not bias the p-value. Empty levels and classes are ignored. If a single level or class remains, p =
+    1.
 
     Parameters
     ----------
     counts : ndarray
-        For each table, level after level, one count for each class.
+        Counts of all tables, one after another: level by level, one count per class.
     n_levels : ndarray of shape (n_tables,)
+        Number of levels of each table.
     n_classes : int
+        Number of classes of all tables.
     most_samples : int
-        No table has more.
+        Upper bound of the number of samples of a table.
 
     Returns
     -------
     p_values : ndarray of shape (n_tables,)
-        Above 0, at most 1.
+        p-value of each table, greater than 0 and at most 1.
     """
     statistic, freedom, p_value, n_ways = _judge(counts, n_levels, n_classes, most_samples)
     take_tails(statistic, freedom, p_value)
@@ -77,12 +81,12 @@ def independence_p_values(counts: Ints, n_levels: Ints, n_classes: int, most_sam
 
 
 def stratified_p_value(tables: Ints) -> float:
-    """Test of independence of level and class within strata: counts (strata, levels, classes).
+    """Test the independence of level and class within strata: counts (strata, levels, classes).
 
-    Strata in which every cell expects `LEAST_EXPECTED` samples share one statistic, the sum of theirs,
-    with the sum of their degrees of freedom. The others are tested one by one, exactly. The p-values of
-    these parts, which are independent, are combined by Fisher's method. Strata of one level or one class
-    say nothing and do not count.
+    Strata in which all expected counts are at least `LEAST_EXPECTED` are combined in one statistic, the
+    sum of theirs, with the sum of their degrees of freedom. Each other stratum is tested separately. The
+    p-values of these parts are independent and are combined with Fisher's method. Strata with a single
+    level or class contain no information and are ignored.
     """
     n_strata, n_levels, n_classes = tables.shape
     sizes = np.full(n_strata, n_levels)
@@ -90,8 +94,8 @@ def stratified_p_value(tables: Ints) -> float:
     plain = (freedom > 0) & (n_ways == 1)
     rest = np.where(freedom > 0, chdtrc(np.maximum(freedom, 1), np.maximum(statistic, 0.0)), np.inf)
     alone = np.minimum(1.0, n_ways * np.minimum(exact, rest))
-    telling = (tables.any(axis=2).sum(axis=1) > 1) & (tables.any(axis=1).sum(axis=1) > 1)
-    parts = alone[telling & ~plain].tolist()
+    informative = (tables.any(axis=2).sum(axis=1) > 1) & (tables.any(axis=1).sum(axis=1) > 1)
+    parts = alone[informative & ~plain].tolist()
     if plain.any():
         parts.append(float(chdtrc(freedom[plain].sum(), statistic[plain].sum())))
     if len(parts) <= 1:
@@ -103,7 +107,7 @@ def stratified_p_value(tables: Ints) -> float:
 def _judge(
     counts: Ints, n_levels: Ints, n_classes: int, most_samples: int
 ) -> tuple[Floats, Ints, Floats, Ints]:
-    """What `judge_tables` says of each table."""
+    """Allocate the outputs of `judge_tables` and call it."""
     n_tables = len(n_levels)
     statistic, exact = np.empty(n_tables), np.empty(n_tables)
     freedom, n_ways = np.empty(n_tables, np.int64), np.empty(n_tables, np.int64)
@@ -112,25 +116,25 @@ def _judge(
     return statistic, freedom, exact, n_ways
 
 
-_MOST_FACTORIALS = 1 << 17
-"""Factorials that are looked up; larger ones are worked out, so that tall tables need no long list."""
+_MAX_FACTORIALS = 1 << 17
+"""Length of the table of log factorials; larger ones are computed on demand to save memory."""
 
 
 @functools.lru_cache(maxsize=2)
 def _log_factorials(n_samples: int) -> Floats:
-    logarithms: Floats = gammaln(np.arange(1.0, min(n_samples, _MOST_FACTORIALS) + 2))
+    logarithms: Floats = gammaln(np.arange(1.0, min(n_samples, _MAX_FACTORIALS) + 2))
     return logarithms
 
 
 @inlined
 def _log_factorial(n: int, table: Floats) -> float:
-    """log n!, from the table of the first ones if it is there."""
+    """Return log n!, from the table if n is in it."""
     return table[n] if n < table.shape[0] else math.lgamma(n + 1.0)
 
 
 @inlined
 def _rise(both: int, level: int, label: int, rest: int) -> float:
-    """How many times likelier a table of ``both`` + 1 is than one of ``both``, the margins as given."""
+    """Return P(``both`` + 1) / P(``both``) for tables with the given margins."""
     return (float(level - both) * float(label - both)) / (float(both + 1) * float(rest + both + 1))
 
 
@@ -138,14 +142,15 @@ def _rise(both: int, level: int, label: int, rest: int) -> float:
 def fisher_exact(both: int, level: int, label: int, size: int, log_factorial: Floats) -> float:
     """Fisher's two-sided exact test: ``both`` of ``size`` samples have the level and the class.
 
-    The probability of all tables with the same margins that are not more likely than this one, a table
-    within a ten-millionth of it counted as equally likely. No term below the least normal float is
-    added: the least float of all times 0.9 is itself again, and the sum would not end.
+    The p-value is the probability of all tables with the same margins that are not more likely than this
+    one; tables within a relative tolerance of 1e-7 count as equally likely. Terms below the smallest
+    normal float are not added: the smallest subnormal float times 0.9 is rounded to itself, and the loop
+    would not end.
     """
     low, high = max(0, level + label - size), min(level, label)
     if size < 2**31:
         mode = (level + 1) * (label + 1) // (size + 2)
-    else:  # the product would not fit
+    else:  # the product would overflow
         mode = np.int64((level + 1.0) * ((label + 1.0) / (size + 2.0)))
     mode = min(max(mode, low), high)
     if both == mode:
@@ -212,9 +217,11 @@ def fisher_exact(both: int, level: int, label: int, size: int, log_factorial: Fl
 
 @kernel(types.void(_f1, _i1, _f1))
 def take_tails(statistic: Floats, freedom: Ints, p_value: Floats) -> None:
-    """Put the tail of the chi-square distribution where it is smaller, for a few degrees of freedom.
+    """Lower ``p_value`` to the tail of the chi-squared distribution, for up to `_FEW` degrees of
+    freedom.
 
-    The series for a whole number of degrees is finite: several times faster than SciPy.
+    The series for an integer number of degrees of freedom is finite, and several times faster than
+    SciPy.
     """
     for j in range(statistic.shape[0]):
         if freedom[j] == 0 or freedom[j] > _FEW:
@@ -233,10 +240,10 @@ def take_tails(statistic: Floats, freedom: Ints, p_value: Floats) -> None:
 
 @helper
 def _pool(totals: Ints, least: float, place: Ints) -> int:
-    """Put together what is smaller than ``least``, and the next larger ones until they are enough.
+    """Pool the groups smaller than ``least``, and the next larger ones until the pool is large enough.
 
-    Those of the same size go together, so that their order does not matter. ``place`` has the new place
-    of each, -1 for what is empty. Returns how many there are now.
+    Groups of the same size are pooled together, so that their order does not matter. The new index of
+    each group is written to ``place``, -1 for empty groups. Returns the new number of groups.
     """
     bound, pooled = 0.0, 0
     for a in range(totals.shape[0]):
@@ -278,7 +285,7 @@ def judge_tables(
 ) -> None:
     """Test each table: a statistic with its degrees of freedom (0: none), an exact p-value (inf: none).
 
-    ``n_ways`` says how many of the two there are to choose from.
+    ``n_ways`` is the number of p-values of which the smaller one is taken, 1 or 2.
     """
     widest = 1
     for j in range(offset.shape[0] - 1):
@@ -373,7 +380,7 @@ def judge_tables(
                 if levels[a] > 0 and classes[c] > 0:
                     cell = fisher_exact(table[a, c], levels[a], classes[c], size, log_factorial)
                     exact[j] = min(exact[j], n_cells * cell)
-                    if n_columns == 2:  # the other class says the same
+                    if n_columns == 2:  # the test of the other class is the same
                         break
             if n_rows == 2 and levels[a] > 0:
                 break

@@ -1,4 +1,4 @@
-"""p-values -> which of many findings to believe: of all columns at once, or of a stream."""
+"""p-values -> q-values (all columns at once), or decisions column by column (a stream)."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ from scipy.stats import false_discovery_control
 Floats = NDArray[np.float64]
 
 _SCALE = 0.079
-"""Makes the shares of LORD++ sum to just below one."""
+"""Scales the weights of LORD++ so that their sum is just below one."""
 
 _LATEST = 64
-"""Discoveries that are looked at first: most that is found is found by what these have earned."""
+"""Number of recent discoveries that are tried first: they suffice for most rejections."""
 
 
 def q_values(p_values: Floats, *, method: str = "bh") -> Floats:
-    """The least false discovery rate at which each column would be found.
+    """Compute the smallest false discovery rate at which each column is significant.
 
     Parameters
     ----------
     p_values : ndarray of shape (n_columns,)
-        NaN where there is none: such a column does not count.
+        p-values; columns with NaN are ignored.
     method : {"bh", "by"}, default="bh"
-        Benjamini and Hochberg (1995), for columns that are independent or hang together positively; or
-        Benjamini and Yekutieli (2001), for any.
+        ``"bh"``: Benjamini and Hochberg (1995), for columns that are independent or positively
+        dependent. ``"by"``: Benjamini and Yekutieli (2001), for any dependence.
 
     Returns
     -------
     q_values : ndarray of shape (n_columns,)
+        q-value of each column; NaN for ignored columns.
 
     Examples
     --------
@@ -48,21 +49,21 @@ def q_values(p_values: Floats, *, method: str = "bh") -> Floats:
 
 @dataclass
 class LordPlusPlus:
-    """Decide column by column, as they come, with the false discovery rate held at every moment.
+    """Control the false discovery rate of a stream of tests (LORD++).
 
-    The level of test t is w(t) alpha/2, and alpha w(t - s) more for each discovery s before it, half of
-    it for the first. The shares w sum to one: those of Javanmard and Montanari, w(t) in proportion to
-    log(t) / (t exp(sqrt(log t))). A discovery earns what later tests may spend, so the result depends on
-    the order in which columns come, and on nothing else.
+    Test t has the level w(t) alpha/2, plus alpha w(t - s) for each earlier discovery s, and half of that
+    for the first discovery. The weights w of Javanmard and Montanari sum to one; w(t) is proportional to
+    log(t) / (t exp(sqrt(log t))). Discoveries raise the levels of later tests, so the result depends on
+    the order of the columns. It does not depend on how a stream is split into blocks.
 
     Parameters
     ----------
     alpha : float
         The false discovery rate.
     n_seen : int, default=0
-        Tests made so far.
+        Number of tests so far.
     discoveries : ndarray of int, default=none
-        Which of them found something, counted from 1.
+        Numbers of the tests that were significant, counted from 1.
 
     References
     ----------
@@ -76,27 +77,28 @@ class LordPlusPlus:
     discoveries: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
     def decide(self, p_values: Floats) -> NDArray[np.bool_]:
-        """Take in the p-values of the next columns.
+        """Test the next columns.
 
         Parameters
         ----------
         p_values : ndarray of shape (n_columns,)
+            p-values of the next columns.
 
         Returns
         -------
         found : ndarray of shape (n_columns,)
-            Which of them are discoveries.
+            Mask of the significant columns.
         """
         found = np.zeros(len(p_values), np.bool_)
         candidates = np.flatnonzero(p_values <= self.alpha)  # no level is above alpha
         times = np.append(self.discoveries, np.empty(len(candidates), np.int64))
         number = len(self.discoveries)
-        for place, p_value in zip(candidates.tolist(), p_values[candidates].tolist(), strict=True):
-            test = self.n_seen + place + 1
+        for index, p_value in zip(candidates.tolist(), p_values[candidates].tolist(), strict=True):
+            test = self.n_seen + index + 1
             latest = times[max(0, number - _LATEST) : number]
-            enough = 0.5 * self.alpha * float(_shares(test - latest).sum())  # the level is not below
-            if p_value <= enough or p_value <= self._level(test, times[:number]):
-                found[place] = True
+            bound = 0.5 * self.alpha * float(_shares(test - latest).sum())  # a lower bound of the level
+            if p_value <= bound or p_value <= self._level(test, times[:number]):
+                found[index] = True
                 times[number] = test
                 number += 1
         self.discoveries = times[:number].copy()
@@ -104,13 +106,13 @@ class LordPlusPlus:
         return found
 
     def _level(self, test: int, discoveries: NDArray[np.int64]) -> float:
-        """What the p-value of test number ``test``, counted from 1, must not exceed."""
+        """Return the level of test number ``test``, counted from 1."""
         earned = _shares(test - np.append(0, discoveries))
         return self.alpha * (float(earned.sum()) - 0.5 * float(earned[:2].sum()))
 
 
 def _shares(distance: NDArray[np.int64]) -> Floats:
-    """How much of what is there goes to the test at each distance from 1 on."""
+    """Return the weight w of a test at each distance, from 1 on."""
     logarithm = np.log(distance)
     share: Floats = _SCALE * np.log(np.maximum(distance, 2)) / (distance * np.exp(np.sqrt(logarithm)))
     return share

@@ -1,4 +1,4 @@
-"""Counts -> is a column independent of the class, given a few others? What the online methods ask."""
+"""Counts -> tests of conditional independence of a column and the class, for the online methods."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ from slfs.counting.backend import CountingBackend
 
 
 class IndependenceTest(ABC):
-    """Is a column independent of the class, given some others?"""
+    """Base class: test whether a column is independent of the class given other columns."""
 
     def __init__(self, alpha: float) -> None:
         self._alpha = alpha
 
     @abstractmethod
     def p_value(self, f: int, given: Sequence[int] = ()) -> float:
-        """The p-value of independence of f and the class given some columns."""
+        """Return the p-value of independence of f and the class given some columns."""
 
     def separating_set(
-        self, f: int, others: Sequence[int], most: int, with_column: int | None = None
+        self, f: int, others: Sequence[int], max_size: int, with_column: int | None = None
     ) -> tuple[int, ...] | None:
-        """The first set of 1 to ``most`` of the others given which f is independent of the class.
+        """Return the first set of at most ``max_size`` others given which f is independent of the class.
 
-        Small sets come first, then the order of ``others``. With ``with_column`` only sets that have it.
+        Smaller sets are tried first, then in the order of ``others``. If ``with_column`` is given, only
+        sets that contain it are tried.
         """
-        for size in range(1, min(most, len(others)) + 1):
+        for size in range(1, min(max_size, len(others)) + 1):
             for given in itertools.combinations(others, size):
                 if with_column is not None and with_column not in given:
                     continue
@@ -42,27 +43,28 @@ class IndependenceTest(ABC):
 
 
 class TableTest(IndependenceTest):
-    """Test a packed column and the class for independence given other packed columns.
+    """Test the independence of a packed column and the class given other packed columns.
 
     The degrees of freedom are (d_f - 1)(c - 1) times the product of the numbers of levels of the given
-    columns, as in the authors' LOFS; adjusted for empty cells they are the sum of
-    (levels - 1)(classes - 1), counting the levels and classes that occur, over the strata that occur.
+    columns, as in the authors' LOFS. Adjusted for empty cells they are the sum of
+    (levels - 1)(classes - 1) over the strata, where only levels and classes that occur are counted.
 
     Parameters
     ----------
     backend : CountingBackend
+        Counts the columns.
     alpha : float
-        Columns with a p-value of at least ``alpha`` count as independent.
+        Columns with a p-value of at least ``alpha`` are treated as independent.
     statistic : {"g2", "chi2"}
-        Likelihood ratio, or Pearson's statistic with 0.5 subtracted from the differences in cells that
-        expect less than 10, as in LOFS.
+        Likelihood ratio, or Pearson's statistic with 0.5 subtracted from the differences in cells with
+        an expected count below 10, as in LOFS.
     samples_per_df : float
-        With fewer samples per degree of freedom than this the test is skipped and the columns count as
-        independent. LOFS uses 5. The rule keeps the test valid, but on small data it drops columns
-        whatever they contain: any column with a conditioning set large enough for the rule to apply
-        counts as independent given that set. 0 turns the rule off.
+        Minimum number of samples per degree of freedom (5 in LOFS). With fewer samples the test is
+        skipped and the columns are treated as independent. The rule keeps the test valid, but on small
+        datasets it drops columns without a test: every column is independent given a conditioning set
+        that is large enough for the rule to apply. 0 disables the rule.
     adjusted : bool
-        Adjust the degrees of freedom for empty cells. The rule above uses the full ones.
+        Adjust the degrees of freedom for empty cells. The rule above uses the full degrees of freedom.
     """
 
     def __init__(
@@ -81,7 +83,7 @@ class TableTest(IndependenceTest):
         self._adjusted = adjusted
 
     def p_value(self, f: int, given: Sequence[int] = ()) -> float:
-        """The p-value of independence of f and the class given some columns; 1 by the rule of LOFS."""
+        """Return the p-value of independence given some columns; 1 if there are too few samples."""
         packed = self._backend.packed
         levels = [int(packed.arrays.levels[k]) for k in (f, *given)]
         freedom = (levels[0] - 1) * (packed.layout.n_classes - 1) * math.prod(levels[1:])
@@ -99,18 +101,18 @@ class TableTest(IndependenceTest):
 
 
 class FisherTest(IndependenceTest):
-    """Test columns of numbers by Fisher's z of their partial correlation with the class.
+    """Test columns of numbers with Fisher's z of their partial correlation with the class.
 
-    Class codes are taken as numbers, missing values as the mean of their column.
+    Class codes are used as numbers; missing values must be replaced before, see `filled`.
 
     Parameters
     ----------
     values : mapping
-        The numbers of each column that may be asked for; read at every question, so it may grow.
+        Numbers of each column that may be tested. Columns may be added later.
     target : ndarray of shape (n_samples,)
         Class codes.
     alpha : float
-        Independent are those with a p-value of at least ``alpha``.
+        Columns with a p-value of at least ``alpha`` are treated as independent.
     """
 
     def __init__(
@@ -121,7 +123,7 @@ class FisherTest(IndependenceTest):
         self._target = target
 
     def p_value(self, f: int, given: Sequence[int] = ()) -> float:
-        """The p-value of independence of f and the class given some columns; 1 if f is constant."""
+        """Return the p-value of independence given some columns; 1 if f is constant."""
         freedom = len(self._target) - len(given) - 3
         raw = np.stack([self._values[f], self._target, *(self._values[k] for k in given)])
         table = raw - raw.mean(axis=1, keepdims=True)
@@ -137,11 +139,11 @@ class FisherTest(IndependenceTest):
 
 
 def filled(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Numbers that linear algebra can work with, in their own unit or in another.
+    """Replace missing and infinite numbers, and scale very large or small ones, for linear algebra.
 
-    What is missing has the mean, an infinity the value of the furthest finite number. Numbers whose
-    squares a float cannot hold are scaled by a power of two, which changes neither correlations nor
-    regressions.
+    Missing values are replaced by the mean, infinities by the largest or smallest finite number. Numbers
+    whose squares would overflow or underflow are scaled by a power of two, which changes neither
+    correlations nor regressions.
     """
     finite = np.isfinite(values)
     present = values[finite]
@@ -157,20 +159,21 @@ def filled(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 _LARGEST_EXPONENT = 200
+"""Binary exponent beyond which numbers are scaled."""
 
 
 def _vanishes(rest: NDArray[np.float64], centred: NDArray[np.float64], raw: NDArray[np.float64]) -> bool:
-    """Whether what is left of a column is rounding: it is constant, or others explain all of it."""
+    """Whether the residual of a column is a rounding error: it is constant, or others determine it."""
     size = float(np.linalg.norm(centred))
     return size <= 1e-13 * float(np.linalg.norm(raw)) or float(np.linalg.norm(rest)) <= 1e-10 * size
 
 
 def _corrected_chi2(table: NDArray[np.int64]) -> float:
-    """Pearson's statistic over strata, 0.5 taken off where less than 10 is expected."""
-    whole = table.sum(axis=(1, 2))[:, np.newaxis, np.newaxis]
+    """Compute Pearson's statistic over strata; 0.5 is subtracted for expected counts below 10 (LOFS)."""
+    total = table.sum(axis=(1, 2))[:, np.newaxis, np.newaxis]
     shares = table.sum(axis=1, keepdims=True).astype(np.float64)
-    expected = table.sum(axis=2, keepdims=True) * shares / np.maximum(whole, 1)
+    expected = table.sum(axis=2, keepdims=True) * shares / np.maximum(total, 1)
     difference = np.abs(table - expected)
     difference -= np.where(expected < 10, 0.5, 0.0)
-    filled = expected > 0
-    return float((difference[filled] ** 2 / expected[filled]).sum())
+    occurs = expected > 0
+    return float((difference[occurs] ** 2 / expected[occurs]).sum())

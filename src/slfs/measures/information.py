@@ -1,6 +1,7 @@
-"""Counts -> nats: entropy, mutual information and its conditional forms. Floats begin here.
+"""Counts -> nats: entropy, mutual information and conditional mutual information.
 
-All estimates are plug-in estimates. S(.) is the sum of n log n over the cells of a table of counts:
+All estimates are plug-in estimates. S(.) is the sum of n log n over the cells of a contingency table.
+The sums are integers; this is the first module that computes floats.
 
     H(f)     = (S() - S(f)) / N
     I(f;k)   = (S(f,k) - S(f) - S(k) + S()) / N
@@ -23,23 +24,23 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _HALF, _LOWER = 32, 0xFFFF_FFFF
-"""Half of a word: its number of bits, and the mask of the lower half."""
+"""Number of bits of half a word, and the mask of the lower half."""
 
 
 def column_information(
     sums: NDArray[np.int64], class_totals: NDArray[np.int64]
 ) -> tuple[Floats, Floats]:
-    """Entropy H(f) and relevance R(f) = I(f;Y) of each column, from its two sums."""
+    """Compute entropy H(f) and relevance R(f) = I(f;Y) of each column from S(f) and S(f,Y)."""
     nlogn = nlogn_table(int(class_totals.sum()))
-    whole = nlogn.table[-1]
+    total = nlogn.table[-1]  # S() = N log N
     classes = nlogn.table[class_totals].sum()
-    entropy = _nats(whole - sums[:, 0], nlogn)
-    relevance = _nats(sums[:, 1] - sums[:, 0] - classes + whole, nlogn)
+    entropy = _nats(total - sums[:, 0], nlogn)
+    relevance = _nats(sums[:, 1] - sums[:, 0] - classes + total, nlogn)
     return entropy, relevance
 
 
 def chi2_statistics(packed: PackedColumns) -> tuple[Floats, Floats]:
-    """Pearson's statistic of independence from the class and its p-value for each packed column."""
+    """Compute Pearson's chi-squared statistic with the class, and its p-value, of each packed column."""
     if len(packed) == 0:
         return np.empty(0), np.empty(0)
     totals, levels = packed.layout.totals, packed.arrays.levels.astype(np.int64)
@@ -52,9 +53,9 @@ def chi2_statistics(packed: PackedColumns) -> tuple[Floats, Floats]:
 
 
 class PairInformation:
-    """Information in the tables (f, k, Y) of one column f with several columns k: arrays of nats.
+    """Information of one column f with several columns k and the class Y: arrays in nats.
 
-    Computed on access, from the integer sums over the tables.
+    The values are computed on access from the integer sums over the tables (f, k, Y).
     """
 
     def __init__(
@@ -67,18 +68,18 @@ class PairInformation:
     def mutual_information(self) -> Floats:
         """I(f;k)."""
         pooled = self._information.pooled_sums
-        whole = self._information.nlogn.table[-1]
-        return self._nats(self._both - pooled[self._others] - (pooled[self._f] - whole))
+        total = self._information.nlogn.table[-1]
+        return self._nats(self._both - pooled[self._others] - (pooled[self._f] - total))
 
     @property
     def of_one_given_other(self) -> Floats:
-        """I(f;Y|k): what f tells about Y that k does not."""
+        """I(f;Y|k): information of f about Y that k does not contain."""
         pooled, by_class = self._information.pooled_sums, self._information.class_sums
         return self._nats(self._both_class - self._both - by_class[self._others] + pooled[self._others])
 
     @property
     def of_other_given_one(self) -> Floats:
-        """I(k;Y|f): what each k tells about Y that f does not."""
+        """I(k;Y|f): information of each k about Y that f does not contain."""
         given = self._information.class_sums[self._f] - self._information.pooled_sums[self._f]
         return self._nats(self._both_class - self._both - given)
 
@@ -93,12 +94,12 @@ class PairInformation:
 
 
 class Information:
-    """Entropy and information of packed columns, in nats. Columns are named by their packed index.
+    """Entropy and information of packed columns, in nats. Columns are given by their packed index.
 
     Parameters
     ----------
     backend : CountingBackend
-        Answers all questions about counts.
+        Counts the columns.
 
     Attributes
     ----------
@@ -122,20 +123,20 @@ class Information:
         self.entropy, self.relevance = column_information(sums, self.packed.layout.totals)
 
     def pairs(self, f: int, others: Ints | None = None) -> PairInformation:
-        """Information of one column with several others, by default with all."""
+        """Return the information of one column with several others, by default with all."""
         others = np.arange(len(self.packed)) if others is None else others
         return PairInformation(self, f, others, self.backend.pair_sums(PackedIndex(f), others))
 
     def mutual_information(self, f: int, others: Ints) -> Floats:
-        """I(f;k) alone for each k of ``others``: cheaper, since classes are not counted separately."""
+        """Return I(f;k) for each k in ``others``; cheaper than `pairs`, which also counts by class."""
         both = self.backend.pooled_pair_sums(PackedIndex(f), others)
         return _nats(both - self.pooled_sums[others] - self._own_part(f), self.nlogn)
 
     def add_mutual_information(self, f: int, others: Ints, sums: Ints) -> None:
-        """Add I(f;k) for each k of ``others`` to running integer sums; `to_nats` converts them.
+        """Add I(f;k) for each k in ``others`` to running integer sums; `to_nats` converts them.
 
-        Integer sums are exact in any order. One word holds the sum of a few terms only, so each sum
-        has two, the upper and the lower half: an array of shape (n_others, 2).
+        Integer sums do not depend on the order of the terms. A single word would overflow after a few
+        terms, so each sum has two words, the upper and the lower half: an array of shape (n_others, 2).
         """
         both = self.backend.pooled_pair_sums(PackedIndex(f), others)
         both -= self._own_part(f)
@@ -146,19 +147,19 @@ class Information:
     def to_nats(self, sums: Ints, n_terms: int) -> Floats:
         """Convert running sums of ``n_terms`` terms to their means in nats."""
         upper, lower = sums[:, 0] + (sums[:, 1] >> _HALF), sums[:, 1] & _LOWER
-        whole = upper * 2.0**_HALF + lower  # rounded once
-        return np.maximum(whole, 0) / (self.nlogn.scale * self.nlogn.n_samples * n_terms)
+        total = upper * 2.0**_HALF + lower  # rounded once
+        return np.maximum(total, 0) / (self.nlogn.scale * self.nlogn.n_samples * n_terms)
 
     def joint_counts(self, f: int, k: int) -> Ints:
-        """Counts of two columns: an array of shape (n_classes, levels of f, levels of k)."""
+        """Count two columns: an array of shape (n_classes, levels of f, levels of k)."""
         return self.backend.joint_counts(PackedIndex(f), PackedIndex(k))
 
     def codes(self, f: int) -> NDArray[np.uint8]:
-        """The level of each sample, sorted by class, in one column."""
+        """Return the level of each sample in one column, samples sorted by class."""
         return self.backend.codes(PackedIndex(f))
 
     def _own_part(self, f: int) -> int:
-        """S(f) - S()."""
+        """Return S(f) - S()."""
         return int(self.pooled_sums[f] - self.nlogn.table[-1])
 
 

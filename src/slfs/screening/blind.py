@@ -1,7 +1,7 @@
-"""Columns -> levels that have not seen the class: what a p-value may be worked out on.
+"""Columns -> levels that do not depend on the class, for valid p-values.
 
-MDLP cuts where the classes differ, so its intervals look relevant by construction. Quartiles depend on
-the column alone, and the levels of a category are as the user gave them.
+MDLP cuts where the classes differ, so its intervals appear relevant by construction. Quartiles depend on
+the column only, and the levels of a categorical column are given by the user.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from slfs.measures.contingency import independence_p_values
 from slfs.tables.table import Table
 
 INTERVALS = 4
-"""Equal-frequency intervals in which numbers are tested: quartiles."""
+"""Number of equal-frequency intervals used to test columns of numbers: quartiles."""
 
 
 def level_p_values(learned: Learned, layout: SampleLayout) -> NDArray[np.float64]:
-    """p-values of independence from the class, of columns whose levels are as the user gave them."""
+    """Compute p-values of independence from the class for columns whose levels the user has given."""
     return independence_p_values(
         learned.class_counts, learned.coding.n_levels, layout.n_classes, layout.n_samples
     )
@@ -33,7 +33,7 @@ def level_p_values(learned: Learned, layout: SampleLayout) -> NDArray[np.float64
 def quartile_p_values(
     runs: Runs, missing: NDArray[np.int64], layout: SampleLayout
 ) -> NDArray[np.float64]:
-    """p-values of independence from the class, of the quartiles of numbers and of what is missing."""
+    """Compute p-values of independence from the class for quartiles of numbers and missing values."""
     counts = np.zeros((len(missing), INTERVALS + 1, layout.n_classes), np.int64)
     quantile_counts(runs, counts[:, :-1])
     counts[:, -1] = missing
@@ -44,9 +44,9 @@ def quartile_p_values(
 def pack_blind(
     table: Table, columns: NDArray[np.int64], kind: str, layout: SampleLayout, most_levels: int
 ) -> PackedBlock:
-    """Pack the levels of columns of one kind, of which the rarest share one where they are too many.
+    """Pack the levels of columns of one kind; with more than ``most_levels`` the rarest are pooled.
 
-    ``layout`` has one class: that of all samples.
+    ``layout`` has a single class with all samples.
     """
     if kind == "labels":
         labels = table.label_block(int(columns[0]), layout.order)
@@ -75,10 +75,10 @@ def pack_blind(
 
 
 def pool_levels(codes: NDArray[np.integer], most_levels: int) -> NDArray[np.uint8]:
-    """Keep the most frequent levels, ties: the smaller; the others share the last one."""
+    """Keep the most frequent levels (ties: the smaller one) and pool the others as the last level."""
     counts = np.bincount(codes)
-    place = np.full(len(counts), most_levels - 1)
+    level = np.full(len(counts), most_levels - 1)
     kept = np.sort(np.argsort(-counts, kind="stable")[: most_levels - 1])
-    place[kept] = np.arange(len(kept))
-    pooled: NDArray[np.uint8] = place[codes].astype(np.uint8)
+    level[kept] = np.arange(len(kept))
+    pooled: NDArray[np.uint8] = level[codes].astype(np.uint8)
     return pooled

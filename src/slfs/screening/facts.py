@@ -1,4 +1,4 @@
-"""What is known about each column before any two are compared."""
+"""Facts about each column that are known before columns are compared with each other."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from slfs.coding.codebook import Coding, join_arrays, join_codings
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """What is known about each column alone: arrays with one entry per column.
+    """Facts about each column on its own: arrays with one entry per column.
 
     Attributes
     ----------
     n_samples, n_classes : int
+        Number of samples and of classes.
     coding : Coding
-        How each column becomes levels.
+        Mapping of values to levels.
     entropy, relevance : ndarray of float
         H(f) and I(f;Y) in nats.
     p_value : ndarray of float
-        Of independence from the class, on levels that were made without the class; NaN unless asked for.
+        p-value of independence from the class, on levels that do not depend on the class; NaN if it was
+        not requested.
     reason : ndarray of int8
-        The `Reason` why a column is dropped at once; `Reason.CANDIDATE` for the others.
+        Code of the `Reason` why a column is dropped; `Reason.CANDIDATE` for the others.
     """
 
     n_samples: int
@@ -38,7 +40,7 @@ class ColumnFacts:
 
 
 Judge = Callable[[ColumnFacts], NDArray[np.int8]]
-"""Decides about each column alone: the code of a `Reason` per column. Must be picklable, for Dask."""
+"""Decides about each column on its own: the code of a `Reason` per column. Picklable, for Dask."""
 
 
 def join_facts(parts: list[ColumnFacts]) -> ColumnFacts:

@@ -1,6 +1,6 @@
-"""Facts about columns -> which of them are irrelevant, and why.
+"""Facts about columns -> which columns are dropped as irrelevant, and why.
 
-Plain functions, so that they can be pickled and sent to Dask workers.
+The rules are plain functions, so that they can be pickled and sent to Dask workers.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ Reasons = NDArray[np.int8]
 
 
 def keep_all(facts: ColumnFacts) -> Reasons:
-    """Drop nothing."""
+    """Keep all columns."""
     return np.full(len(facts.coding), Reason.CANDIDATE, np.int8)
 
 
 def drop_constant(facts: ColumnFacts) -> Reasons:
-    """Drop columns with a single level that also have a single value."""
+    """Drop columns with a single value."""
     columns = facts.coding.columns
     constant = (columns["n_levels"] == 1) & ~(columns["low"] < columns["high"])
     return np.where(constant, Reason.CONSTANT, Reason.CANDIDATE).astype(np.int8)
@@ -44,7 +44,7 @@ def drop_uninformative(facts: ColumnFacts) -> Reasons:
 
 
 def drop_costly(facts: ColumnFacts) -> Reasons:
-    """Drop also columns that were not cut by MDLP and have less information than they cost."""
+    """Also drop columns without MDLP cut points whose parameters cost more than their information."""
     reasons = drop_uninformative(facts)
     cut = facts.coding.cut & (np.diff(facts.coding.offset) > 0)
     reasons[(reasons == Reason.CANDIDATE) & ~cut & ~pays(facts)] = Reason.COSTS_MORE
@@ -52,7 +52,7 @@ def drop_costly(facts: ColumnFacts) -> Reasons:
 
 
 def drop_insignificant(facts: ColumnFacts, *, fdr: float) -> Reasons:
-    """Drop also columns whose own p-value is above the FDR: they cannot pass with the others."""
+    """Also drop columns with a p-value above the FDR: their q-value is not smaller."""
     reasons = drop_uninformative(facts)
     reasons[(reasons == Reason.CANDIDATE) & (facts.p_value > fdr)] = Reason.NOT_SIGNIFICANT
     return reasons

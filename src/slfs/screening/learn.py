@@ -1,4 +1,4 @@
-"""One block of columns -> its coding, its counts, its p-values, and a way to code it."""
+"""One block of columns -> its coding, counts and p-values, and a function that codes it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Encode = Callable[[NDArray[np.int64]], NDArray[np.uint8]]
 
 @dataclass(frozen=True)
 class LearnedBlock:
-    """What was learned from a block, how to code some of its columns, and how to test it."""
+    """Coding and counts of a block, with functions that code some of its columns and test them."""
 
     learned: Learned
     encode: Encode
@@ -36,7 +36,7 @@ class LearnedBlock:
 def learn_block(
     table: Table, block: Block, layout: SampleLayout, cuts: Cuts | None = None
 ) -> LearnedBlock:
-    """Learn the levels of one block; ``cuts`` are the cut points of all columns, by default MDLP's."""
+    """Learn the levels of one block; ``cuts`` are the cut points of all columns, None means MDLP."""
     _reuse_freed_memory()
     if block.kind == "labels":
         return _learn_labels(table, block, layout)
@@ -63,7 +63,7 @@ def learn_block(
 
 
 def block_p_values(table: Table, block: Block, layout: SampleLayout) -> NDArray[np.float64]:
-    """The p-values of one block, without cutting its columns."""
+    """Compute the p-values of one block, without searching cut points."""
     if block.kind != "mdlp":
         return learn_block(table, block, layout).p_values()
     tally, _ = _read_numbers(table, block, layout, binned=True)
@@ -73,7 +73,7 @@ def block_p_values(table: Table, block: Block, layout: SampleLayout) -> NDArray[
 def _cut_points(
     tally: Tally, block: Block, layout: SampleLayout, cuts: Cuts | None, *, in_pieces: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The cut points of a block of numbers, column after column, and the number of each column."""
+    """Return the cut points of a block of numbers, column by column, and their number per column."""
     if cuts is not None:
         own = [cuts[column] for column in block.columns]
         return np.concatenate(own), np.array([len(part) for part in own])
@@ -84,7 +84,7 @@ def _cut_points(
 def _read_numbers(
     table: Table, block: Block, layout: SampleLayout, *, binned: bool
 ) -> tuple[Tally, NumberBlock | None]:
-    """The runs of a block of numbers, and the block itself if it fits in the memory allowed."""
+    """Return the runs of a block of numbers, and the block itself if it fits in the memory limit."""
     if block.n_rows < layout.n_samples:
         return tally_rows(table, block.columns, layout, block.n_rows, binned=binned), None
     numbers = table.number_block(block.columns, layout.order)
@@ -116,9 +116,10 @@ def _learn_labels(table: Table, block: Block, layout: SampleLayout) -> LearnedBl
 
 @functools.cache
 def _reuse_freed_memory() -> None:
-    """Let malloc keep the few megabytes that a block takes for the next one.
+    """Make malloc reuse the memory of one block for the next one.
 
-    glibc returns freed blocks to the system, and faults every page in again, unless it has seen a block
-    of that size freed before (a quarter of the time of MDLP). These pages are never touched.
+    glibc returns freed blocks to the system, so that every page must be mapped again, until a block of
+    that size has been freed once; this saves a quarter of the time of MDLP. The pages allocated here are
+    never touched.
     """
     np.empty(30 << 20, np.uint8)

@@ -1,8 +1,8 @@
-"""A table and its classes -> coding of every column, packed planes of those worth keeping.
+"""A table and its classes -> the coding of every column, and bit planes of the candidate columns.
 
-Block by block of columns: read, learn, judge, code, pack, forget. A block never meets another, so the
-result does not depend on their size or on the threads that work on them. Where not even one column fits
-in the memory allowed, the rows of a block are read in pieces.
+Columns are processed block by block: read, learn the coding, screen, encode, pack. Blocks do not depend
+on each other, so the result does not depend on their size or on the number of threads. If not even one
+column fits in the memory limit, the rows of a block are read in pieces.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class _Screened:
 
 
 def learn_table(table: Table, layout: SampleLayout, categorical: Mask, resources: Resources) -> Coding:
-    """Learn the coding of every column, and nothing else."""
+    """Learn the coding of every column, without packing them."""
     work = functools.partial(_learn_coding, layout=layout)
     plan = make_plan(table, categorical, resources)
     return join_codings(list(_each_block(table, work, plan, resources)))
@@ -60,33 +60,37 @@ def screen_table(
     store: PlaneStore | None = None,
     first: int = 0,
 ) -> tuple[ColumnFacts, PlaneStore]:
-    """Learn the coding of every column, judge it, and pack the columns that are candidates.
+    """Learn the coding of every column, drop irrelevant columns, and pack the others.
 
     Parameters
     ----------
     table : Table
+        The columns.
     layout : SampleLayout
         The samples sorted by class.
     categorical : ndarray of bool
         Columns of numbers to treat as categories.
     resources : Resources
+        Threads and memory limit.
     judge : callable
-        Decides about each column alone; see `slfs.screening.judging`.
+        Decides about each column on its own; see `slfs.screening.judging`.
     pack : bool, default=True
-        False: collect facts only.
+        Whether to pack the candidate columns. False returns facts only.
     test : bool, default=False
-        Compute the p-values of the columns.
+        Whether to compute the p-values of the columns.
     cuts : sequence of ndarray or None, default=None
-        Cut points of each column of numbers; None: by MDLP.
+        Cut points of each column of numbers; None means MDLP.
     store : PlaneStore or None, default=None
-        Planes to which those of this table are appended.
+        Store to which the planes are appended; None creates a new one.
     first : int, default=0
         Index of the first column of this table among all columns.
 
     Returns
     -------
     facts : ColumnFacts
+        Facts about every column.
     store : PlaneStore
+        Bit planes of the candidate columns.
     """
     work = functools.partial(_screen, layout=layout, judge=judge, pack=pack, test=test, cuts=cuts)
     try:
@@ -106,7 +110,7 @@ def screen_table(
 def table_p_values(
     table: Table, layout: SampleLayout, categorical: Mask, resources: Resources
 ) -> NDArray[np.float64]:
-    """p-values of independence from the class, one per column, and nothing else."""
+    """Compute the p-value of independence from the class of every column."""
     work = functools.partial(_p_values, layout=layout)
     plan = make_plan(table, categorical, resources)
     return np.concatenate(list(_each_block(table, work, plan, resources)))
@@ -115,7 +119,7 @@ def table_p_values(
 def pack_table_blind(
     table: Table, categorical: Mask, keep: Mask, most_levels: int, resources: Resources
 ) -> PackedColumns:
-    """Pack some columns in levels that were made without the class, samples in the table's order."""
+    """Pack some columns in levels that do not depend on the class, samples in the order of the table."""
     layout = SampleLayout.from_class_codes(np.zeros(table.n_samples, np.int64), 1)
     work = functools.partial(_pack_blind, layout=layout, keep=keep, most_levels=most_levels)
     plan = make_plan(table, categorical, resources)

@@ -1,4 +1,4 @@
-"""A table and what a fit may use -> blocks of columns, and how many of them to work on at once."""
+"""A table, threads and a memory limit -> blocks of columns, and how many to process at once."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from slfs._core.resources import Resources
 from slfs.tables.table import Table
 
 BLOCK_ENTRIES = 1 << 20
-"""Most numbers read at a time: a few megabytes, which stay in the processor's cache."""
+"""Maximum number of entries of a block: a few megabytes, which fit in the processor's cache."""
 
 _AT_ONCE = 4
-"""Blocks per thread that are in work, or finished and waiting for an earlier one."""
+"""Blocks per thread that are being processed, or finished and waiting for an earlier one."""
 
 _BLOCKS = 4
-"""Blocks to aim at, so that several threads have about the same work."""
+"""Minimum number of blocks to aim at, so that the work is balanced between threads."""
 
 _ENTRY_BYTES = 120
 """Memory for reading, sorting and cutting a column, per entry."""
 
 _COLUMN_BYTES = 600
-"""Memory per column until the end: its record, its facts, its entry in queues."""
+"""Memory per column that is kept until the end: its record, its facts, its entry in queues."""
 
 _SAMPLE_BYTES = 24
-"""Memory per sample beside its entries: the table of n log n, its codes."""
+"""Memory per sample in addition to its entries: the table of n log n, its codes."""
 
-_LEAST_ROWS = 1 << 12
-"""Reading rows in pieces smaller than this would not help."""
+_MIN_ROWS = 1 << 12
+"""Minimum number of rows to read at a time: smaller pieces would not save memory."""
 
 Result = TypeVar("Result")
 
@@ -50,7 +50,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Plan:
-    """How to go through a table: blocks, how many at once, and how many bytes of planes to keep."""
+    """How to process a table: blocks, how many at once, and the maximum size of planes in memory."""
 
     blocks: list[Block]
     at_once: int
@@ -59,7 +59,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class BlockLimits:
-    """Upper limits for tests and measurements: results must not depend on them."""
+    """Upper limits for tests and benchmarks; results must not depend on them."""
 
     n_rows: float = math.inf
     n_columns: float = math.inf
@@ -81,32 +81,32 @@ def block_limits(limits: BlockLimits) -> Iterator[None]:
 
 @runtime_checkable
 class SpreadTable(Protocol):
-    """A table on other machines: the work is sent to its columns."""
+    """A table that is distributed over other machines, to which the work is sent."""
 
     def map_blocks(
         self, work: Callable[[Table, Block], Result], blocks: list[Block]
     ) -> Iterable[Result]:
-        """Do the work on each block of columns, or on pieces of it; results in the order of columns."""
+        """Apply a function to each block of columns, or to parts of it; results in column order."""
 
 
 def make_plan(table: Table, categorical: NDArray[np.bool_], resources: Resources) -> Plan:
-    """Cut the columns, in order, into blocks of one kind, of a size that suits cache and memory."""
+    """Split the columns, in order, into blocks of one kind whose size suits cache and memory limit."""
     n_samples, n_rows = table.n_samples, table.n_samples
     entries, at_once, rest = BLOCK_ENTRIES, _AT_ONCE * resources.threads.count, math.inf
     budget = resources.budget
     if budget.limit < math.inf and not isinstance(table, SpreadTable):
-        # by the limit, not by what is free now: the same call must give the same bins
+        # depends on the limit, not on the memory that is free now: equal calls must give equal bins
         tall = n_samples * _ENTRY_BYTES > budget.limit / 4
         kept = table.n_features * _COLUMN_BYTES + n_samples * _SAMPLE_BYTES
         rest = (budget.spare() - kept) / 2  # the other half is for the planes
-        least = min(n_samples, _LEAST_ROWS) if tall else n_samples
-        if rest < least * _ENTRY_BYTES:
+        min_rows = min(n_samples, _MIN_ROWS) if tall else n_samples
+        if rest < min_rows * _ENTRY_BYTES:
             what = f"{n_samples} samples x {table.n_features} columns"
-            raise budget.too_small(kept + 2 * least * _ENTRY_BYTES, what)
-        most = int(rest / _ENTRY_BYTES)
-        at_once = max(1, min(resources.threads.count, most // min(n_samples, BLOCK_ENTRIES)))
-        entries = min(BLOCK_ENTRIES, most // at_once)
-        n_rows = min(n_samples - 1, most // at_once) if tall else n_samples
+            raise budget.too_small(kept + 2 * min_rows * _ENTRY_BYTES, what)
+        max_entries = int(rest / _ENTRY_BYTES)
+        at_once = max(1, min(resources.threads.count, max_entries // min(n_samples, BLOCK_ENTRIES)))
+        entries = min(BLOCK_ENTRIES, max_entries // at_once)
+        n_rows = min(n_samples - 1, max_entries // at_once) if tall else n_samples
     kind = np.where(table.numbers, np.where(categorical, "levels", "mdlp"), "labels")
     limits = _limits.get() or BlockLimits()
     parts = split_columns(kind, n_samples, entries, limits.n_columns)
@@ -116,13 +116,13 @@ def make_plan(table: Table, categorical: NDArray[np.bool_], resources: Resources
 
 
 def split_columns(
-    kind: NDArray[np.str_], n_samples: int, entries: int, most: float = math.inf
+    kind: NDArray[np.str_], n_samples: int, entries: int, max_width: float = math.inf
 ) -> list[NDArray[np.int64]]:
-    """Cut 0 .. len(kind) - 1 where the kind changes, and where a part would become too wide.
+    """Split 0 .. len(kind) - 1 where the kind changes, and where a part would become too wide.
 
-    Columns of labels are blocks of their own.
+    Each column of labels is a block of its own.
     """
-    width = int(max(1, min(entries // max(n_samples, 1), -(-len(kind) // _BLOCKS), most)))
+    width = int(max(1, min(entries // max(n_samples, 1), -(-len(kind) // _BLOCKS), max_width)))
     alone = kind == "labels"
     begins = np.flatnonzero(np.concatenate([[True], (kind[1:] != kind[:-1]) | alone[1:]]))
     parts = []

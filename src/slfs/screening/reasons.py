@@ -1,4 +1,4 @@
-"""Why a column was selected or dropped, as data. Sentences are made in `slfs.selectors.sentences`."""
+"""Why a column was selected or dropped, as data. `slfs.selectors._shared.sentences` makes sentences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Role(StrEnum):
-    """What became of a column: the four kinds of the paper, and two for methods without a tree."""
+    """Role of a column: the four kinds of the paper, and two for methods without a tree."""
 
     STRONG = "strongly relevant"
     WEAK = "weakly relevant, non-redundant"
@@ -20,11 +20,11 @@ class Role(StrEnum):
 
 
 class Reason(IntEnum):
-    """Why a column is selected, or why it is not. Figures that belong to it are in a `Decision`."""
+    """Why a column is selected or dropped. A `Decision` adds the figures to it."""
 
     CANDIDATE = 0  # not decided yet
     SELECTED = 1
-    # irrelevant: decided from the column alone
+    # irrelevant: decided for the column on its own
     CONSTANT = 2
     NO_CUT = 3
     NO_INFORMATION = 4
@@ -36,11 +36,11 @@ class Reason(IntEnum):
     INDEPENDENT = 10
     TOO_FEW_SAMPLES = 11
     NOT_AFFORDABLE = 12
-    # redundant: decided against other columns
+    # redundant: because of other columns
     NO_ROOM = 13
     CLOSER_TO_ANOTHER = 14
     SEPARATED = 15
-    # outranked: others were preferred
+    # outranked: other columns were preferred
     OUTRANKED = 16
     BEYOND_SIZE = 17
     RARELY_SELECTED = 18
