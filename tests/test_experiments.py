@@ -330,3 +330,34 @@ def test_the_measured_rows_are_stored_and_not_measured_again(paper_data, tmp_pat
     assert (first["n_selected"] <= np.where(first["limit"] < 0, 16, first["limit"])).all()
     monkeypatch.setattr(stability, "_select", None)
     pd.testing.assert_frame_equal(stability.measure(path, config, 1, quietly), first)
+
+
+def test_a_quick_reproduction_writes_the_page_and_its_figures(paper_data, tmp_path, monkeypatch):
+    testing = pytest.importorskip("typer.testing")
+    import typer
+
+    from experiments.__main__ import reproduce
+
+    paper_data("voting")
+    monkeypatch.chdir(tmp_path)
+    app = typer.Typer()
+    app.command()(reproduce)
+
+    def run_part(part):
+        result = testing.CliRunner().invoke(app, [part, "--quick", "--rows", "rows"])
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    assert "results.md" in run_part("all")
+    quick = tmp_path / "rows" / "quick"
+    page = (quick / "results.md").read_text("utf-8")
+    claims = ["Summary", "The paper's claims", "At most the size of SLFS"]
+    for heading in [*claims, "Table 1", "Table 2", "Table 3"]:
+        assert heading in page
+    for name in ("accuracy", "critical-difference", "network-voting", "network-breastcancer"):
+        assert f"results/{name}.png" in page
+        assert (quick / "results" / f"{name}.png").exists()
+    first = (quick / "rows.parquet").read_bytes()
+    run_part("table3")
+    run_part("table1")
+    assert (quick / "rows.parquet").read_bytes() == first, "stored rows are not computed again"
