@@ -54,7 +54,7 @@ def test_commands_on_the_command_line_page_run(
     run_pages: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     testing = pytest.importorskip("typer.testing")
-    from slfs.cli import app
+    from slfs.cli.commands import app
 
     monkeypatch.chdir(tmp_path)
     page = DOCS / "command-line.md"
