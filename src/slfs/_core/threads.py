@@ -65,7 +65,7 @@ class Threads:
 
 
 def _count(n_jobs: int | None) -> int:
-    """Return the number of threads; inside a parallel job or Dask worker, -1 means 1."""
+    """Return the number of threads; inside parallel jobs and Dask workers, a negative value means 1."""
     if n_jobs is None:
         return int(effective_n_jobs(None))  # that of a surrounding joblib.parallel_config, or 1
     if n_jobs == 0:

@@ -1,5 +1,5 @@
 """Columns -> levels.
 
-In: blocks of columns from `slfs.tables`. Out: a `Coding` that says how values become levels, the counts
-of each level and class, and the codes. Start with `codebook.py`.
+In: blocks of columns from `slfs.tables`. Out: a `Coding` that maps values to levels, the counts of each
+level and class, and the codes. Start with `codebook.py`.
 """

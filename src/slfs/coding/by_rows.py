@@ -1,9 +1,8 @@
-"""Columns too tall for the memory, in pieces of rows -> their runs, added up; their codes.
+"""Columns with too many rows for the memory limit, read in pieces -> their runs and codes.
 
-Runs of a piece are counts of (value, class), so those of two pieces add up to those of both. A column
-with more than MAX_BINS values is counted in bins between quantiles of a sample of the rows: MDLP then
-chooses among the bounds of the bins instead of all values. The bins are the same however the rows are
-cut.
+Runs are counts of (value, class), so the runs of several pieces can be added. A column with more than
+MAX_BINS values is counted in bins between quantiles of a sample of the rows: MDLP then chooses cut
+points between bins instead of between values. The bins do not depend on how the rows are split.
 """
 
 from __future__ import annotations
@@ -23,33 +22,33 @@ from slfs.counting.planes import SampleLayout
 from slfs.tables.table import Table
 
 MAX_BINS = 4096
-"""Values of a column that are told apart where it is cut by MDLP."""
+"""Maximum number of distinct values, or bins, among which MDLP chooses cut points."""
 
 SAMPLE_ROWS = 1 << 17
-"""Rows that the bins are made from."""
+"""Approximate number of rows that are sampled to define the bins."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Consecutive rows of a table: their layout, and where each class of them stands in the whole."""
+    """Consecutive rows of a table: their layout, and the position of each class in the full layout."""
 
     layout: SampleLayout
-    places: NDArray[np.int64]
+    class_starts: NDArray[np.int64]
 
-    def put(self, part: NDArray[np.uint8], whole: NDArray[np.uint8]) -> None:
-        """Write codes (n_columns, rows of the piece) to where they stand among those of all rows."""
+    def put(self, part: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:
+        """Copy codes (n_columns, rows of the piece) to their positions among those of all rows."""
         bounds = self.layout.first_sample.astype(np.int64)
-        for c, place in enumerate(self.places):
-            whole[:, place : place + bounds[c + 1] - bounds[c]] = part[:, bounds[c] : bounds[c + 1]]
+        for c, start in enumerate(self.class_starts):
+            out[:, start : start + bounds[c + 1] - bounds[c]] = part[:, bounds[c] : bounds[c + 1]]
 
 
 def cut_rows(layout: SampleLayout, n_rows: int) -> Iterator[Piece]:
-    """Cut the rows of a table into pieces of at most ``n_rows``."""
+    """Split the rows of a table into pieces of at most ``n_rows``."""
     if n_rows >= layout.n_samples:
         yield Piece(layout, layout.first_sample[:-1].astype(np.int64))
         return
     first = layout.first_sample.astype(np.int64)
-    of_class = [layout.order[first[c] : first[c + 1]] for c in range(layout.n_classes)]  # rising
+    of_class = [layout.order[first[c] : first[c + 1]] for c in range(layout.n_classes)]  # sorted
     begins = np.zeros(layout.n_classes, np.int64)
     for end in range(n_rows, layout.n_samples + n_rows, n_rows):
         ends = np.array([np.searchsorted(rows, end) for rows in of_class])
@@ -60,9 +59,10 @@ def cut_rows(layout: SampleLayout, n_rows: int) -> Iterator[Piece]:
 
 @dataclass(frozen=True)
 class Tally:
-    """The runs of a few columns over all rows; in bins they have the least value of a bin for a value.
+    """The runs of a few columns over all rows; the value of a bin is its smallest value.
 
-    ``missing`` has the missing by class; ``top`` the largest value of the bin of each run.
+    ``missing`` contains the number of missing values by class, ``top`` the largest value of the bin of
+    each run.
     """
 
     runs: Runs
@@ -72,20 +72,20 @@ class Tally:
     def between_bins(
         self, thresholds: NDArray[np.float64], n_cuts: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Cut points that lie between the least values of two bins, moved to between the bins."""
+        """Move cut points from the midpoint of the smallest values of two bins to between the bins."""
         moved = thresholds.copy()
         columns = np.repeat(np.arange(len(n_cuts)), n_cuts)
-        for place, (j, threshold) in enumerate(zip(columns, thresholds, strict=True)):
+        for index, (j, threshold) in enumerate(zip(columns, thresholds, strict=True)):
             own = slice(self.runs.start[j], self.runs.stop[j])
             above = np.searchsorted(self.runs.value[own], threshold, side="right")
-            moved[place] = midpoint(float(self.top[own][above - 1]), float(self.runs.value[own][above]))
+            moved[index] = midpoint(float(self.top[own][above - 1]), float(self.runs.value[own][above]))
         return moved
 
 
 def tally_rows(
     table: Table, columns: NDArray[np.int64], layout: SampleLayout, n_rows: int, *, binned: bool
 ) -> Tally:
-    """Add the runs of columns up over pieces of rows; ``binned`` allows for bins."""
+    """Add up the runs of columns over pieces of rows; ``binned`` allows bins."""
     edges = _sample_edges(table, columns, layout, n_rows) if binned else [None] * len(columns)
     sums = [_ColumnTally(own, layout.n_classes) for own in edges]
     missing = np.zeros((len(columns), layout.n_classes), np.int64)
@@ -104,7 +104,7 @@ def tally_rows(
 def encode_rows(
     table: Table, coding: Coding, columns: NDArray[np.int64], layout: SampleLayout, n_rows: int
 ) -> NDArray[np.uint8]:
-    """Code columns of numbers piece by piece: one row for each column, samples sorted by class."""
+    """Code columns of numbers piece by piece: one row per column, samples sorted by class."""
     codes = np.empty((len(columns), layout.n_samples), np.uint8)
     for piece in cut_rows(layout, n_rows) if len(columns) else ():
         block = table.number_block(columns, piece.layout.order)
@@ -113,7 +113,7 @@ def encode_rows(
 
 
 class _ColumnTally:
-    """The runs of one column so far: of single values, until these are too many, and in bins."""
+    """The runs of one column so far: of single values, until there are too many, and of bins."""
 
     def __init__(self, edges: NDArray[np.float64] | None, n_classes: int) -> None:
         self._edges = edges
@@ -124,11 +124,11 @@ class _ColumnTally:
         self._low, self._high = np.full(n_bins, np.inf), np.full(n_bins, -np.inf)
 
     def add(self, value: NDArray[np.float64], label: NDArray[np.int32], size: NDArray[np.int64]) -> None:
-        """Add the runs of a piece, by rising value."""
+        """Add the runs of a piece, sorted by value."""
         if self._edges is not None and len(value):
-            places = np.searchsorted(self._edges, value)
-            np.add.at(self._counts, (places, label), size)
-            bins, first = np.unique(places, return_index=True)
+            bin_of_value = np.searchsorted(self._edges, value)
+            np.add.at(self._counts, (bin_of_value, label), size)
+            bins, first = np.unique(bin_of_value, return_index=True)
             last = np.append(first[1:], len(value)) - 1
             self._low[bins] = np.minimum(self._low[bins], value[first])
             self._high[bins] = np.maximum(self._high[bins], value[last])
@@ -144,21 +144,21 @@ class _ColumnTally:
     def finished(
         self,
     ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]:
-        """Value, class and size of each run, and the largest value that it stands for."""
+        """Return value, class and size of each run, and the largest value of its bin."""
         if self._exact:
             return self._value, self._label, self._size, self._value
         bins, label = np.nonzero(self._counts)
         return self._low[bins], label.astype(np.int32), self._counts[bins, label], self._high[bins]
 
 
-def _n_distinct(rising: NDArray[np.float64]) -> int:
-    return 1 + int((rising[1:] != rising[:-1]).sum())
+def _n_distinct(ordered: NDArray[np.float64]) -> int:
+    return 1 + int((ordered[1:] != ordered[:-1]).sum())
 
 
 def _added(
     value: NDArray[np.float64], label: NDArray[np.int32], size: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]:
-    """Sort runs by value and class, and add up those of the same."""
+    """Sort runs by value and class, and add up runs with the same value and class."""
     if len(value) == 0:
         return value, label, size
     order = np.lexsort((label, value))
@@ -170,10 +170,10 @@ def _added(
 def _sample_edges(
     table: Table, columns: NDArray[np.int64], layout: SampleLayout, n_rows: int
 ) -> list[NDArray[np.float64] | None]:
-    """For each column the values of a sample of rows, or quantiles of them where they are many.
+    """Return the bin edges of each column: the values of a sample of rows, or their quantiles.
 
-    The sample has one row of each stretch of rows, by chance, so that rows in a rhythm do no harm. It is
-    the same whatever the pieces in which it is read.
+    The sample contains one random row of each group of consecutive rows, so that periodic data do no
+    harm. It does not depend on the pieces in which it is read.
     """
     step = max(1, layout.n_samples // SAMPLE_ROWS)
     first = np.arange(0, layout.n_samples, step)

@@ -14,7 +14,7 @@ from slfs.tables.table import LabelBlock
 
 
 def learn_labels(pieces: Iterable[tuple[LabelBlock, SampleLayout]], n_classes: int) -> Learned:
-    """Keep the values of a column, given in pieces of rows, as levels, whatever they are."""
+    """Learn the levels of a categorical column, given in pieces of rows: its distinct values."""
     index: dict[Any, int] = {}
     missing = np.zeros(n_classes, np.int64)
     cells, sizes = [], []
@@ -25,28 +25,28 @@ def learn_labels(pieces: Iterable[tuple[LabelBlock, SampleLayout]], n_classes: i
         cells.append(own)
         sizes.append(size)
     values = _sorted(list(index))
-    place = np.empty(len(values), int)
-    place[[index[value] for value in values]] = np.arange(len(values))
+    rank = np.empty(len(values), int)
+    rank[[index[value] for value in values]] = np.arange(len(values))
     level, label = np.divmod(np.concatenate(cells), n_classes)
-    return learn_categories(values, place[level], label, missing, np.concatenate(sizes))
+    return learn_categories(values, rank[level], label, missing, np.concatenate(sizes))
 
 
 def _number(block: LabelBlock, index: dict[Any, int]) -> NDArray[np.int64]:
-    """Number the values that are there, new ones as they come."""
+    """Number the values that are not missing, new values in order of appearance."""
     present = [value for value, gone in zip(block.values, block.missing, strict=True) if not gone]
     try:
         return np.array([index.setdefault(value, len(index)) for value in present], dtype=np.int64)
     except TypeError as error:
         kind = next(type(value).__name__ for value in present if not isinstance(value, Hashable))
         raise TypeError(
-            f"The column {block.name!r} of X has a cell of type {kind}, which is no category "
+            f"The column {block.name!r} of X has a cell of type {kind}, which cannot be a category "
             f"({error}): argument must be a string, a boolean or a number. Expand such cells into "
-            "plain columns."
+            "separate columns."
         ) from error
 
 
 def _sorted(values: list[Any]) -> list[Any]:
-    """Values by type and size, or by their looks where they cannot be compared."""
+    """Sort values by type and value, or by their repr if they cannot be compared."""
     try:
         return sorted(values, key=lambda value: (type(value).__name__, value))
     except TypeError:
@@ -60,10 +60,11 @@ def learn_categories(
     missing: NDArray[np.int64],
     size: NDArray[np.int64],
 ) -> Learned:
-    """Turn the sorted values of one column into its levels.
+    """Convert the sorted values of one column to levels.
 
-    ``level`` and ``label`` are the value (its place) and the class of ``size`` samples each. With more
-    than MAX_LEVELS values the most frequent keep a level each, ties: the first; the others share one.
+    ``level`` and ``label`` are the index of the value and the class of ``size`` samples each. With more
+    than MAX_LEVELS values the most frequent ones (ties: the first) are levels, and the others are
+    pooled.
     """
     n_distinct, n_classes = len(values), len(missing)
     code = np.arange(n_distinct)

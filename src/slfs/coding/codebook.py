@@ -1,4 +1,4 @@
-"""How columns become levels: learned from a block of columns, applied to any later table."""
+"""The mapping of values to levels: learned from a block of columns, applied to later tables."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MAX_LEVELS = 255
 """A categorical column with more levels keeps the most frequent ones and pools the rest."""
 
 NONE = -1
-"""The level of rare or missing values where there is no such level."""
+"""Level of rare or missing values in columns without such values."""
 
 Level = np.int16
-"""The type of a level, or NONE: there may be millions of columns."""
+"""dtype of a level or NONE; small, because there may be millions of columns."""
 
 COLUMN = np.dtype(
     [
@@ -33,29 +33,32 @@ COLUMN = np.dtype(
         ("high", np.float64),
     ]
 )
-"""What is stored for each column; see `Coding`."""
+"""dtype of the record of a column; see `Coding`."""
 
 
 @dataclass(frozen=True)
 class Coding:
-    """How columns become levels 0, 1, 2, ...
+    """Mapping of the values of columns to levels 0, 1, 2, ...
 
     Attributes
     ----------
     columns : structured ndarray of shape (n_columns,)
-        One record per column, with these fields. ``cut``: numeric, cut into intervals; the other columns
-        are categorical. ``n_levels``: number of levels, including those of rare and missing values.
-        ``rare``, ``missing``: the level of pooled categories and of missing values, -1 where there is
-        none. ``n_distinct``: distinct values of a categorical column before any were pooled, 0 for other
-        columns. ``fallback``: the most frequent level, used for values never seen in ``fit`` where no
-        missing value was seen either. ``low``, ``high``: the smallest and the largest value of a numeric
-        column, NaN for other columns.
+        One record per column, with these fields:
+
+        - ``cut``: whether the column is numeric and cut into intervals; other columns are categorical.
+        - ``n_levels``: number of levels, including those of rare and missing values.
+        - ``rare``, ``missing``: level of pooled categories and of missing values; -1 if there is none.
+        - ``n_distinct``: number of distinct values of a categorical column before pooling; 0 for other
+          columns.
+        - ``fallback``: the most frequent level, used for values not seen in ``fit`` if no values were
+          missing.
+        - ``low``, ``high``: smallest and largest value of a column of numbers; NaN for other columns.
     offset, thresholds : ndarray
         ``thresholds[offset[j]:offset[j + 1]]`` are the cut points of column j, or the values of a
         categorical column of numbers. The code of a value is the number of thresholds below it.
     categories : dict
-        The level of each value, for each categorical column that holds something else than numbers, or
-        too many of them.
+        Level of each value, for each categorical column that contains other values than numbers, or more
+        than MAX_LEVELS numbers.
     """
 
     columns: NDArray[np.void]
@@ -78,7 +81,7 @@ class Coding:
         return self.thresholds[self.offset[column] : self.offset[column + 1]]
 
     def take(self, columns: NDArray[np.int64]) -> Coding:
-        """The coding of some of the columns."""
+        """Return the coding of some of the columns."""
         offset, source = ragged(self.offset[columns], np.diff(self.offset)[columns])
         position = {int(old): new for new, old in enumerate(columns)} if self.categories else {}
         return Coding(
@@ -92,7 +95,7 @@ class Coding:
 def join_codings(codings: list[Coding]) -> Coding:
     """Concatenate the codings of consecutive columns.
 
-    The list is emptied: where nobody else holds the parts, one field at a time is in memory twice.
+    The list is emptied to save memory: only one field at a time is in memory twice.
     """
     first = itertools.accumulate((len(coding) for coding in codings), initial=0)
     categories = {
@@ -115,7 +118,7 @@ def join_arrays(parts: list[NDArray[Any]]) -> NDArray[Any]:
 
 
 def make_columns(n_columns: int, **fields: Any) -> NDArray[np.void]:
-    """Records of columns; fields that are not given have their neutral value."""
+    """Create records of columns; fields that are not given have their default value."""
     columns = np.zeros(n_columns, COLUMN)
     for name in ("rare", "missing"):
         columns[name] = NONE
@@ -127,9 +130,9 @@ def make_columns(n_columns: int, **fields: Any) -> NDArray[np.void]:
 
 @dataclass(frozen=True)
 class Learned:
-    """What was learned from a block of columns: its coding, and the counts of each level and class.
+    """Result of learning from a block of columns: its coding, and the counts of each level and class.
 
-    ``class_counts`` holds, column after column, n_levels rows of n_classes counts.
+    ``class_counts`` contains n_levels rows of n_classes counts for each column.
     """
 
     coding: Coding
@@ -137,7 +140,7 @@ class Learned:
 
 
 def join_learned(parts: Sequence[Learned]) -> Learned:
-    """Concatenate what was learned from consecutive columns."""
+    """Concatenate the results of consecutive columns."""
     return Learned(
         join_codings([part.coding for part in parts]),
         np.concatenate([part.class_counts for part in parts]),
@@ -145,6 +148,6 @@ def join_learned(parts: Sequence[Learned]) -> Learned:
 
 
 def missing_codes(coding: Coding) -> NDArray[np.uint8]:
-    """The code of a missing value in each column, and of a value never seen in ``fit``."""
+    """Return the code of missing values, and of values not seen in ``fit``, in each column."""
     missing, fallback = coding.columns["missing"], coding.columns["fallback"]
     return np.where(missing != NONE, missing, fallback).astype(np.uint8)

@@ -16,14 +16,14 @@ Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8]
 
 MAX_CUTS = 254
-"""At most 255 intervals: with the level of missing values they fit in a byte."""
+"""Maximum number of cut points: 255 intervals and the level of missing values fit in a byte."""
 
 _f1, _i1 = types.float64[::1], types.int64[::1]
 _c1 = types.uint8[::1]
 
 
 def midpoint(low: float, high: float) -> float:
-    """Half-way between two values, or the lower one where no number lies between."""
+    """Return the midpoint of two values, or the lower one if there is no float between them."""
     if low == -np.inf:
         return low
     middle = 0.5 * low + 0.5 * high
@@ -44,10 +44,10 @@ def _present(counts: Ints) -> int:
 
 @inlined
 def _best_split(runs: Runs, begin: int, end: int, nlogn: Ints, left: Ints, right: Ints) -> int:
-    """Find where to split the runs begin .. end - 1 so that the class entropy is least.
+    """Find the split of the runs begin .. end - 1 with the smallest class entropy.
 
-    Leaves the class counts of both sides in ``left`` and ``right`` and returns the first run of the
-    right side (``begin`` where all values are equal). Ties: the smallest cut.
+    Writes the class counts of both sides to ``left`` and ``right`` and returns the first run of the
+    right side (``begin`` if all values are equal). Ties: the smallest cut point.
     """
     for c in range(left.shape[0]):
         left[c] = 0
@@ -84,7 +84,7 @@ def _best_split(runs: Runs, begin: int, end: int, nlogn: Ints, left: Ints, right
 
 @inlined
 def _accepted(left: Ints, right: Ints, nlogn: Ints, scale: float) -> bool:
-    """Tell whether the split pays for its description (Fayyad & Irani 1993), in nats times size."""
+    """Whether the gain of a split exceeds its description length (Fayyad & Irani 1993)."""
     n_left, n_right = left.sum(), right.sum()
     size = n_left + n_right
     sum_left, sum_right, sum_whole, k = np.int64(0), np.int64(0), np.int64(0), 0
@@ -112,10 +112,9 @@ def cut_points(
     cuts: Floats,
     n_cuts: Ints,
 ) -> None:
-    """Split the runs of each column by MDLP; write the rising cut points to the rows of ``cuts``.
+    """Split the runs of each column by MDLP; write the sorted cut points to the rows of ``cuts``.
 
-    Coarse cuts come first: a column that would take more than MAX_CUTS keeps the ones nearest to the
-    root of the recursion.
+    The search is breadth-first: a column with more than MAX_CUTS cut points keeps the coarsest ones.
     """
     left, right = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
     segments = np.empty((2 * MAX_CUTS + 1, 2), np.int64)
@@ -150,7 +149,7 @@ def interval_counts(
     counts_offset: Ints,
     class_counts: Ints,
 ) -> None:
-    """Add the runs up between thresholds: counts of each level and class of each column."""
+    """Add up the runs between thresholds: counts of each level and class of each column."""
     for j in range(runs.start.shape[0]):
         level, n_thresholds = 0, offset[j + 1] - offset[j]
         for r in range(runs.start[j], runs.stop[j]):
@@ -161,7 +160,7 @@ def interval_counts(
 
 @kernel(types.void(RUNS, types.int64[:, :, :]))
 def quantile_counts(runs: Runs, out: Ints) -> None:
-    """Add the runs of each column up in equal-frequency intervals, which have not seen the class."""
+    """Add up the runs of each column in equal-frequency intervals, which do not depend on the class."""
     n_bins = out.shape[1]
     for j in range(runs.start.shape[0]):
         size = np.int64(0)
@@ -177,7 +176,7 @@ def quantile_counts(runs: Runs, out: Ints) -> None:
 
 @late_kernel
 def quantile_cuts(runs: Runs, cuts: Floats, n_cuts: Ints) -> None:
-    """Find the cut points between the same intervals, where they are not empty: as many as there are."""
+    """Find the cut points between the non-empty intervals of `quantile_counts`."""
     n_bins = cuts.shape[1] + 1
     for j in range(runs.start.shape[0]):
         size = np.int64(0)
@@ -197,7 +196,7 @@ def quantile_cuts(runs: Runs, cuts: Floats, n_cuts: Ints) -> None:
 
 @inlined
 def _chi2_of_pair(counts: Ints, a: int, b: int) -> float:
-    """Chi-square of two intervals and the classes; an expected count of 0 counts as 0.1."""
+    """Chi-squared statistic of two intervals and the classes; expected counts of 0 are set to 0.1."""
     first, second = counts[a].sum(), counts[b].sum()
     statistic = 0.0
     for c in range(counts.shape[1]):
@@ -212,17 +211,18 @@ def _chi2_of_pair(counts: Ints, a: int, b: int) -> float:
 
 @late_kernel
 def merge_intervals(counts: Ints, threshold: float, most: int, group: Ints) -> int:
-    """Merge neighbouring intervals (rows of class counts) while some pair is alike.
+    """Merge adjacent intervals (rows of class counts) with similar class distributions.
 
-    The pair with the least chi-square goes first, ties: the lower one; it goes on while that is below
-    ``threshold``, or while there are more than ``most`` intervals. The rows left stand at the top of
-    ``counts``; ``group`` has the new place of each old row. Returns their number.
+    The pair with the smallest chi-squared statistic is merged first (ties: the lower pair), while the
+    statistic is below ``threshold`` or there are more than ``most`` intervals. The remaining rows are
+    moved to the top of ``counts``; ``group`` contains the new index of each old row. Returns the number
+    of remaining rows.
     """
     size = counts.shape[0]
     leaves = 1
     while leaves < size:
         leaves *= 2
-    least = np.full(2 * leaves, np.inf)  # a tree: each node has the least of its two children
+    least = np.full(2 * leaves, np.inf)  # a tree: each node is the minimum of its two children
     following, before = np.empty(size, np.int64), np.empty(size, np.int64)
     for i in range(size):
         following[i], before[i] = i + 1, i - 1
@@ -271,7 +271,7 @@ def assign(
     missing: Codes,
     codes: Codes,
 ) -> None:
-    """Code each entry by the number of its column's thresholds below it; NaN has ``missing``."""
+    """Code each entry by the number of its column's thresholds below it; NaN by ``missing``."""
     for j in range(indptr.shape[0] - 1):
         own = value[indptr[j] : indptr[j + 1]]
         out = codes[indptr[j] : indptr[j + 1]]
@@ -300,7 +300,7 @@ def assign(
 
 @kernel(types.void(types.uint8[:, ::1], _f1, _i1, types.uint8[:, ::1]))
 def assign_bytes(value: Codes, thresholds: Floats, offset: Ints, codes: Codes) -> None:
-    """Code each byte by the number of its column's thresholds that lie below it."""
+    """Code each byte by the number of its column's thresholds below it."""
     code_of = np.empty(256, np.uint8)
     for j in range(value.shape[0]):
         rising = thresholds[offset[j] : offset[j + 1]]

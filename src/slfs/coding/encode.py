@@ -1,4 +1,4 @@
-"""A coding and a later table -> codes: what `predict` and `transform` need. Plain NumPy, no kernels."""
+"""A coding and a new table -> codes, for `predict` and `transform`. Plain NumPy, no kernels."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from slfs.coding.codebook import Coding, missing_codes
 from slfs.tables.table import LabelBlock, Table
 
 _BLOCK_ENTRIES = 1 << 20
-"""Most values that are read at a time."""
+"""Maximum number of values that are read at a time."""
 
 
 def encode_table(
     table: Table, coding: Coding, columns: NDArray[np.int64], threads: Threads
 ) -> NDArray[np.uint8]:
-    """Code some columns of a table: an array (n_columns, n_samples). ``coding`` is that of these."""
+    """Code some columns of a table, given their coding: an array of shape (n_columns, n_samples)."""
     codes = np.empty((len(columns), table.n_samples), np.uint8)
 
     def encode(part: NDArray[np.int64]) -> None:
@@ -46,7 +46,7 @@ def encode_labels(coding: Coding, column: int, block: LabelBlock) -> NDArray[np.
 
 
 def _blocks(coding: Coding, n_samples: int) -> list[NDArray[np.int64]]:
-    """Split the columns: categories one by one, numbers in blocks of a size that suits the cache."""
+    """Split the columns: categories one by one, numbers in blocks that fit in the cache."""
     width = max(1, _BLOCK_ENTRIES // max(n_samples, 1))
     blocks: list[list[int]] = [[]]
     for column in range(len(coding)):
@@ -65,7 +65,7 @@ def _encode_numbers(coding: Coding, values: NDArray[np.float64]) -> NDArray[np.u
         unknown = np.isnan(row)
         thresholds = coding.column_thresholds(j)
         index = np.searchsorted(thresholds, row)
-        if not coding.cut[j]:  # the thresholds are the levels: any other value was never seen
+        if not coding.cut[j]:  # the thresholds are the known values: all others are new
             unknown |= np.append(thresholds, np.nan)[index] != row
         out[:] = np.where(unknown, missing[j], index)
     return codes

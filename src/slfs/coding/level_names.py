@@ -1,4 +1,4 @@
-"""A coding -> what its levels are called."""
+"""A coding -> the names of its levels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from slfs.coding.codebook import NONE, Coding
 
 
 def level_names(coding: Coding, column: int) -> list[str]:
-    """The levels of a column in words: intervals, categories, "missing", "rare"."""
+    """Return the names of the levels of a column: intervals, categories, "missing", "rare"."""
     missing, rare = int(coding.columns["missing"][column]), int(coding.columns["rare"][column])
     names = [""] * int(coding.n_levels[column])
     thresholds = coding.column_thresholds(column)
@@ -31,7 +31,7 @@ def level_names(coding: Coding, column: int) -> list[str]:
 
 
 def as_text(value: object) -> str:
-    """Any value as text that UTF-8 can hold."""
+    """Convert any value to text that can be encoded in UTF-8."""
     return str(value).encode("utf-8", "replace").decode("utf-8")
 
 
@@ -44,7 +44,7 @@ def _intervals(cuts: NDArray[np.float64]) -> list[str]:
 
 
 def _distinct(values: NDArray[np.float64]) -> list[str]:
-    """Numbers in as few digits as tell them apart, six at least."""
+    """Format numbers with as few digits as distinguish them, at least six."""
     texts: list[str] = []
     for digits in (6, 9, 12, 17):
         texts = [f"{value:.{digits}g}" for value in values.tolist()]

@@ -28,7 +28,7 @@ from slfs.tables.table import LabelBlock, NumberBlock
 
 
 def make_runs(block: NumberBlock, layout: SampleLayout) -> tuple[Runs, NDArray[np.int64]]:
-    """Count the (value, class) pairs of each column, by rising value; and the missing by class."""
+    """Count the (value, class) pairs of each column, sorted by value, and missing values by class."""
     n_columns, n_classes = len(block.indptr) - 1, layout.n_classes
     dense = block.sample is None
     label = layout.labels[:0] if dense else layout.labels[block.sample]
@@ -63,7 +63,7 @@ def make_runs(block: NumberBlock, layout: SampleLayout) -> tuple[Runs, NDArray[n
 
 
 def mdlp_cuts(runs: Runs, n_classes: int, nlogn: NLogN) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The cut points of columns of numbers by MDLP, one column after another, and how many of each."""
+    """Return the MDLP cut points of columns of numbers, column by column, and their numbers."""
     n_columns = len(runs.start)
     cuts = np.empty((n_columns, MAX_CUTS))
     n_cuts = np.empty(n_columns, np.int64)
@@ -78,7 +78,7 @@ def learn_numbers(
     thresholds: NDArray[np.float64],
     n_cuts: NDArray[np.int64],
 ) -> Learned:
-    """Count the samples between the cut points of columns of numbers."""
+    """Count the samples in the intervals between the cut points of columns of numbers."""
     n_columns, n_classes = len(runs.start), layout.n_classes
     offset = starts(n_cuts)
     has_missing = missing.any(axis=1)
@@ -94,18 +94,18 @@ def learn_numbers(
         n_levels=n_levels,
         missing=np.where(has_missing, n_levels - 1, NONE),
         fallback=_most_frequent(class_counts, n_levels, n_classes),
-        low=_first(runs, runs.start),
-        high=_first(runs, runs.stop - 1),
+        low=_value_of(runs, runs.start),
+        high=_value_of(runs, runs.stop - 1),
     )
     return Learned(Coding(columns, offset, thresholds), class_counts)
 
 
 def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -> Learned:
-    """Keep the values of categorical columns of numbers as levels."""
+    """Learn the levels of categorical columns of numbers: their distinct values."""
     n_columns, n_classes = len(runs.start), layout.n_classes
     first, source = ragged(runs.start, runs.stop - runs.start)
     value = runs.value[source]
-    new = np.ones(len(value), np.bool_)  # where another value, or another column, begins
+    new = np.ones(len(value), np.bool_)  # True where a new value or a new column starts
     new[1:] = value[1:] != value[:-1]
     new[first[:-1][first[:-1] < first[1:]]] = True
     before = np.concatenate([[0], np.cumsum(new)])
@@ -132,8 +132,8 @@ def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -
         missing=np.where(has_missing, n_levels - 1, NONE),
         n_distinct=n_distinct,
         fallback=_most_frequent(class_counts, n_levels, n_classes),
-        low=_first(runs, runs.start),
-        high=_first(runs, runs.stop - 1),
+        low=_value_of(runs, runs.start),
+        high=_value_of(runs, runs.stop - 1),
     )
     return Learned(Coding(columns, offset, thresholds), class_counts)
 
@@ -141,7 +141,7 @@ def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -
 def encode_numbers(coding: Coding, block: NumberBlock) -> NDArray[np.uint8]:
     """Code the block of numbers that a coding was learned from: one row per column.
 
-    Values that the coding has not seen do not occur here; `slfs.coding.encode` is for later tables.
+    The block contains no new values; `slfs.coding.encode` is for new tables.
     """
     n_columns, n_samples = len(coding), block.n_samples
     if block.value.dtype == np.uint8 and not coding.categories:
@@ -173,11 +173,11 @@ def _entry_codes(
 def _sorted_entries(
     block: NumberBlock, columns: NDArray[np.int64], layout: SampleLayout
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32]]:
-    """Sort the entries of each of the columns by value, with their classes."""
+    """Sort the entries of each column by value, together with their classes."""
     if block.sample is None:
         values = block.value.reshape(-1, block.n_samples)[columns]
         for begin, end in itertools.pairwise(layout.first_sample.tolist()):
-            values[:, begin:end].sort(axis=1)  # class by class, since that is how samples stand
+            values[:, begin:end].sort(axis=1)  # class by class, because samples are sorted by class
         label = np.empty(values.shape, np.int32)
         merge_classes(values, layout.totals, label)
         indptr = np.arange(len(columns) + 1) * block.n_samples
@@ -199,10 +199,10 @@ def _empty_runs(n_columns: int, capacity: int) -> Runs:
     )
 
 
-def _first(runs: Runs, places: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The value of one run of each column, NaN for a column without any."""
+def _value_of(runs: Runs, indices: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the value of one run of each column; NaN for columns without runs."""
     filled = runs.stop > runs.start
-    return np.where(filled, runs.value[np.where(filled, places, 0)], np.nan)
+    return np.where(filled, runs.value[np.where(filled, indices, 0)], np.nan)
 
 
 def _add_missing(
@@ -220,7 +220,7 @@ def _add_missing(
 def _most_frequent(
     class_counts: NDArray[np.int64], n_levels: NDArray[np.int64], n_classes: int
 ) -> NDArray[Level]:
-    """The most frequent level of each column; ties: the smaller level."""
+    """Return the most frequent level of each column; ties: the smaller level."""
     totals = np.einsum("ij->i", class_counts.reshape(-1, n_classes))  # faster than sum for few classes
     first = starts(n_levels)[:-1]
     most = np.flatnonzero(totals == np.repeat(np.maximum.reduceat(totals, first), n_levels))

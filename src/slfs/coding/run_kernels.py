@@ -1,7 +1,7 @@
-"""Columns of numbers -> runs: the counts of each (value, class), by rising value (numba).
+"""Columns of numbers -> runs: the counts of each (value, class), sorted by value (numba).
 
-A column is given as entries (value, class); samples without an entry have the value 0, so dense and
-sparse columns are one case. NaN entries are counted apart, as missing.
+A column is given as entries (value, class); samples without an entry have the value 0, so that dense and
+sparse columns use the same code. NaN entries are counted separately, as missing values.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Mask = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 
 WINDOW = 1024
-"""Whole numbers within this range of each other are counted instead of sorted."""
+"""Integers whose range is smaller than this are counted instead of sorted."""
 
 
 class Runs(NamedTuple):
-    """Runs of several columns, those of column j in ``start[j]:stop[j]``."""
+    """Runs of several columns; those of column j are ``start[j]:stop[j]``."""
 
     start: Ints
     stop: Ints
@@ -42,7 +42,7 @@ RUNS = types.NamedTuple([_i1, _i1, _f1, _l1, _i1], Runs)
 
 @inlined
 def _without_entry(label: Labels, begin: int, end: int, totals: Ints, absent: Ints) -> bool:
-    """Count the samples of each class that have no entry; tell whether there are any."""
+    """Count the samples of each class without an entry; returns whether there are any."""
     if end - begin == totals.sum():
         for c in range(totals.shape[0]):
             absent[c] = 0
@@ -56,9 +56,9 @@ def _without_entry(label: Labels, begin: int, end: int, totals: Ints, absent: In
 
 @inlined
 def _whole_range(own: Floats) -> tuple[int, int, bool]:
-    """The least and the largest value, and whether all values but NaN are whole numbers."""
+    """Return the smallest and the largest value, and whether all values except NaN are integers."""
     low, high, whole = np.int64(2**62), np.int64(-(2**62)), True
-    for e in range(own.shape[0]):  # without a branch, so that it is vectorised
+    for e in range(own.shape[0]):  # without a branch, so that it is vectorized
         number = own[e] if abs(own[e]) < 2.0**53 else 0.5
         integer = np.int64(number)
         whole &= np.float64(integer) == number
@@ -94,10 +94,10 @@ def counted_runs(
     missing: Ints,
     counted: Mask,
 ) -> None:
-    """Make the runs of columns of whole numbers in a narrow range; mark which columns these are.
+    """Make the runs of columns of integers in a small range; mark these columns in ``counted``.
 
-    ``dense`` says that every sample has an entry, and that they are sorted by class: there is no
-    ``label`` then.
+    ``dense`` means that every sample has an entry and that entries are sorted by class; then ``label``
+    is empty.
     """
     n_classes = totals.shape[0]
     table = np.zeros(WINDOW * n_classes, np.int64)
@@ -185,10 +185,10 @@ def byte_runs(value: Bytes, totals: Ints, runs: Runs) -> None:
 
 @kernel(types.void(types.float64[:, ::1], _i1, types.int32[:, ::1]))
 def merge_classes(value: Floats, totals: Ints, label: Labels) -> None:
-    """Sort each row whose classes, one after another, are sorted already, NaN last in each.
+    """Merge-sort each row, whose classes are sorted separately, with NaN last in each class.
 
-    Writes the classes in the new order to ``label``; NaN stand at the end of the row. Neighbouring
-    pieces are merged in rounds, from one pair of buffers to the other and back.
+    Writes the classes in the new order to ``label``; NaN are moved to the end of the row. Adjacent
+    pieces are merged in rounds, between two pairs of buffers.
     """
     n_classes, n_samples = totals.shape[0], np.uint64(value.shape[1])
     bounds = np.empty(n_classes + 2, np.uint64)

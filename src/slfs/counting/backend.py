@@ -1,10 +1,10 @@
-"""The questions that the rest of the library asks about packed columns: the counting protocol.
+"""The counting protocol: the interface through which the library counts packed columns.
 
-A backend answers them with integers, and every backend with the same integers. Where a sum of n log n is
-asked for, it is the fixed-point integer sum of `slfs.counting.nlogn`, so that answers are exact and do
-not depend on threads, blocks or machines. `NumpyBackend` is the reference for all others.
+All backends return exactly the same integers. Sums of n log n are the fixed-point integer sums of
+`slfs.counting.nlogn`, so that results are exact and do not depend on threads, blocks or machines.
+`NumpyBackend` is the reference for all others.
 
-Columns are named by their packed index, samples stand in the order of the layout (sorted by class).
+Columns are given by their packed index; samples are in the order of the layout (sorted by class).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Codes = NDArray[np.uint8]
 class ConditionalCounts(NamedTuple):
     """Counts of a column and the class within the strata of other columns.
 
-    ``table`` has shape (n_strata, n_levels, n_classes); strata in which no sample lies may be left out.
+    ``table`` has shape (n_strata, n_levels, n_classes); strata without samples may be left out.
     ``half_g`` is S(f,Y,Z) - S(f,Z) - S(Y,Z) + S(Z): half the G statistic of f and Y given Z, in the unit
     of the n log n table.
     """
@@ -40,16 +40,16 @@ class ConditionalCounts(NamedTuple):
 
 
 class CountingBackend(ABC):
-    """Answers questions about packed columns with integers.
+    """Base class of counting backends.
 
-    S(...) stands for the sum of n log n over the cells of a table of counts, as a fixed-point integer.
+    S(...) is the sum of n log n over the cells of a contingency table, as a fixed-point integer.
 
     Parameters
     ----------
     packed : PackedColumns
         The columns as bit planes.
     threads : Threads
-        A backend may split its work among them.
+        Threads that a backend may use.
     """
 
     def __init__(self, packed: PackedColumns, threads: Threads) -> None:
@@ -61,41 +61,41 @@ class CountingBackend(ABC):
 
     @abstractmethod
     def codes(self, f: PackedIndex) -> Codes:
-        """The level of each sample in one column."""
+        """Return the level of each sample in one column."""
 
     def class_counts(self, f: PackedIndex) -> Ints:
-        """Counts of one column: one row per level, one column per class."""
+        """Return the counts of one column: one row per level, one column per class."""
         return self.packed.class_counts(f)
 
     @abstractmethod
     def column_sums(self) -> Ints:
-        """S(f) and S(f,Y) of every column: an array of shape (n_packed, 2)."""
+        """Return S(f) and S(f,Y) of every column: an array of shape (n_packed, 2)."""
 
     # -- one column against many -----------------------------------------------------------------
 
     @abstractmethod
     def pair_sums(self, f: PackedIndex, others: Ints) -> Ints:
-        """S(f,k) and S(f,k,Y) for each k in ``others``: an array of shape (n_others, 2)."""
+        """Return S(f,k) and S(f,k,Y) for each k in ``others``: an array of shape (n_others, 2)."""
 
     @abstractmethod
     def pooled_pair_sums(self, f: PackedIndex, others: Ints) -> Ints:
-        """S(f,k) alone for each k in ``others``: an array of shape (n_others,)."""
+        """Return only S(f,k) for each k in ``others``: an array of shape (n_others,)."""
 
     # -- tables of counts ------------------------------------------------------------------------
 
     @abstractmethod
     def joint_counts(self, f: PackedIndex, k: PackedIndex) -> Ints:
-        """Counts of two columns: an array of shape (n_classes, levels of f, levels of k)."""
+        """Count two columns: an array of shape (n_classes, levels of f, levels of k)."""
 
     @abstractmethod
     def conditional_counts(self, f: PackedIndex, given: Sequence[int]) -> ConditionalCounts:
-        """Counts of a column and the class for each combination of levels of the given columns."""
+        """Count a column and the class for each combination of levels of the given columns."""
 
     # -- weights and labels that are not in the planes -------------------------------------------
 
     @abstractmethod
     def weighted_sums(self, columns: Ints, weights: Ints) -> Ints:
-        """Sums of integer weights over the samples of each level.
+        """Return the sums of integer weights over the samples of each level.
 
         ``weights`` has shape (n_samples, n_weights); the result has one row per level, column after
         column, and one column per weight.
@@ -103,7 +103,7 @@ class CountingBackend(ABC):
 
     @abstractmethod
     def label_sums(self, labels: Codes) -> Ints:
-        """S(f, labels) of every column, with other labels than the classes, one per sample."""
+        """Return S(f, labels) of every column, for labels other than the classes, one per sample."""
 
     @abstractmethod
     def count_exceedances(
@@ -111,14 +111,15 @@ class CountingBackend(ABC):
     ) -> None:
         """Count how often permuted labels, one permutation per row, reach the observed S(f, labels).
 
-        Adds to ``hits`` and ``draws`` (of all columns) for the given columns. A column is not drawn
-        again once it has ``enough`` hits.
+        For the given columns, adds the number of such permutations to ``hits`` and the number of
+        permutations tried to ``draws``, which are arrays of all columns. A column with ``enough`` hits
+        is not tried again.
         """
 
     # -- blocks of columns -----------------------------------------------------------------------
 
     def block_sums(self, left: Ints, right: Ints) -> Ints:
-        """S(f,k) and S(f,k,Y) for all pairs: an array of shape (n_left, n_right, 2)."""
+        """Return S(f,k) and S(f,k,Y) for all pairs: an array of shape (n_left, n_right, 2)."""
         sums = np.empty((len(left), len(right), 2), np.int64)
         for row, f in zip(sums, left.tolist(), strict=True):
             row[:] = self.pair_sums(PackedIndex(f), right)
@@ -150,8 +151,9 @@ def register_backend(name: str, factory: BackendFactory) -> None:
     Parameters
     ----------
     name : str
+        Name of the backend.
     factory : callable
-        Takes the packed columns and the threads, returns a `CountingBackend`.
+        Function of the packed columns and the threads that returns a `CountingBackend`.
     """
     _FACTORIES[name] = factory
 
@@ -175,5 +177,5 @@ def use_backend(name: str) -> Iterator[None]:
 
 
 def make_backend(packed: PackedColumns, threads: Threads) -> CountingBackend:
-    """The backend in use, over some packed columns."""
+    """Create the backend in use for some packed columns."""
     return _FACTORIES[_current.get()](packed, threads)

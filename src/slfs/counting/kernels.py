@@ -1,7 +1,7 @@
 """Packed columns -> integer counts, and sums of n log n over them (numba).
 
-Indices are unsigned throughout: numba then leaves out the test for negative indices, which halves the
-time of the inner loops. Nothing here is a float: ``nlogn`` is a table of integers (see `information`).
+All indices are unsigned: numba then omits the check for negative indices, which halves the time of the
+inner loops. Nothing here is a float: ``nlogn`` is a table of integers (see `slfs.counting.nlogn`).
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ ZERO, ONE, TWO, THREE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
 WORD = np.uint64(64)
 
 MAX_PLANES = np.uint64(63)
-"""Columns with more levels than this plus one keep their codes: planes would outgrow the raw column."""
+"""Columns with more levels than this plus one are stored as codes: planes would be larger."""
 
-# Measured nanoseconds, from which the cheaper way to count a pair is chosen.
+# Measured times in nanoseconds, used to choose the cheaper way to count a pair.
 WORD_PAIR, PLANE_PAIR, INCREMENT, CELL = 0.3, 1.2, 2.6, 0.3
 
 
 class PackedArrays(NamedTuple):
-    """Columns as bit planes (or codes), samples sorted by class, laid out one after another.
+    """Columns as bit planes (or codes), samples sorted by class, stored one after another.
 
     The planes of column j start at ``words[offset[j]]``: ``levels[j] - 1`` planes of ``home_word[-1]``
     words, class c in words ``home_word[c]:home_word[c + 1]`` of each. A column with more than
-    MAX_PLANES + 1 levels has its codes there instead, one byte a sample.
+    MAX_PLANES + 1 levels is stored as codes instead, one byte per sample.
 
-    ``first_word`` and ``first_sample`` bound the parts that are counted apart: the classes, or all
-    samples as one part. The counts of column j in these start at ``class_counts[counts_offset[j]]``,
-    level by level, one entry for each part.
+    ``first_word`` and ``first_sample`` are the bounds of the parts that are counted separately: the
+    classes, or all samples as one part. The counts of column j in these parts start at
+    ``class_counts[counts_offset[j]]``, level by level, one entry per part.
     """
 
     words: Words
@@ -92,7 +92,7 @@ def pack(
 
 @helper
 def _decode(packed: PackedArrays, j: np.uint64, codes: Codes) -> None:
-    """Write the codes of column j, one for each class-sorted sample."""
+    """Write the codes of column j, one per sample, samples sorted by class."""
     n_samples = packed.home_sample[np.uint64(packed.home_sample.shape[0] - 1)]
     start = packed.offset[j]
     if packed.levels[j] > MAX_PLANES + ONE:
@@ -118,9 +118,9 @@ def _decode(packed: PackedArrays, j: np.uint64, codes: Codes) -> None:
 
 @helper
 def most_levels_by_planes(packed: PackedArrays, f: np.uint64) -> np.uint64:
-    """The most levels that a column may have to be counted with f by AND-ing planes; 0 for none.
+    """Return the maximum number of levels for which counting with f by planes is cheaper; 0 for none.
 
-    Beyond that it is cheaper to go through the samples and increment cells of a table.
+    For more levels it is cheaper to increment the cells of a table sample by sample.
     """
     levels = packed.levels[f]
     if levels > MAX_PLANES + ONE:
@@ -148,9 +148,9 @@ def _count_planes(
 ) -> np.int64:
     """Fill ``table`` (levels of f x levels of k, flat) with the counts in class c, from planes.
 
-    Adds them to ``total`` and returns the sum of n log n over them. Planes are taken two by two, so that
-    each word read is used twice. The last level of either column has no plane: its row and column follow
-    from the class counts.
+    Adds them to ``total`` and returns the sum of n log n over them. Planes are processed in pairs, so
+    that each word read is used twice. The last level of each column has no plane: its row and column
+    follow from the class counts.
     """
     levels_f, levels_k = packed.levels[f], packed.levels[k]
     last_f, last_k = levels_f - ONE, levels_k - ONE
@@ -233,7 +233,7 @@ def _count_codes(
     table: Counts,
     total: Counts,
 ) -> np.int64:
-    """Do the same for the samples low .. high - 1, by one increment a sample."""
+    """Do the same for the samples low .. high - 1, with one increment per sample."""
     cells = levels_f * levels_k
     for cell in range(cells):
         table[cell] = 0
@@ -250,10 +250,10 @@ def _count_codes(
 def _sums_of_few_levels(
     packed: PackedArrays, f: np.uint64, k: np.uint64, nlogn: Counts
 ) -> tuple[np.int64, np.int64]:
-    """The sums of n log n over the tables (f, k) and (f, k, class) of columns with 2 or 3 levels.
+    """Return the sums of n log n over the tables (f, k) and (f, k, class) for 2 or 3 levels.
 
-    Most columns are such: here the table never leaves the registers. A column with 2 levels has an
-    empty one in the middle.
+    This is the most frequent case; the table stays in registers. A column with 2 levels is treated as if
+    it had an empty middle level.
     """
     n_classes = np.uint64(packed.first_word.shape[0] - 1)
     n_words = packed.home_word[np.uint64(packed.home_word.shape[0] - 1)]
@@ -312,7 +312,7 @@ def _sums_of_few_levels(
 
 @helper
 def _count_small(counts: Counts, often: Counts) -> None:
-    """Add to ``often[n]`` how many of the counts are n, if n is one of its places and not 0."""
+    """Add the number of cells with count n to ``often[n]``, for 0 < n < len(often)."""
     for cell in range(np.uint64(counts.shape[0])):
         if 0 < counts[cell] < often.shape[0]:
             often[np.uint64(counts[cell])] += 1
@@ -320,9 +320,9 @@ def _count_small(counts: Counts, often: Counts) -> None:
 
 @helper
 def _put_back(often: Counts, rest: Counts) -> np.int64:
-    """What rounding took from the n log n of ``often[n]`` cells each, if these are many.
+    """Return the rounding errors of n log n over ``often[n]`` cells each, if there are many cells.
 
-    Few cells stay as they are, in the hot loops of all but the largest tables.
+    For fewer cells the errors are negligible; the hot loops are not slowed down for them.
     """
     taken = np.int64(0)
     if often.sum() > MANY_CELLS:
@@ -341,9 +341,9 @@ def pair_sums(
     out: Counts,
     tables: Counts,
 ) -> None:
-    """For each k of ``others``: the sums of n log n over the tables (f, k) and (f, k, class).
+    """Compute the sums of n log n over the tables (f, k) and (f, k, class) for each k in ``others``.
 
-    The tables themselves go to ``tables[i, c]``, flat (levels of f x levels of k), unless it is empty.
+    The tables are written to ``tables[i, c]``, flat (levels of f x levels of k), unless it is empty.
     """
     n_classes = np.uint64(packed.first_word.shape[0] - 1)
     n_samples = packed.first_sample[n_classes]
@@ -409,10 +409,10 @@ def marginal_sums(
     rest: Counts,
     out: Counts,
 ) -> None:
-    """For each column: the sums of n log n over its levels and over its table with the class.
+    """Compute the sums of n log n over the levels of each column and over its table with the class.
 
-    Where levels and classes are exactly independent the second sum is set so that the information is
-    exactly 0: rounded logarithms would leave some 1e-16.
+    If levels and classes are exactly independent, the second sum is set so that the information is
+    exactly 0: rounded logarithms would give about 1e-16.
     """
     of_class = np.empty(n_classes, np.int64)
     often = np.empty(rest.shape[0], np.int64)
@@ -448,7 +448,7 @@ def marginal_sums(
 
 @late_kernel
 def level_sums(packed: PackedArrays, columns: Words, weights: Counts, out: Counts) -> None:
-    """Add the weights of the samples of each level: one row per level, column after column."""
+    """Add up the weights of the samples of each level: one row per level, column by column."""
     codes = np.empty(weights.shape[0], np.uint8)
     first = ZERO
     for i in range(np.uint64(columns.shape[0])):
@@ -462,5 +462,5 @@ def level_sums(packed: PackedArrays, columns: Words, weights: Counts, out: Count
 
 @late_kernel
 def decode(packed: PackedArrays, j: np.uint64, codes: Codes) -> None:
-    """Write the codes of column j, one for each class-sorted sample."""
+    """Write the codes of column j, one per sample, samples sorted by class."""
     _decode(packed, j, codes)

@@ -13,9 +13,9 @@ from slfs.counting.nlogn import NLogN
 def column_sums(
     class_counts: NDArray[np.int64], n_levels: NDArray[np.int64], n_classes: int, nlogn: NLogN
 ) -> NDArray[np.int64]:
-    """S(f) and S(f,Y) of each column, as integers: an array of shape (n_columns, 2).
+    """Return S(f) and S(f,Y) of each column, as integers: an array of shape (n_columns, 2).
 
-    ``class_counts`` holds, column after column, one row of class counts per level.
+    ``class_counts`` contains one row of class counts per level, column by column.
     """
     levels = n_levels.astype(np.uint64)
     offset = starts(n_levels * n_classes).astype(np.uint64)

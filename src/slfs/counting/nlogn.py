@@ -1,9 +1,9 @@
 """Number of samples -> n log n for every count, as integers.
 
 Entropies are sums of n log n over counts. As fixed-point integers these sums do not depend on the order
-in which they are added: equal counts give equal bits, whatever the threads, the blocks or the order of
-rows and columns, and what is equal count by count ties exactly. The last bit is worth about 1e-11 for a
-million samples, and is divided by their number afterwards.
+of addition: equal counts give equal bits, for any number of threads, block size or order of rows and
+columns, and columns with equal counts tie exactly. The last bit is about 1e-11 for a million samples,
+before it is divided by the number of samples.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 _PIECE = 1 << 20
-"""Entries worked out at a time: what is needed on the way stays small."""
+"""Number of entries computed at a time, to keep temporary arrays small."""
 
 MANY_CELLS = 100_000
-"""Number of small cells above which the rounding of each is added back into their sum."""
+"""Number of small cells above which the rounding errors of the cells are corrected."""
 
 REST_BITS = 16
-"""Bits after the last one of the table in which `NLogN.rest` is kept."""
+"""Number of additional bits in which `NLogN.rest` is stored."""
 
 _FINE_ENOUGH = 2.0**38
-"""From this scale on, rounding all cells of a table alike is worth less than 1e-12 nats a sample."""
+"""Scale from which rounding errors are below 1e-12 nats per sample, even if all have the same sign."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class NLogN:
     table: NDArray[np.int64]
     scale: float
     rest: NDArray[np.int64]
-    """What rounding took from the first 256 entries; nobody needs it where it is empty."""
+    """Rounding errors of the first 256 entries; empty if they can be neglected."""
 
     @property
     def n_samples(self) -> int:
@@ -43,7 +43,7 @@ class NLogN:
 
 @functools.lru_cache(maxsize=2)
 def nlogn_table(n_samples: int) -> NLogN:
-    """Make the table, with as many bits after the point as the largest sum leaves room for."""
+    """Create the table, with as many fractional bits as the largest sum allows."""
     largest = _exact(np.array([n_samples]))[0]
     scale = 2.0 ** (61 - np.frexp(max(largest, 1.0))[1])
     table = np.empty(n_samples + 1, np.int64)

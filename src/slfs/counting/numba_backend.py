@@ -1,4 +1,4 @@
-"""The counting protocol by numba kernels on one or several threads."""
+"""The counting backend with numba kernels, on one or several threads."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from slfs.counting.planes import MAX_PLANE_LEVELS, SampleLayout, pack_block
 from slfs.counting.strata import strata_by_planes, strata_by_samples
 
 _THREAD_WORTH = 300_000
-"""Nanoseconds of counting below which a second thread costs more than it saves."""
+"""Nanoseconds of counting below which several threads are slower than one."""
 
 _NO_TABLES = np.empty((0, 0, 0), np.int64)
 
 
 class NumbaBackend(CountingBackend):
-    """Count by popcounts of AND-ed planes, or by going through samples where that is cheaper."""
+    """Count with popcounts of AND-ed planes, or sample by sample where that is cheaper."""
 
     _pooled: PackedArrays | None = None
     _sample_bits: NDArray[np.uint64] | None = None
@@ -71,7 +71,7 @@ class NumbaBackend(CountingBackend):
         strata = np.zeros(layout.n_samples, np.uint64)
         for k in given:
             strata = strata * arrays.levels[k] + self._kept_codes(k)
-        if n_strata > layout.n_samples:  # most are empty: number the others
+        if n_strata > layout.n_samples:  # most strata are empty: renumber the others
             found, index = np.unique(strata, return_inverse=True)
             strata, n_strata = index.astype(np.uint64), len(found)
         table = np.zeros((n_strata, levels, layout.n_classes), np.int64)
@@ -113,7 +113,7 @@ class NumbaBackend(CountingBackend):
         return sums
 
     def _pieces(self, f: PackedIndex, n_others: int) -> list[slice]:
-        """Split the other columns among the threads, if counting takes long enough to be worth it."""
+        """Split the other columns among the threads, if counting takes long enough."""
         planes = float(self.packed.arrays.levels[f])
         work = n_others * (15 + 0.15 * planes * planes * self.packed.layout.n_words)
         count = self.threads.count if work > _THREAD_WORTH else 1
@@ -121,7 +121,7 @@ class NumbaBackend(CountingBackend):
         return [slice(begin, end) for begin, end in itertools.pairwise(bounds)]
 
     def _by_planes(self, f: PackedIndex, given: Sequence[int], n_strata: int) -> bool:
-        """Whether AND-ing planes is the cheaper way to count strata; the integers are the same."""
+        """Whether counting strata with planes is cheaper than by samples; the counts are the same."""
         arrays, layout = self.packed.arrays, self.packed.layout
         if max(int(arrays.levels[k]) for k in (f, *given)) > MAX_PLANE_LEVELS:
             return False
@@ -130,7 +130,7 @@ class NumbaBackend(CountingBackend):
         return by_planes < (3 + len(given)) * layout.n_samples
 
     def _kept_codes(self, f: int) -> Codes:
-        """Codes of a column that is likely to be asked for again."""
+        """Return the codes of a column, and cache them because they are likely to be needed again."""
         if self._decoded is None:
             self._decoded = {}
         if f not in self._decoded:
@@ -139,7 +139,7 @@ class NumbaBackend(CountingBackend):
 
 
 def _label_planes(labels: Codes) -> NDArray[np.uint64]:
-    """The planes of each row of labels, one row each."""
+    """Pack each row of labels as bit planes."""
     layout = SampleLayout.from_class_codes(np.zeros(labels.shape[1], np.int64), 1)
     n_labels = np.full(len(labels), int(labels.max()) + 1)
     none = np.empty(0, np.int64)

@@ -1,6 +1,6 @@
-"""The counting protocol in plain NumPy: slow, short, and the reference for every other backend.
+"""The counting backend in plain NumPy: slow, short, and the reference for all other backends.
 
-Columns are unpacked to codes, and every question is a `bincount` or a sum over them.
+Columns are unpacked to codes; every method is a `bincount` or a sum over them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from slfs.counting.planes import MAX_PLANE_LEVELS
 
 
 class NumpyBackend(CountingBackend):
-    """Answer by unpacking columns and counting their codes."""
+    """Count by unpacking columns to codes."""
 
     def codes(self, f: PackedIndex) -> Codes:
         arrays, layout = self.packed.arrays, self.packed.layout
@@ -37,7 +37,7 @@ class NumpyBackend(CountingBackend):
             table = self.class_counts(PackedIndex(f))
             n, levels, classes = table.sum(), table.sum(axis=1), table.sum(axis=0)
             pooled, by_class = self._sum(levels), self._sum(table, exact=True)
-            if (table * n == np.outer(levels, classes)).all():  # independent: exactly no information
+            if (table * n == np.outer(levels, classes)).all():  # independent: information exactly 0
                 by_class = pooled + self._sum(classes) - self._sum(n)
             sums[f] = pooled, by_class
         return sums
@@ -88,7 +88,7 @@ class NumpyBackend(CountingBackend):
             hits[drawn] += sums[drawn] >= observed[drawn]
 
     def _sum(self, counts: Ints, *, exact: bool = False) -> int:
-        """Sum n log n; ``exact`` adds back what rounding took from very many small cells."""
+        """Sum n log n; ``exact`` corrects the rounding errors of very many small cells."""
         counts = np.asarray(counts)
         total, rest = int(self.nlogn.table[counts].sum()), self.nlogn.rest
         if exact and len(rest) and counts.size > MANY_CELLS:

@@ -1,4 +1,4 @@
-"""Packed columns and planes of permuted labels -> how often chance does as well (numba)."""
+"""Packed columns and planes of permuted labels -> counts for permutation tests (numba)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def _sum_with_labels(
     nlogn: Counts,
     rest: Counts,
 ) -> np.int64:
-    """S(f, labels): the sum of n log n over the table of column j and of labels given as planes.
+    """Return S(f, labels), the sum of n log n over the table of column j and labels given as planes.
 
-    The sizes of levels and labels being what they are, it rises with the statistic of the G-test.
+    For fixed sizes of levels and labels, it increases with the G statistic.
     """
     n_labels, n_levels = np.uint64(label_counts.shape[0]), packed.levels[j]
     for c in range(n_labels):
@@ -47,7 +47,7 @@ def _sum_with_labels(
 def sums_with_labels(
     packed: PackedArrays, labels: Words, label_counts: Counts, nlogn: Counts, out: Counts
 ) -> None:
-    """S(f, labels) of every packed column."""
+    """Compute S(f, labels) of every packed column."""
     n_words = packed.first_word[1]
     rest = np.empty(label_counts.shape[0], np.int64)
     for j in range(np.uint64(out.shape[0])):
@@ -66,9 +66,9 @@ def count_exceedances(
     hits: Counts,
     draws: Counts,
 ) -> None:
-    """Draw on for some columns: how many permutations reach what was observed, of how many drawn.
+    """Count for some columns the permutations that reach the observed sum, and the permutations tried.
 
-    ``permuted`` has one row of planes for each permutation. A column that has ``enough`` hits is done.
+    ``permuted`` contains one row of planes per permutation. A column with ``enough`` hits is finished.
     """
     n_words = packed.first_word[1]
     rest = np.empty(label_counts.shape[0], np.int64)

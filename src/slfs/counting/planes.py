@@ -1,6 +1,6 @@
-"""Codes -> bit planes, samples sorted by class: the only form in which rows are kept.
+"""Codes -> bit planes, samples sorted by class: the only form in which samples are stored.
 
-A column with d levels is d - 1 planes of one bit a sample. Each class is padded to whole words of 64
+A column with d levels has d - 1 planes of one bit per sample. Each class is padded to a multiple of 64
 samples, so that the counts of a class are popcounts over its words.
 """
 
@@ -21,18 +21,18 @@ MAX_PLANE_LEVELS = int(MAX_PLANES) + 1
 
 @dataclass(frozen=True)
 class SampleLayout:
-    """Where each sample stands once samples are sorted by class.
+    """The order of the samples, sorted by class.
 
     Attributes
     ----------
     order : ndarray of shape (n_samples,)
-        The row of the table at each place.
+        Row of the table at each position.
     labels : ndarray of shape (n_samples,)
-        The class code at each place: non-decreasing.
+        Class code at each position, non-decreasing.
     totals : ndarray of shape (n_classes,)
-        Samples of each class.
+        Number of samples of each class.
     first_sample, first_word : ndarray of shape (n_classes + 1,)
-        Where each class begins, in samples and in words of a plane.
+        Start of each class, in samples and in words of a plane.
     """
 
     order: NDArray[np.int64]
@@ -49,7 +49,7 @@ class SampleLayout:
 
     @classmethod
     def from_sorted(cls, order: NDArray[np.int64], totals: NDArray[np.int64]) -> SampleLayout:
-        """Lay out rows that are sorted by class already, so many of each."""
+        """Create the layout of rows that are already sorted by class, given the class sizes."""
         return cls(
             order=order,
             labels=np.repeat(np.arange(len(totals), dtype=np.int32), totals),
@@ -68,16 +68,16 @@ class SampleLayout:
 
     @property
     def n_words(self) -> int:
-        """Words in one plane."""
+        """Number of words of one plane."""
         return int(self.first_word[-1])
 
     def bit_positions(self) -> NDArray[np.int64]:
-        """The bit of a plane at which each sample stands."""
+        """Return the position of each sample's bit in a plane."""
         shift = 64 * self.first_word[:-1].astype(np.int64) - self.first_sample[:-1].astype(np.int64)
         return np.arange(self.n_samples) + np.repeat(shift, self.totals)
 
     def sample_bits(self) -> NDArray[np.uint64]:
-        """A plane with a bit for each sample, and none in the padding."""
+        """Return a plane with the bits of all samples set, and those of the padding cleared."""
         words = np.full(self.n_words, ~np.uint64(0))
         short = self.totals % 64
         for c in np.flatnonzero(short):
@@ -87,15 +87,16 @@ class SampleLayout:
 
 @dataclass(frozen=True)
 class PackedColumns:
-    """Packed columns of a table, with the column of the table that each came from.
+    """Packed columns of a table, with their indices in the table.
 
     Attributes
     ----------
     layout : SampleLayout
+        The order of the samples.
     columns : ndarray of shape (n_packed,)
-        Their places in the table, increasing.
+        Index of each column in the table, increasing.
     arrays : PackedArrays
-        What the kernels read.
+        The arrays that the kernels read.
     """
 
     layout: SampleLayout
@@ -106,14 +107,14 @@ class PackedColumns:
         return len(self.columns)
 
     def class_counts(self, index: int) -> NDArray[np.int64]:
-        """Counts of column ``index``: one row for each level, one column for each class."""
+        """Return the counts of column ``index``: one row per level, one column per class."""
         levels, n_classes = int(self.arrays.levels[index]), self.layout.n_classes
         start = int(self.arrays.counts_offset[index])
         flat = self.arrays.class_counts[start : start + levels * n_classes]
         return flat.reshape(levels, n_classes)
 
     def pooled(self) -> PackedArrays:
-        """The same planes, to be counted in all samples at once instead of class by class."""
+        """Return the same planes for counting all samples together instead of class by class."""
         by_level = self.arrays.class_counts.reshape(-1, self.layout.n_classes)
         return self.arrays._replace(
             class_counts=np.einsum("ij->i", by_level),  # faster than sum for few classes
@@ -125,7 +126,7 @@ class PackedColumns:
 
 @dataclass(frozen=True)
 class PackedBlock:
-    """The planes and counts of a few columns, not yet joined with the others."""
+    """Planes and counts of a block of columns."""
 
     columns: NDArray[np.int64]
     levels: NDArray[np.uint64]
@@ -140,7 +141,7 @@ def pack_block(
     levels: NDArray[np.int64],
     class_counts: NDArray[np.int64],
 ) -> PackedBlock:
-    """Pack the codes (n_columns x n_samples, samples in the order of ``layout``) of a few columns."""
+    """Pack the codes of a block (n_columns x n_samples, samples in the order of ``layout``)."""
     unsigned = levels.astype(np.uint64)
     offset = unsigned_starts(column_words(unsigned, layout))
     words = np.zeros(int(offset[-1]), np.uint64)
@@ -149,11 +150,11 @@ def pack_block(
 
 
 def column_words(levels: NDArray[np.uint64], layout: SampleLayout) -> NDArray[np.uint64]:
-    """Words that each column takes: its planes, or its codes where these are fewer."""
+    """Return the number of words of each column: of its planes, or of its codes for many levels."""
     planes = (levels - np.uint64(1)) * np.uint64(layout.n_words)
     return np.where(levels > MAX_PLANES + 1, np.uint64(-(-layout.n_samples // 8)), planes)
 
 
 def unsigned_starts(lengths: NDArray[Any]) -> NDArray[np.uint64]:
-    """Where each of several pieces begins, as the kernels count."""
+    """Return the start of each of several pieces, in the unsigned type of the kernels."""
     return starts(lengths).astype(np.uint64)

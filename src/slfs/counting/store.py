@@ -1,8 +1,8 @@
-"""Blocks of packed columns, one after another -> all of them, in memory or in a file.
+"""Blocks of packed columns -> all packed columns, in memory or in a temporary file.
 
-The file has no name, so that nothing of it is left whatever happens; it lies where the system keeps
-temporary files (``TMPDIR``). Its pages are the system's cache: they come when they are counted and go
-when the memory is needed.
+The file is unlinked, so that nothing remains after a crash; it is stored in the folder for temporary
+files (``TMPDIR``). It is memory-mapped: pages are read when they are counted and dropped when the system
+needs the memory.
 """
 
 from __future__ import annotations
@@ -21,17 +21,19 @@ from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, colum
 
 
 class PlaneStore:
-    """Packed columns that become more.
+    """A growing collection of packed columns.
 
     Parameters
     ----------
     layout : SampleLayout
+        The order of the samples.
     max_bytes : float, default=inf
-        Planes that take more memory are moved to a file.
+        Maximum size of the planes in memory; larger planes are moved to a temporary file.
 
     Attributes
     ----------
     layout : SampleLayout
+        The order of the samples.
     """
 
     def __init__(self, layout: SampleLayout, max_bytes: float = math.inf) -> None:
@@ -46,7 +48,7 @@ class PlaneStore:
         return self._columns.length
 
     def append(self, block: PackedBlock, first: int = 0) -> None:
-        """Take in one more block; its columns are counted from column ``first`` of the table."""
+        """Append a block, whose column indices are relative to column ``first`` of the table."""
         self._columns.append(block.columns + first)
         self._levels.append(block.levels)
         self._counts.append(block.class_counts)
@@ -55,14 +57,14 @@ class PlaneStore:
             self.spill()
 
     def spill(self) -> bool:
-        """Move the planes to a file; False if there are none in memory."""
+        """Move the planes to a temporary file; returns False if there are none in memory."""
         if isinstance(self._words, _Filed) or self._words.length == 0:
             return False
         self._words = _Filed(self._words)
         return True
 
     def start_of(self, n_columns: int) -> PlaneStore:
-        """A store with the first columns: this one if there are no others, or else a copy of them."""
+        """Return a store with the first columns: this store if it has no others, or else a copy."""
         if n_columns == len(self):
             return self
         packed = self.packed(n_columns)
@@ -72,7 +74,7 @@ class PlaneStore:
         return own
 
     def packed(self, n_columns: int | None = None) -> PackedColumns:
-        """The first columns, or all that are there now; what comes later does not change them."""
+        """Return the first columns, or all; blocks that are appended later do not change them."""
         levels = self._levels.joined()[:n_columns]
         offset = unsigned_starts(column_words(levels, self.layout))
         counts_offset = unsigned_starts(levels * np.uint64(self.layout.n_classes))
@@ -91,10 +93,10 @@ class PlaneStore:
 
 
 class _Growing:
-    """An array in memory that grows at its end.
+    """An array in memory that can be appended to.
 
-    What comes waits in parts until all is asked for. The first time they are put together as they are;
-    later there is room for as much again, so that a stream is not copied once a block.
+    Parts are collected until the array is requested. The first time they are concatenated; later the
+    capacity is doubled, so that a stream is not copied for every block.
     """
 
     def __init__(self, array: NDArray[Any]) -> None:
@@ -112,7 +114,7 @@ class _Growing:
             room[: self._filled] = self._array[: self._filled]
             self._array = room
         self._parts.reverse()
-        while self._parts:  # each is forgotten once it is copied
+        while self._parts:  # each part is freed once it is copied
             part = self._parts.pop()
             self._array[self._filled : self._filled + len(part)] = part
             self._filled += len(part)
@@ -120,11 +122,11 @@ class _Growing:
 
 
 class _Filed:
-    """An array of words in a file that grows at its end."""
+    """An array of words in a temporary file that can be appended to."""
 
     def __init__(self, before: _Growing) -> None:
         self._file: IO[bytes] = tempfile.TemporaryFile(buffering=0, prefix="slfs-planes-")  # noqa: SIM115
-        weakref.finalize(self, self._file.close)  # the mapped pages stay
+        weakref.finalize(self, self._file.close)  # mapped pages stay valid
         self.length = 0
         for part in (before._array[: before._filled], *before._parts):
             self.append(part)
@@ -138,7 +140,7 @@ class _Filed:
         except OSError as error:
             raise OSError(
                 error.errno,
-                f"The planes do not fit in the folder for temporary files ({error.strerror}). Set "
+                f"The bit planes do not fit in the folder for temporary files ({error.strerror}). Set "
                 "TMPDIR to a folder on a larger disk, or raise memory_limit",
                 tempfile.gettempdir(),
             ) from error
@@ -151,5 +153,5 @@ class _Filed:
         return np.frombuffer(pages, np.uint64)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy is made in memory, and moved to a file of its own."""
+        """Pickle the array itself; a copy moves it to a file of its own."""
         return _Filed, (_Growing(np.array(self.joined())),)

@@ -1,4 +1,4 @@
-"""Packed columns -> counts of a column and the classes within strata of a few others (numba)."""
+"""Packed columns -> counts of a column and the class within strata of other columns (numba)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from slfs.counting.kernels import ONE, ZERO, Codes, Counts, PackedArrays, Words
 
 @inlined
 def half_g(table: Counts, nlogn: Counts) -> np.int64:
-    """S(f,Y) - S(f) - S(Y) + S() of one stratum (levels x classes): half its part of G."""
+    """Return S(f,Y) - S(f) - S(Y) + S() of one stratum (levels x classes), half its G statistic."""
     half, whole = np.int64(0), np.int64(0)
     for a in range(table.shape[0]):
         of_level = np.int64(0)
@@ -28,10 +28,10 @@ def half_g(table: Counts, nlogn: Counts) -> np.int64:
 def strata_by_samples(
     codes: Codes, strata: Words, first_sample: Words, nlogn: Counts, out: Counts
 ) -> np.int64:
-    """Count levels and classes in each stratum, one increment a sample.
+    """Count levels and classes in each stratum, with one increment per sample.
 
-    Returns S(f,Y,Z) - S(f,Z) - S(Y,Z) + S(Z): half the statistic of the G-test of f and Y given Z, in
-    the unit of ``nlogn``. ``out`` (strata x levels x classes) must hold zeros.
+    Returns S(f,Y,Z) - S(f,Z) - S(Y,Z) + S(Z): half the G statistic of f and Y given Z, in the unit of
+    ``nlogn``. ``out`` (strata x levels x classes) must contain zeros.
     """
     for c in range(np.uint64(first_sample.shape[0] - 1)):
         for i in range(first_sample[c], first_sample[c + ONE]):
@@ -51,10 +51,10 @@ def strata_by_planes(
     nlogn: Counts,
     out: Counts,
 ) -> np.int64:
-    """Do the same by AND-ing planes; ``samples`` has a bit for each sample and none in the padding.
+    """Do the same with planes; ``samples`` has the bits of all samples set and the padding cleared.
 
-    The strata are gone through like the digits of a number, the last given column first; the planes of
-    the digits before stay AND-ed meanwhile. All columns must have planes.
+    The strata are enumerated like the digits of a number, the last given column fastest; the AND of the
+    planes of the preceding columns is kept. All columns must have planes.
     """
     n_classes, n_given = np.uint64(packed.first_word.shape[0] - 1), given.shape[0]
     n_words = packed.first_word[n_classes]

@@ -1,35 +1,35 @@
-"""A fitted estimator -> one file without pickle -> the same estimator.
+"""A fitted estimator -> a file without pickle -> the same estimator.
 
-`save` writes a model, `load` reads it. Loading runs no code from the file: classes are looked up in a
-fixed list, numbers are read as plain arrays, and what does not fit together is refused.
+`save` writes a model, `load` reads it. Loading does not run code from the file: classes are looked up in
+a fixed list, numbers are read as plain arrays, and inconsistent models are rejected.
 
 What is saved
 -------------
-All that answers need: `predict`, `predict_proba`, `transform`, `explain`, `sample`, `network_`,
-`features_`, `to_classifier` and `get_feature_names_out` give the same bits as before. Left out is what
-only `extend` needs, the packed samples of a stream: a loaded selector says so and must be fitted again.
-Parameters that are array-likes of other libraries (a pandas Index as ``categorical_features``) come back
-as NumPy arrays.
+All parameters and fitted attributes: `predict`, `predict_proba`, `transform`, `explain`, `sample`,
+`network_`, `features_`, `to_classifier` and `get_feature_names_out` return the same bits as before. The
+packed samples that `fit_stream` keeps for `extend` are not saved; to extend a loaded selector, call
+`fit_stream` again. Parameters that are array-likes of other libraries (for example a pandas Index as
+``categorical_features``) are loaded as NumPy arrays.
 
 The format, version 2
 ---------------------
-A ZIP archive, stored or deflated, with these members and no others:
+A ZIP archive, stored or deflated, that contains exactly these members:
 
 ``model.json``
     An object with ``format`` ("slfs model"), ``version`` (2), ``slfs`` (the version that wrote it),
-    ``class``, ``arrays`` (how many members of numbers there are), ``objects`` and ``model``.
+    ``class``, ``arrays`` (the number of array members), ``objects`` and ``model``.
 ``0.npy``, ``1.npy``, ...
-    One-dimensional arrays in NumPy's format, one for each type: all numbers of that type, one array of
-    the model after another.
+    One-dimensional arrays in NumPy's format, one per dtype: the concatenated arrays of the model that
+    have this dtype.
 
-``objects`` lists the parts of the model, each after those it is made of:
+``objects`` lists the parts of the model, each after the parts it refers to:
 ``{"class": name, "fields": {...}}``, or for an estimator
-``{"class": name, "parameters": {...}, "fitted": {...}}``. A value is null, a boolean, a whole number, a
+``{"class": name, "parameters": {...}, "fitted": {...}}``. A value is null, a boolean, an integer, a
 finite float, a string, a list of values, or an object with one key:
 
 ========================================  =========================================================
-``{"object": k}``                         the k-th of ``objects``; ``model`` itself is one of these
-``{"array": [m, begin, shape]}``          the numbers of member m from ``begin`` on
+``{"object": k}``                         entry k of ``objects``; ``model`` itself is such a reference
+``{"array": [m, begin, shape]}``          the elements of member m from ``begin`` on
 ``{"labels": [shape, values]}``           an array of Python values
 ``{"records": [[field, array], ...]}``    an array of records
 ``{"tuple": values}``                     a tuple
@@ -38,7 +38,7 @@ finite float, a string, a list of values, or an object with one key:
 ``{"float": text}``                       "nan", "inf" or "-inf"
 ``{"bytes": text}``                       base64
 ``{"decimal": text}``                     a decimal.Decimal
-``{"fraction": [above, below]}``          a fractions.Fraction
+``{"fraction": [above, below]}``          a fractions.Fraction (numerator and denominator)
 ``{"interval": [left, right, closed]}``   a pandas.Interval
 ========================================  =========================================================
 
@@ -84,17 +84,17 @@ def save(estimator: Any, path: str | Path) -> None:
     Parameters
     ----------
     estimator : object
-        A fitted selector, classifier or discretiser of this library.
+        A fitted selector, classifier or discretizer of this library.
     path : str or Path
-        Where to. A file that is there is replaced at once when the new one is whole; if writing fails,
-        it stays as it was.
+        Path of the file. An existing file is replaced atomically once the new one is complete; if
+        writing fails, it is unchanged.
     """
     name = type(estimator).__name__
     if estimators().get(name) is not type(estimator):
         raise TypeError(
-            f"estimator is of type {type(estimator).__module__}.{type(estimator).__qualname__}; save "
-            f"takes those of slfs and registered selectors: {', '.join(estimators())}. Save the "
-            "slfs part of a pipeline by itself."
+            f"estimator is of type {type(estimator).__module__}.{type(estimator).__qualname__}; "
+            f"expected an estimator of slfs or a registered selector: {', '.join(estimators())}. To "
+            "save a pipeline, save its slfs steps one by one."
         )
     check_is_fitted(estimator)
     try:
@@ -122,18 +122,21 @@ def load(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Any:
     Parameters
     ----------
     path : str or Path
+        Path of the file.
     max_bytes : int, default=4 GiB
-        A file whose members say that they take more, unpacked, is refused before any is read.
+        Maximum uncompressed size of the file, as declared by its members. Larger files are rejected
+        before any data are read.
 
     Returns
     -------
     estimator : object
-        The same as was saved.
+        The fitted estimator that was saved.
 
     Raises
     ------
     ModelFileError
-        A ValueError: the file is damaged, cut short, too large, of a newer format or no model at all.
+        A ValueError: the file is damaged, truncated, too large, of another format version or not a model
+        file.
     """
     path = Path(path)
     with path.open("rb") as stream:
@@ -145,17 +148,18 @@ def load(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Any:
             raise ModelFileError(f"{path} cannot be loaded: {error}") from error.__cause__
         except Exception as error:
             raise ModelFileError(
-                f"{path} cannot be loaded: it is damaged, cut short or no slfs model "
+                f"{path} cannot be loaded: it is damaged, truncated or not an slfs model "
                 f"({type(error).__name__}: {error}). Save the model again with slfs.saving.save."
             ) from error
     return estimator
 
 
 def _check_header(content: Any) -> None:
-    """Refuse what is no model, or one of a format that is not known yet."""
+    """Raise an error if a file is not a model, or has another format version."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ModelFileError(
-            f"its model.json does not say format={FORMAT!r}. Give a file that slfs.saving.save wrote."
+            f"its model.json does not contain format={FORMAT!r}. Pass a file written by "
+            "slfs.saving.save."
         )
     version = content.get("version")
     if version != VERSION:

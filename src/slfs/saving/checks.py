@@ -1,4 +1,4 @@
-"""A loaded model -> does it hold together? Kernels trust their arrays: these are checked here."""
+"""A loaded model -> an error if its parts are inconsistent. Kernels trust the arrays checked here."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from slfs.selectors.base import BaseSelector
 from slfs.selectors.stability_selection import StabilitySelection
 
 _CODES = 256
-"""Levels that a code of one byte can tell apart."""
+"""Number of levels that a code of one byte can represent."""
 
 
 def check_model(estimator: Any, name: str) -> None:
-    """Raise an error unless all parts of an estimator fit together."""
-    _demand(type(estimator).__name__ == name, f"it is called {name!r} but is another estimator")
-    lacking = fitted_attributes(type(estimator)) - OPTIONAL - vars(estimator).keys()
-    _demand(not lacking, f"its {name} lacks {sorted(lacking)}")
+    """Raise an error if the parts of an estimator are inconsistent."""
+    _demand(type(estimator).__name__ == name, f"the class is {name!r}, but the estimator is another one")
+    missing = fitted_attributes(type(estimator)) - OPTIONAL - vars(estimator).keys()
+    _demand(not missing, f"attributes of {name} are missing: {sorted(missing)}")
     n_features = estimator.n_features_in_
-    _demand(type(n_features) is int and n_features > 0, "n_features_in_ is no number of columns")
+    _demand(type(n_features) is int and n_features > 0, "n_features_in_ is not a positive integer")
     if hasattr(estimator, "feature_names_in_"):
         names = estimator.feature_names_in_
         _demand_array(names, np.object_, (n_features,), "feature_names_in_")
-        _demand(all(isinstance(name, str) for name in names), "a feature name is no string")
+        _demand(all(isinstance(name, str) for name in names), "a feature name is not a string")
     if isinstance(estimator, MDLPDiscretizer):
         _check_coding(estimator._coding, n_features)
         _demand_array(estimator.n_levels_, np.int64, (n_features,), "n_levels_")
@@ -42,7 +42,7 @@ def check_model(estimator: Any, name: str) -> None:
     elif isinstance(estimator, NetworkClassifier):
         _check_classifier(estimator)
     if hasattr(estimator, "cut_points_"):
-        _demand(len(estimator.cut_points_) == n_features, "cut_points_ has not one entry a column")
+        _demand(len(estimator.cut_points_) == n_features, "cut_points_ must have one entry per column")
     if hasattr(estimator, "selector_"):
         check_model(estimator.selector_, type(estimator.selector_).__name__)
 
@@ -57,9 +57,10 @@ def _check_selector(selector: BaseSelector) -> None:
     _demand_array(selector.selection_scores_, np.float64, (len(network),), "selection_scores_")
     for name in ("scores_", "pvalues_", "qvalues_"):
         _demand_array(getattr(selector, name), np.float64, (n_features,), name)
-    _demand(np.array_equal(np.flatnonzero(selector.support_), np.sort(network.columns)), "support_")
+    same = np.array_equal(np.flatnonzero(selector.support_), np.sort(network.columns))
+    _demand(same, "support_ differs from the network")
     _demand(selector.n_features_ == len(network), "n_features_ is not the size of the network")
-    _demand(len(selector.features_) == n_features, "features_ does not have one record per column")
+    _demand(len(selector.features_) == n_features, "features_ must have one record per column")
     _check_records(selector)
     if isinstance(selector, StabilitySelection):
         _demand_array(selector.frequencies_, np.float64, (n_features,), "frequencies_")
@@ -67,16 +68,16 @@ def _check_selector(selector: BaseSelector) -> None:
 
 
 def _check_records(selector: BaseSelector) -> None:
-    """Roles, reasons and figures that sentences can be made of, and p-values that are probabilities."""
+    """Check that `explain` works for the records, and that p-values are probabilities."""
     records, roles = selector.features_, {str(role) for role in Role}
     _demand(set(records["role"].tolist()) <= roles, "features_ has an unknown role")
     _demand(set(records["reason"].tolist()) <= BY_LABEL.keys(), "features_ has an unknown reason")
     columns, figures = list(selector._figures), list(selector._figures.values())
-    _demand(all(type(column) is int for column in columns), "figures belong to no column")
+    _demand(all(type(column) is int for column in columns), "figures refer to an unknown column")
     _demand(all(type(own) is dict for own in figures), "figures are not a dict")
     for index in {*columns[:100], 0}:
-        _demand(0 <= index < len(records), "figures belong to no column")
-        selector.explain(index)  # has all fields, and numbers where they belong
+        _demand(0 <= index < len(records), "figures refer to an unknown column")
+        selector.explain(index)  # fails if a field is missing or has the wrong type
     for p_values in (records["p_value"], selector.pvalues_, selector.qvalues_):
         valid = np.isnan(p_values) | ((p_values >= 0) & (p_values <= 1))
         _demand(bool(valid.all()), "p-values are not probabilities")
@@ -89,49 +90,51 @@ def _check_classifier(classifier: NetworkClassifier) -> None:
     _check_coding(classifier._coding, n_nodes)
     _demand_array(classifier._log_prior, np.float64, (n_classes,), "the prior")
     _demand_probabilities(classifier._log_prior)
-    _demand(len(classifier._tables) == n_nodes, "there is not one table a node")
-    _demand(all(type(table) is LogTable for table in classifier._tables), "a table is none")
+    _demand(len(classifier._tables) == n_nodes, "the number of tables is not the number of nodes")
+    _demand(all(type(table) is LogTable for table in classifier._tables), "a table has another type")
     parents = [table.parent for table in classifier._tables]
     _demand_array(classifier.parents_, np.int64, (n_nodes,), "parents_")
-    _demand(classifier.parents_.tolist() == parents, "parents_ are not those of the tables")
+    _demand(classifier.parents_.tolist() == parents, "parents_ differ from those of the tables")
     _demand_forest(classifier.parents_)
     levels = classifier._coding.n_levels
     for node, table in enumerate(classifier._tables):
         given = 1 if table.parent == ROOT else levels[table.parent]
-        classes = 1 if np.shape(table.values)[2:] == (1,) else n_classes  # may not see the class
+        # a table of the structure "tree" may not depend on the class
+        classes = 1 if np.shape(table.values)[2:] == (1,) else n_classes
         _demand_array(table.values, np.float64, (levels[node], given, classes), "a table")
         _demand_probabilities(table.values)
 
 
 def _demand_probabilities(logarithms: NDArray[np.float64]) -> None:
-    """Of all levels, or classes, whatever is given."""
+    """Check that the exponentials of an array sum to one along the first axis."""
     finite = np.isfinite(logarithms).all() and (logarithms < 1).all()
-    _demand(finite and np.allclose(np.exp(logarithms).sum(axis=0), 1), "a table has no probabilities")
+    valid = finite and np.allclose(np.exp(logarithms).sum(axis=0), 1)
+    _demand(valid, "a table does not contain probabilities")
 
 
 def _check_coding(coding: Coding, n_columns: int) -> None:
-    """Levels fit a byte, and every place in ``thresholds`` is there."""
-    _demand(type(coding) is Coding, "a coding is none")
+    """Check that levels fit in a byte, and that all indices into ``thresholds`` are valid."""
+    _demand(type(coding) is Coding, "a coding has another type")
     _demand_array(coding.columns, COLUMN, (n_columns,), "columns of a coding")
     _demand_array(coding.offset, np.int64, (n_columns + 1,), "offset")
     _demand_array(coding.thresholds, np.float64, (int(coding.offset[-1]),), "thresholds")
     n_levels, n_thresholds = coding.n_levels, np.diff(coding.offset)
-    _demand(coding.offset[0] == 0 and (n_thresholds >= 0).all(), "offsets fall")
-    _demand(((n_levels > 0) & (n_levels <= _CODES)).all(), "a column has too many levels, or none")
+    _demand(coding.offset[0] == 0 and (n_thresholds >= 0).all(), "offsets decrease")
+    _demand(((n_levels > 0) & (n_levels <= _CODES)).all(), "a column has no levels or too many")
     _demand((n_thresholds + coding.cut <= n_levels).all(), "a column has more cuts than levels")
     for name in ("rare", "missing", "fallback"):
-        least = 0 if name == "fallback" else NONE
+        lowest = 0 if name == "fallback" else NONE
         level = coding.columns[name]
-        _demand(((level >= least) & (level < n_levels)).all(), f"{name} is no level")
+        _demand(((level >= lowest) & (level < n_levels)).all(), f"{name} is not a level")
     for column, categories in coding.categories.items():
-        _demand(type(column) is int and 0 <= column < n_columns, "a category is of no column")
-        places = list(categories.values())
-        _demand(all(type(place) is int for place in places), "a category has no level")
-        _demand(all(0 <= place < n_levels[column] for place in places), "a category has no level")
+        _demand(type(column) is int and 0 <= column < n_columns, "categories of an unknown column")
+        levels = list(categories.values())
+        _demand(all(type(level) is int for level in levels), "a category has no level")
+        _demand(all(0 <= level < n_levels[column] for level in levels), "a category has no level")
 
 
 def _check_network(network: TreeNetwork, n_features: int) -> None:
-    _demand(type(network) is TreeNetwork, "network_ is none")
+    _demand(type(network) is TreeNetwork, "network_ has another type")
     n_nodes = len(network)
     for name in ("columns", "parents", "levels"):
         _demand_array(getattr(network, name), np.int64, (n_nodes,), name)
@@ -140,24 +143,26 @@ def _check_network(network: TreeNetwork, n_features: int) -> None:
     texts = (*network.names, network.class_name)
     _demand(all(isinstance(text, str) for text in texts), "a node has no name")
     columns = network.columns
-    _demand(((columns >= 0) & (columns < n_features)).all(), "a node is no column")
-    _demand(len(np.unique(columns)) == n_nodes, "two nodes are one column")
+    _demand(((columns >= 0) & (columns < n_features)).all(), "a node is not a column")
+    _demand(len(np.unique(columns)) == n_nodes, "two nodes are the same column")
     _demand_forest(network.parents)
 
 
 def _check_counts(counts: NetworkCounts, n_nodes: int, n_classes: int) -> None:
-    _demand(type(counts) is NetworkCounts, "network_counts_ are none")
+    _demand(type(counts) is NetworkCounts, "network_counts_ has another type")
     _check_coding(counts.coding, n_nodes)
     _demand_array(counts.class_totals, np.int64, (n_classes,), "class_totals")
     _demand_array(counts.partners, np.int64, (n_nodes,), "partners")
     _demand_forest(counts.partners)
-    _demand(len(counts.class_counts) == len(counts.joint_counts) == n_nodes, "counts of a node lack")
+    complete = len(counts.class_counts) == len(counts.joint_counts) == n_nodes
+    _demand(complete, "counts of a node are missing")
     levels, totals = counts.coding.n_levels, counts.class_totals
     _demand((totals > 0).all(), "a class has no samples")
     for node, partner in enumerate(counts.partners):
         own = counts.class_counts[node]
         _demand_array(own, np.int64, (levels[node], n_classes), "class_counts")
-        _demand((own >= 0).all() and (own.sum(axis=0) == totals).all(), "class_counts are none")
+        valid = (own >= 0).all() and (own.sum(axis=0) == totals).all()
+        _demand(valid, "class_counts are not valid counts")
         joint = counts.joint_counts[node]
         if partner == ROOT:
             _demand(joint is None, "a node without a partner has counts with it")
@@ -166,24 +171,26 @@ def _check_counts(counts: NetworkCounts, n_nodes: int, n_classes: int) -> None:
         shape = (n_classes, levels[node], levels[partner])
         _demand_array(joint, np.int64 if wide else np.int32, shape, "joint_counts")
         of_both = np.asarray(joint)
-        _demand((of_both >= 0).all() and (own == of_both.sum(axis=2).T).all(), "joint_counts are none")
+        valid = (of_both >= 0).all() and (own == of_both.sum(axis=2).T).all()
+        _demand(valid, "joint_counts are not valid counts")
 
 
 def _demand_forest(parents: NDArray[np.int64]) -> None:
-    """Every way up ends at the class."""
+    """Check that every path upwards ends at the class."""
     n_nodes = len(parents)
-    _demand(((parents >= ROOT) & (parents < n_nodes)).all(), "a parent is no node")
+    _demand(((parents >= ROOT) & (parents < n_nodes)).all(), "a parent is not a node")
     up = np.append(np.where(parents == ROOT, n_nodes, parents), n_nodes)
     for _ in range(n_nodes.bit_length()):
-        up = up[up]  # twice as many steps
+        up = up[up]  # doubles the number of steps
     _demand((up == n_nodes).all(), "a node is its own ancestor")
 
 
 def _demand_array(array: Any, dtype: DTypeLike, shape: tuple[int, ...], name: str) -> None:
     fits = isinstance(array, np.ndarray) and array.dtype == dtype and array.shape == shape
-    _demand(fits, f"{name} has another type or shape than the rest asks for")
+    found = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+    _demand(fits, f"{name} is {found}, expected {np.dtype(dtype)} {tuple(map(int, shape))}")
 
 
 def _demand(holds: bool | np.bool_, what: str) -> None:
     if not holds:
-        raise ModelFileError(f"its parts do not fit together ({what}). Fit and save it again.")
+        raise ModelFileError(f"its parts are inconsistent ({what}). Fit and save the model again.")

@@ -1,4 +1,4 @@
-"""Values -> JSON with references to arrays -> the same values. See the package for the format."""
+"""Values -> JSON with references to arrays -> the same values. The package docstring has the format."""
 
 from __future__ import annotations
 
@@ -18,74 +18,75 @@ from slfs.saving.errors import ModelFileError
 from slfs.saving.registry import LEFT_OUT, PARTS, estimators, fitted_attributes
 
 PLAIN = "biufUS"
-"""Kinds of arrays that are bytes without pointers: booleans, numbers, strings of fixed width."""
+"""Kinds of dtypes without Python objects: booleans, numbers, strings of fixed width."""
 
 
 class Encoder:
-    """Turns values into JSON; ``objects`` and ``arrays()`` hold what the JSON refers to."""
+    """Convert values to JSON, which refers to ``objects`` and ``arrays()``."""
 
     def __init__(self) -> None:
         self.objects: list[dict[str, Any]] = []
         self._estimators = estimators()
         self._pieces: dict[np.dtype[Any], list[NDArray[Any]]] = {}
         self._sizes: dict[np.dtype[Any], int] = {}
-        self._known: dict[int, tuple[Any, Any]] = {}  # by id; the value is held so that the id stays its
+        # by id; the value is kept as well, so that its id stays valid
+        self._known: dict[int, tuple[Any, Any]] = {}
 
     def arrays(self) -> list[NDArray[Any]]:
-        """All numbers, one array for each type."""
+        """Return the elements of all arrays, one array per dtype."""
         return [np.concatenate(pieces, dtype=dtype) for dtype, pieces in self._pieces.items()]
 
-    def encode(self, value: Any, place: str) -> Any:
-        """The JSON of a value; ``place`` says where it stands, for errors."""
+    def encode(self, value: Any, path: str) -> Any:
+        """Convert a value to JSON; ``path`` is where it was found, for error messages."""
         kind = type(value)
         if value is None or kind in (bool, int, str):
             return value
         if kind is float:
             return value if math.isfinite(value) else {"float": repr(value)}
         if kind is list:
-            return [self.encode(item, f"{place}[{k}]") for k, item in enumerate(value)]
+            return [self.encode(item, f"{path}[{k}]") for k, item in enumerate(value)]
         if kind is tuple:
-            return {"tuple": [self.encode(item, f"{place}[{k}]") for k, item in enumerate(value)]}
+            return {"tuple": [self.encode(item, f"{path}[{k}]") for k, item in enumerate(value)]}
         if kind is dict:
             return {
                 "dict": [
-                    [self.encode(key, f"a key of {place}"), self.encode(item, f"{place}[{key!r}]")]
+                    [self.encode(key, f"a key of {path}"), self.encode(item, f"{path}[{key!r}]")]
                     for key, item in value.items()
                 ]
             }
         if isinstance(value, np.ndarray):
-            return self._once(value, lambda: self._encode_array(value, place))
+            return self._once(value, lambda: self._encode_array(value, path))
         if self._estimators.get(kind.__name__) is kind:
-            return self._once(value, lambda: self._encode_estimator(value, place))
+            return self._once(value, lambda: self._encode_estimator(value, path))
         if PARTS.get(kind.__name__) is kind:
-            return self._once(value, lambda: self._encode_part(value, place))
-        return self._encode_scalar(value, place)
+            return self._once(value, lambda: self._encode_part(value, path))
+        return self._encode_scalar(value, path)
 
     def _once(self, value: Any, encode: Callable[[], Any]) -> Any:
         if id(value) not in self._known:
             self._known[id(value)] = (value, encode())
         return self._known[id(value)][1]
 
-    def _encode_array(self, array: NDArray[Any], place: str) -> Any:
+    def _encode_array(self, array: NDArray[Any], path: str) -> Any:
         if array.dtype.kind == "O":
-            labels = [self.encode(item, place) for item in array.ravel().tolist()]
+            labels = [self.encode(item, path) for item in array.ravel().tolist()]
             return {"labels": [list(array.shape), labels]}
         if array.dtype.names is not None:
             plain = array.view(np.ndarray)
             return {
                 "records": [
-                    [field, self.encode(plain[field], f"{place}[{field!r}]")]
+                    [field, self.encode(plain[field], f"{path}[{field!r}]")]
                     for field in array.dtype.names
                 ]
             }
         if array.dtype.kind not in PLAIN:
-            raise _refusal(place, f"an array of {array.dtype}")
+            raise _refusal(path, f"an array of {array.dtype}")
         begin = self._sizes.get(array.dtype, 0)
         self._pieces.setdefault(array.dtype, []).append(np.asarray(array).ravel())
         self._sizes[array.dtype] = begin + array.size
         return {"array": [list(self._pieces).index(array.dtype), begin, list(array.shape)]}
 
-    def _encode_estimator(self, estimator: Any, place: str) -> Any:
+    def _encode_estimator(self, estimator: Any, path: str) -> Any:
         name = type(estimator).__name__
         parameters = estimator.get_params(deep=False)
         fitted = {
@@ -96,23 +97,23 @@ class Encoder:
         foreign = sorted(fitted.keys() - fitted_attributes(type(estimator)))
         if foreign:
             raise TypeError(
-                f"{place} has attributes that are no part of a fitted {name}: {foreign[:5]}. Delete "
-                "them before it is saved."
+                f"{path} has attributes that are not part of a fitted {name}: {foreign[:5]}. Delete "
+                "them before saving."
             )
         return self._add_object(
             {
                 "class": name,
                 "parameters": {
-                    key: self.encode(_plain_parameter(value), f"{place}.{key}")
+                    key: self.encode(_plain_parameter(value), f"{path}.{key}")
                     for key, value in parameters.items()
                 },
-                "fitted": {key: self.encode(value, f"{place}.{key}") for key, value in fitted.items()},
+                "fitted": {key: self.encode(value, f"{path}.{key}") for key, value in fitted.items()},
             }
         )
 
-    def _encode_part(self, part: Any, place: str) -> Any:
+    def _encode_part(self, part: Any, path: str) -> Any:
         fields = {
-            field.name: self.encode(getattr(part, field.name), f"{place}.{field.name}")
+            field.name: self.encode(getattr(part, field.name), f"{path}.{field.name}")
             for field in dataclasses.fields(part)
         }
         return self._add_object({"class": type(part).__name__, "fields": fields})
@@ -121,9 +122,9 @@ class Encoder:
         self.objects.append(entry)
         return {"object": len(self.objects) - 1}
 
-    def _encode_scalar(self, value: Any, place: str) -> Any:
+    def _encode_scalar(self, value: Any, path: str) -> Any:
         if isinstance(value, np.generic) and value.dtype.kind in PLAIN and value.dtype != np.longdouble:
-            return {"numpy": [value.dtype.str, self.encode(value.item(), place)]}
+            return {"numpy": [value.dtype.str, self.encode(value.item(), path)]}
         if type(value) is bytes:
             return {"bytes": base64.b64encode(value).decode("ascii")}
         if type(value) is Decimal:
@@ -131,34 +132,34 @@ class Encoder:
         if type(value) is Fraction:
             return {"fraction": [value.numerator, value.denominator]}
         if type(value).__name__ == "Interval" and type(value).__module__.split(".")[0] == "pandas":
-            ends = [self.encode(end, place) for end in (value.left, value.right)]
+            ends = [self.encode(end, path) for end in (value.left, value.right)]
             return {"interval": [*ends, value.closed]}
-        raise _refusal(place, f"a value of type {type(value).__module__}.{type(value).__qualname__}")
+        raise _refusal(path, f"a value of type {type(value).__module__}.{type(value).__qualname__}")
 
 
-def _refusal(place: str, what: str) -> TypeError:
+def _refusal(path: str, what: str) -> TypeError:
     return TypeError(
-        f"{place} holds {what}, which a model file cannot hold. Use strings, numbers, booleans or bytes "
-        "as categories, labels and parameters."
+        f"{path} contains {what}, which cannot be saved. Use strings, numbers, booleans or bytes as "
+        "categories, labels and parameters."
     )
 
 
 def _plain_parameter(value: Any) -> Any:
-    """An array-like of another library as an array."""
+    """Convert an array-like of another library to an array."""
     foreign = not isinstance(value, np.ndarray | np.generic) and hasattr(value, "__array__")
     return np.asarray(value) if foreign or isinstance(value, range) else value
 
 
 class Decoder:
-    """Turns JSON into values; refuses what `Encoder` does not write."""
+    """Convert JSON to values, and reject everything that `Encoder` does not write."""
 
     def __init__(self, objects: list[dict[str, Any]], arrays: Sequence[NDArray[Any]]) -> None:
         self._arrays = arrays
         self._estimators = estimators()
         self._objects: list[Any] = []
-        self._views: dict[tuple[int, ...], NDArray[Any]] = {}  # what was one array is one again
+        self._views: dict[tuple[int, ...], NDArray[Any]] = {}  # shared arrays stay shared
         self._decoders: dict[str, Callable[[Any], Any]] = {
-            "object": lambda place: self._objects[_natural(place)],
+            "object": lambda index: self._objects[_natural(index)],
             "array": self._array,
             "labels": self._labels,
             "records": self._records,
@@ -175,14 +176,14 @@ class Decoder:
             self._objects.append(self._object(entry))
 
     def decode(self, value: Any) -> Any:
-        """The value of some JSON."""
+        """Convert JSON to a value."""
         if isinstance(value, list):
             return [self.decode(item) for item in value]
         if not isinstance(value, dict):
             return value
         ((tag, content),) = value.items()
         if tag not in self._decoders:
-            raise ModelFileError(f"it has a value of the unknown kind {tag!r}. Upgrade slfs.")
+            raise ModelFileError(f"it contains a value of unknown kind {tag!r}. Upgrade slfs.")
         return self._decoders[tag](content)
 
     def _object(self, entry: dict[str, Any]) -> Any:
@@ -191,10 +192,15 @@ class Decoder:
             fields = {key: self.decode(value) for key, value in entry["fields"].items()}
             missing = {field.name for field in dataclasses.fields(PARTS[name])} ^ fields.keys()
             if missing:
-                raise ModelFileError(f"{name} has wrong fields: {sorted(missing)}. Save it again.")
+                raise ModelFileError(
+                    f"{name} has missing or unexpected fields: {sorted(missing)}. Save the model again."
+                )
             return PARTS[name](**fields)
         if name not in self._estimators:
-            raise ModelFileError(f"it has an object of the unknown class {name!r}. Upgrade slfs.")
+            raise ModelFileError(
+                f"it contains an object of the unknown class {name!r}. Upgrade slfs, or import the "
+                "package that registers this selector."
+            )
         estimator = self._estimators[name](
             **{key: self.decode(value) for key, value in entry["parameters"].items()}
         )
@@ -207,11 +213,11 @@ class Decoder:
     def _array(self, content: Any) -> NDArray[Any]:
         member, begin, shape = content
         size = math.prod(_natural(length) for length in shape)
-        place = (_natural(member), _natural(begin), *shape)
-        if place not in self._views:
+        key = (_natural(member), _natural(begin), *shape)
+        if key not in self._views:
             numbers = self._arrays[member][begin : begin + size]
-            self._views[place] = numbers.reshape(shape)  # too few of them: an error
-        return self._views[place]
+            self._views[key] = numbers.reshape(shape)  # raises an error if there are too few
+        return self._views[key]
 
     def _labels(self, content: Any) -> NDArray[Any]:
         shape, values = content
@@ -230,7 +236,7 @@ class Decoder:
     def _numpy_scalar(self, content: Any) -> Any:
         name, value = content
         if not re.fullmatch(f"[<>|][{PLAIN}][0-9]+", name):
-            raise ModelFileError(f"it has a number of the unknown type {name!r}. Upgrade slfs.")
+            raise ModelFileError(f"it contains a number of the unknown type {name!r}. Upgrade slfs.")
         return np.dtype(name).type(self.decode(value))
 
     def _interval(self, content: Any) -> Any:
@@ -238,15 +244,15 @@ class Decoder:
             import pandas as pd
         except ImportError as error:
             raise ModelFileError(
-                "some of its categories are intervals of pandas, which is not installed. "
-                "pip install pandas, then load it again."
+                "some of its categories are pandas intervals, but pandas is not installed. Run "
+                "pip install pandas."
             ) from error
         left, right, closed = content
         return pd.Interval(self.decode(left), self.decode(right), closed)
 
 
 def _natural(number: Any) -> int:
-    """A place or a length, as it must be."""
+    """Return an index or a length, if it is a non-negative integer."""
     if type(number) is not int or number < 0:
-        raise ModelFileError(f"it refers to the place {number!r}, which is none. Save it again.")
+        raise ModelFileError(f"it contains the invalid index {number!r}. Save the model again.")
     return number

@@ -1,5 +1,5 @@
-"""What is wrong with a model file."""
+"""The error for invalid model files."""
 
 
 class ModelFileError(ValueError):
-    """A file is no model, or a damaged one."""
+    """Raised when a file is not a model file, or is damaged."""

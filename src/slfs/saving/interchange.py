@@ -1,10 +1,10 @@
-"""A fitted classifier -> its Bayesian network in BIF, which pgmpy, pyAgrum, bnlearn and GeNIe read.
+"""A fitted classifier -> its Bayesian network in BIF, for pgmpy, pyAgrum, bnlearn and GeNIe.
 
-The file holds the class, every feature with more than one level, and the probabilities that
-`predict_proba` uses: P(class) and P(feature | class, parent). Names of variables and states are made of
-letters, digits and underscores, so that every reader takes them; a comment beside each has the original.
-`to_states` codes new samples by the states of the file. pgmpy gives the posteriors of `predict_proba` to
-1e-9; pyAgrum keeps seven digits of what it reads from BIF.
+The file contains the class, every feature with more than one level, and the probabilities that
+`predict_proba` uses: P(class) and P(feature | class, parent). Names of variables and states consist of
+letters, digits and underscores, which all readers accept; comments contain the original names.
+`to_states` converts new samples to the states of the file. The posteriors of pgmpy agree with
+`predict_proba` to 1e-9; pyAgrum keeps seven digits of the numbers in BIF files.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LONGEST = 60
 
 @dataclass(frozen=True)
 class _Variable:
-    """A variable of the file: its name, its states, and what is said of it in a comment."""
+    """A variable of the file: its name, its states, and a comment."""
 
     name: str
     states: list[str]
@@ -44,19 +44,19 @@ class _Variable:
 
 
 def to_bif(classifier: NetworkClassifier) -> str:
-    """The network of a fitted classifier in the Bayesian Interchange Format.
+    """Convert the network of a fitted classifier to the Bayesian Interchange Format (BIF).
 
-    A column with one level says nothing about the class and is left out.
+    Columns with a single level contain no information about the class and are left out.
 
     Parameters
     ----------
     classifier : BNSLFS, TAN, ChowLiu or NaiveBayes
-        Fitted.
+        A fitted classifier.
 
     Returns
     -------
     text : str
-        ASCII. Probabilities have all their digits.
+        The content of the file, in ASCII. Probabilities have full precision.
 
     Examples
     --------
@@ -107,27 +107,28 @@ def write_bif(classifier: NetworkClassifier, path: str | Path) -> None:
     Parameters
     ----------
     classifier : BNSLFS, TAN, ChowLiu or NaiveBayes
-        Fitted.
+        A fitted classifier.
     path : str or Path
-        A file that is there is replaced at once when the new one is whole.
+        Path of the file. An existing file is replaced atomically once the new one is complete.
     """
     text = to_bif(classifier)
     replace_file(Path(path), lambda draft: draft.write_text(text, encoding="ascii", newline="\n"))
 
 
 def to_states(classifier: NetworkClassifier, X: Any) -> list[dict[str, str]]:
-    """What samples are in the file that `to_bif` makes: the evidence to give to another program.
+    """Convert samples to states of the network that `to_bif` writes, as evidence for other programs.
 
     Parameters
     ----------
     classifier : BNSLFS, TAN, ChowLiu or NaiveBayes
-        Fitted.
+        A fitted classifier.
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+        Input data.
 
     Returns
     -------
     states : list of dict
-        One for each sample: the state of each variable but the class, by name.
+        One dict per sample: the state of each variable except the class, by name.
     """
     variables = _variables(classifier)
     table = classifier._read_new_data(X)
@@ -141,12 +142,12 @@ def to_states(classifier: NetworkClassifier, X: Any) -> list[dict[str, str]]:
 
 
 def _variables(classifier: NetworkClassifier) -> dict[int, _Variable]:
-    """The class, at ROOT, and the nodes that have more than one level."""
+    """Return the variables of the file: the class, at ROOT, and the nodes with more than one level."""
     if not isinstance(classifier, NetworkClassifier):
-        hint = " Give selector.to_classifier()." if hasattr(classifier, "to_classifier") else ""
+        hint = " Pass selector.to_classifier()." if hasattr(classifier, "to_classifier") else ""
         raise TypeError(
-            f"classifier is of type {type(classifier).__name__}; expected a fitted BNSLFS, TAN or "
-            f"NaiveBayes.{hint}"
+            f"classifier is of type {type(classifier).__name__}; expected a fitted BNSLFS, TAN, ChowLiu "
+            f"or NaiveBayes.{hint}"
         )
     check_is_fitted(classifier)
     network, coding = classifier.network_, classifier._coding
@@ -158,7 +159,7 @@ def _variables(classifier: NetworkClassifier) -> dict[int, _Variable]:
     variables = {ROOT: _Variable(names[0], _identifiers(labels, "v"), comment)}
     for node, title, name in zip(nodes, titles[1:], names[1:], strict=True):
         words = level_names(coding, node)
-        states = _identifiers([_spoken(word) for word in words], "v")
+        states = _identifiers([_in_words(word) for word in words], "v")
         comment = _comment(f"{_quoted(title)}: {_listed(words)}")
         if coding.cut[node]:
             comment += _comment(f"cut points: {_row(coding.column_thresholds(node))}")
@@ -171,7 +172,7 @@ def _variables(classifier: NetworkClassifier) -> dict[int, _Variable]:
 
 
 def _table(classifier: NetworkClassifier, variables: dict[int, _Variable], node: int) -> str:
-    """P(node | class, parent): a row for each state of these."""
+    """Format P(node | class, parent), with one row per combination of states of class and parent."""
     own = classifier._tables[node]
     sees_class = own.values.shape[2] > 1
     given = [variables[ROOT]] if sees_class else []
@@ -187,13 +188,13 @@ def _table(classifier: NetworkClassifier, variables: dict[int, _Variable], node:
 
 
 def _row(numbers: NDArray[np.float64]) -> str:
-    """Numbers with all their digits; without exponents, which some readers do not know."""
+    """Format numbers with full precision, without exponents, which some readers do not support."""
     digits = (repr(number) for number in numbers.tolist())
     return ", ".join(np.format_float_positional(float(n)) if "e" in n else n for n in digits)
 
 
 def _identifiers(texts: Iterable[str], prefix: str) -> list[str]:
-    """Texts as names that differ, in more than the case of letters."""
+    """Convert texts to identifiers that are unique even if case is ignored."""
     taken, names = set(_KEYWORDS), []
     for text in texts:
         name = _identifier(text, prefix)
@@ -207,7 +208,7 @@ def _identifier(text: str, prefix: str) -> str:
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
     plain = re.sub(r"(?<![0-9A-Za-z])-(?=[0-9.])", "minus_", plain)
     name = re.sub(r"[^0-9A-Za-z]+", "_", plain).strip("_")[:_LONGEST]
-    name = re.sub(r"(table|default)(?=[0-9eE])", r"\1_", name)  # pgmpy takes table1 for a table
+    name = re.sub(r"(table|default)(?=[0-9eE])", r"\1_", name)  # pgmpy reads table1 as a table
     return name if name[:1].isalpha() else prefix + name
 
 
@@ -217,8 +218,8 @@ def _numbered(name: str) -> Iterator[str]:
         yield f"{name}_{number}"
 
 
-def _spoken(word: str) -> str:
-    """An interval in words."""
+def _in_words(word: str) -> str:
+    """Convert an interval to words."""
     between = re.fullmatch(r"(.+) < x ≤ (.+)", word)
     if between:
         return f"over {between[1]} up to {between[2]}"
@@ -226,7 +227,7 @@ def _spoken(word: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A JSON string of harmless characters only: nothing that ends a comment or begins a block."""
+    """Return a JSON string without characters that could end a comment or start a block."""
     return re.sub(r"[^\w .,:()<>=+'\-\\\"]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text))
 
 

@@ -1,4 +1,4 @@
-"""The classes that a model file may be made of: names in the file -> classes, and nothing else."""
+"""The classes that a model file may contain: name -> class."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from slfs.selectors.registry import selectors
 from slfs.selectors.stability_selection import StabilitySelection
 
 OPTIONAL = frozenset({"feature_names_in_", "_sklearn_output_config"})
-"""Attributes that a fitted estimator need not have."""
+"""Attributes that a fitted estimator may lack."""
 
 LEFT_OUT = "_arrived"
-"""The samples of a stream, which are not saved."""
+"""Attribute with the packed samples of a stream, which is not saved."""
 
 PARTS: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (Coding, LogTable, NetworkCounts, TreeNetwork)
@@ -27,12 +27,12 @@ PARTS: dict[str, type[Any]] = {
 
 
 def estimators() -> dict[str, type[Any]]:
-    """Estimators by class name: all registered selectors, the classifiers and the discretizer."""
+    """Return estimators by class name: registered selectors, classifiers and the discretizer."""
     others = (StabilitySelection, BNSLFS, TAN, ChowLiu, NaiveBayes, MDLPDiscretizer)
     return {kind.__name__: kind for kind in (*selectors().values(), *others)}
 
 
 def fitted_attributes(kind: type[Any]) -> frozenset[str]:
-    """What an estimator of a class may hold once it is fitted."""
+    """Return the names of the attributes that a fitted estimator of a class may have."""
     attributes: frozenset[str] = kind._fitted | OPTIONAL
     return attributes

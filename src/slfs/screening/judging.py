@@ -22,7 +22,7 @@ def keep_all(facts: ColumnFacts) -> Reasons:
 
 
 def drop_constant(facts: ColumnFacts) -> Reasons:
-    """Drop columns with a single value."""
+    """Drop constant columns: those with a single level and a single value."""
     columns = facts.coding.columns
     constant = (columns["n_levels"] == 1) & ~(columns["low"] < columns["high"])
     return np.where(constant, Reason.CONSTANT, Reason.CANDIDATE).astype(np.int8)
