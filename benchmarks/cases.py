@@ -42,7 +42,7 @@ def _information(codes, y, n_jobs=1):
     from slfs.counting.planes import SampleLayout
     from slfs.measures.information import Information
     from slfs.screening.pipeline import code_table
-    from slfs.tables.table import read_table
+    from slfs.tables.registry import read_table
 
     layout = SampleLayout.from_class_codes(y, int(y.max()) + 1)
     threads = Threads(n_jobs)
@@ -79,7 +79,7 @@ def pack():
     from slfs._core.threads import Threads
     from slfs.counting.planes import SampleLayout
     from slfs.screening.pipeline import code_table
-    from slfs.tables.table import read_table
+    from slfs.tables.registry import read_table
 
     X, y = data.set_a()
     layout = SampleLayout.from_class_codes(y, 2)

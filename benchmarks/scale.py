@@ -61,7 +61,7 @@ def samples(size):
     from pyarrow import parquet
 
     from slfs import SLFS
-    from slfs.files.columns import ParquetColumns
+    from slfs.files import ParquetColumns
 
     random = np.random.default_rng(0)
     y = random.integers(0, 3, size)

@@ -13,7 +13,7 @@ from slfs import Chi2
 from slfs.coding.cut_kernels import merge_intervals
 from slfs.counting.planes import SampleLayout
 from slfs.selectors.chi2 import _read_column
-from slfs.tables.table import read_table
+from slfs.tables.registry import read_table
 
 # ChiMerge of R's discretization 1.0-1.1 on iris. At 0.05 it also merges the cut at 1.35 of the last
 # column away: it leaves out the 0.1 which the paper puts in place of an expected count of 0.

@@ -193,14 +193,14 @@ def test_compare(here, slfs):
         (["cancer.csv", "-t", "diagnosis", "--set", "lamda=1"], "Did you mean relevance_weight"),
         (["cancer.csv", "-t", "diagnosis", "--set", "max_depth=0"], "'max_depth' parameter of SLFS"),
         (["cancer.csv", "-t", "diagnosis", "-m", "osfs", "-k", "3"], "chooses how many by itself"),
-        (["cancer.csv", "-t", "diagnosis", "--out", "x.xlsx"], "ending that is not known"),
+        (["cancer.csv", "-t", "diagnosis", "--out", "x.xlsx"], "unknown suffix '.xlsx'"),
         (["cancer.csv", "-t", "diagnosis", "--out", "no/x.csv"], "cannot be written"),
         (["cancer.csv", "-t", "diagnosis", "--drop", "wardd"], "Did you mean 'ward'"),
         (["cancer.csv", "-t", "mean radius"], "continuous"),
         (["broken.parquet", "-t", "y"], "cannot be read as parquet"),
         (["empty.csv", "-t", "y"], "cannot be read as csv"),
         (["cut.csv.gz", "-t", "y"], "damaged"),
-        (["data.xyz", "-t", "y"], "does not tell its format"),
+        (["data.xyz", "-t", "y"], "is not that of a known format"),
         (["empty.npz"], "cannot be read as npz"),
         (["empty.arff", "-t", "y"], "cannot be read as arff"),
         (["flipped.csv.gz", "-t", "y"], "damaged"),
@@ -265,7 +265,7 @@ def test_places_are_those_of_the_file(here, slfs):
     file = read_file("p.csv", target="y", drop=["0", "2"])
     assert file.names == ["a", "c", "d"]
     assert file.find("3") == file.find("c") == 1
-    with pytest.raises(ValueError, match=r"'b' of .* is the target, or is left out"):
+    with pytest.raises(ValueError, match=r"'b' of .* is the target or was dropped"):
         file.find("b")
     matrix = sparse.csr_array(np.arange(40.0).reshape(10, 4))
     dump_svmlight_file(matrix, np.arange(10) % 2, "p.svm")
@@ -540,7 +540,7 @@ def test_nothing_is_overwritten_by_accident(arguments, here, slfs):
     before = (here / "cancer.csv").read_bytes()
     code, _, err = slfs(*(argument.format(here.name) for argument in arguments))
     assert code == 1
-    assert "is named twice: it would be overwritten. Give each file a name of its own." in err
+    assert "is given twice and would be overwritten. Give each file its own name." in err
     assert [path.name for path in here.iterdir()] == ["cancer.csv"]
     assert (here / "cancer.csv").read_bytes() == before
 
@@ -560,7 +560,7 @@ def test_places_to_explain_are_those_of_the_file(here, slfs):
     assert slfs("explain", "3", "a.csv", "-t", "t", "--drop", "a")[1].startswith("'c' is")
     code, _, err = slfs("explain", "0", "a.csv", "-t", "t")
     assert code == 1
-    assert "'t' of a.csv is the target, or is left out" in err
+    assert "'t' of a.csv is the target or was dropped" in err
 
 
 def test_infinite_cut_points_are_json(here, slfs):

@@ -36,9 +36,9 @@ dask = pytest.importorskip("dask", reason=reason)
 da = pytest.importorskip("dask.array", reason=reason)
 dd = pytest.importorskip("dask.dataframe", reason=reason)
 distributed = pytest.importorskip("distributed", reason=reason)
+cloudpickle = pytest.importorskip("cloudpickle", reason=reason)
 
 from slfs._core.progress import progress_callback  # noqa: E402
-from slfs.tables import dask as dask_columns  # noqa: E402
 
 FROM_COUNTS = [
     SLFS(),
@@ -59,7 +59,7 @@ FROM_NUMBERS = [AlphaInvesting(), Chi2(), FastOSFS(statistic="fisher_z")]
 @pytest.fixture(scope="module")
 def client():
     """Two workers, each a process of its own."""
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
 
@@ -239,60 +239,66 @@ def test_a_worker_that_dies_changes_nothing(client, tmp_path):
     assert set(client.run(os.getpid).values()) != set(before.values())
 
 
+class WatchedScheduler:
+    """A scheduler that counts the bytes of the graphs that it gets and of its results."""
+
+    def __init__(self):
+        self.sent, self.returned = 0, 0
+
+    def __call__(self, graph, keys, **_):
+        graph = dict(graph.__dask_graph__())
+        results = dask.get(graph, keys)
+        self.sent += len(cloudpickle.dumps(graph))
+        self.returned += len(pickle.dumps(results))
+        return results
+
+
+def _stored(X, folder, width):
+    """A Dask array that workers read from files, so that no values are in its graph."""
+    pieces = []
+    for begin in range(0, X.shape[1], width):
+        part = X[:, begin : begin + width]
+        np.save(folder / f"{begin}.npy", part)
+        piece = dask.delayed(np.load)(str(folder / f"{begin}.npy"))
+        pieces.append(da.from_delayed(piece, part.shape, dtype=X.dtype))
+    return da.hstack(pieces)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.int8])
-def test_what_comes_back_is_small(dtype, client, monkeypatch):
+def test_results_are_much_smaller_than_the_table(dtype, tmp_path):
     X, y = _array(n_samples=1000, n_features=5000)
     X = X if dtype == np.float64 else (X > 0).astype(dtype)
-    came, received = [], dask_columns._received
-
-    def watched(packed):
-        came.append(len(packed))
-        return received(packed)
-
-    monkeypatch.setattr(dask_columns, "_received", watched)
-    pieces = [dask.delayed(future) for future in client.scatter(np.split(X, 10, axis=1))]
-    split = da.hstack([da.from_delayed(piece, (1000, 500), dtype=dtype) for piece in pieces])
-    selector = SLFS().fit(split, y)
+    scheduler = WatchedScheduler()
+    with dask.config.set(scheduler=scheduler):
+        selector = SLFS().fit(_stored(X, tmp_path, 500), y)
     _assert_same(selector, SLFS().fit(X, y))
     assert (selector.features_["n_levels"] > 1).sum() > 1000, "a table where much is relevant"
-    assert came
-    assert sum(came) <= X.nbytes / 16
+    assert 0 < scheduler.returned <= X.nbytes / 16
+
+
+def test_fits_send_little_and_nothing_fitted(tmp_path):
+    sent = {}
+    for n_samples in (1000, 21000):
+        X, y = _array(n_samples=n_samples, n_features=40)
+        (tmp_path / str(n_samples)).mkdir()
+        split = _stored(X, tmp_path / str(n_samples), 10)
+        selector = SLFS(order="given")
+        for fit in ("first", "second"):
+            scheduler = WatchedScheduler()
+            with dask.config.set(scheduler=scheduler):
+                selector.fit(split, y)
+            sent[n_samples, fit] = scheduler.sent
+    assert sent[1000, "second"] <= sent[1000, "first"] + 100, "the fitted state is not sent"
+    assert sent[21000, "first"] - sent[1000, "first"] < 1.1 * 20000, "one byte per sample"
 
 
 @pytest.mark.usefixtures("synchronous")
-def test_what_is_sent_is_small(monkeypatch):
-    X, y = _array(n_samples=1000, n_features=2000)
-    sent = []
-    original = dask_columns._pickled
-
-    def watched(thing):
-        sent.append(len(original(thing)))
-        return original(thing)
-
-    monkeypatch.setattr(dask_columns, "_pickled", watched)
-    selector = SLFS(order="given").fit(da.from_array(X, chunks=500), y)
-    first = sum(sent)
-    sent.clear()
-    selector.fit(da.from_array(X, chunks=500), y)
-    assert sum(sent) == first, "what was learned before stays here"
-    assert first < 1000 + 4000 + 500 * len(sent), "a byte a sample, the parameters, a few for each task"
-
-
-@pytest.mark.usefixtures("synchronous")
-def test_blocks_are_put_together_into_tasks(monkeypatch):
+def test_blocks_are_joined_into_tasks():
     frame = pd.DataFrame({f"t{j}": list("abab") * 10 for j in range(600)})
-    tasks = []
-    original = dask_columns._run
-
-    def watched(work, part, blocks):
-        tasks.append(part.shape)
-        return original(work, part, blocks)
-
-    monkeypatch.setattr(dask_columns, "_run", watched)
-    MDLPDiscretizer().fit(dd.from_pandas(frame, npartitions=2), np.arange(40) % 2)
-    assert len(tasks) <= dask_columns._TASKS
-    assert sum(width for _, width in tasks) == 600
-    assert {height for height, _ in tasks} == {40}
+    heard = []
+    with progress_callback(lambda *counts: heard.append(counts)):
+        MDLPDiscretizer().fit(dd.from_pandas(frame, npartitions=2), np.arange(40) % 2)
+    assert 1 < heard[-1][1] <= 256, "fewer tasks than columns"
 
 
 @pytest.mark.usefixtures("synchronous")
@@ -343,7 +349,7 @@ def test_hdf5_and_zarr_files(tmp_path):
 
 def test_errors_say_what_to_do():
     X, y = _array()
-    with pytest.raises(TypeError, match=r"Delayed\w* of dask.*dask\.array\.Array"):
+    with pytest.raises(TypeError, match=r"Dask Delayed\w*; expected a dask\.array\.Array"):
         SLFS().fit(dask.delayed(X), y)
     with pytest.raises(ValueError, match="Expected 2D array, got 1D"):
         SLFS().fit(da.from_array(X[:, 0]), y)

@@ -15,7 +15,7 @@ from tests.long.audit import unsafe
 
 SOURCES = sorted(Path(slfs.__file__).parent.rglob("*.py"))
 CODE_LOADERS = {"pickle", "cPickle", "dill", "marshal", "shelve", "cloudpickle", "joblib.load", "runpy"}
-WITH_REASON = {("dask_columns.py", "cloudpickle"), ("dask_columns.py", "pickle")}
+WITH_REASON = {("dask.py", "cloudpickle"), ("dask.py", "pickle")}
 """What Dask itself sends to its workers goes by it; no file of ours does."""
 
 

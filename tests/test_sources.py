@@ -11,7 +11,7 @@ from pyarrow import parquet
 from sklearn.base import clone
 
 from slfs import MRMR, SLFS, MDLPDiscretizer
-from slfs.files.columns import NpyColumns, ParquetColumns
+from slfs.files import NpyColumns, ParquetColumns
 from slfs.files.reading import read_file
 
 
@@ -62,18 +62,27 @@ def test_the_index_of_a_dataframe_is_no_column(frame, tmp_path):
     assert fitted.transform(source).shape == (300, fitted.n_features_)
 
 
-def test_only_the_columns_in_work_are_read(path, frame, monkeypatch):
-    source = ParquetColumns(path, drop=["label"])
-    asked, read = [], ParquetColumns._read
+class WatchedColumns(ParquetColumns):
+    """Remember which columns were asked for together."""
 
-    def watched(self, names):
-        asked.append(names)
-        return read(self, names)
+    def __init__(self, path, drop):
+        self.asked = []
+        super().__init__(path, drop=drop)
 
-    monkeypatch.setattr(ParquetColumns, "_read", watched)
+    def number_block(self, columns, order):
+        self.asked.append(columns.tolist())
+        return super().number_block(columns, order)
+
+    def label_block(self, column, order):
+        self.asked.append([column])
+        return super().label_block(column, order)
+
+
+def test_each_column_is_read_once_and_in_blocks(path, frame):
+    source = WatchedColumns(path, drop=["label"])
     MDLPDiscretizer().fit(source, frame["label"])
-    assert sorted(name for names in asked for name in names) == sorted(source.names), "each once"
-    assert max(map(len, asked)) < len(source.names)
+    assert sorted(column for block in source.asked for column in block) == list(range(source.n_features))
+    assert max(map(len, source.asked)) < source.n_features
 
 
 def test_wrong_columns_are_named(path, frame, tmp_path):
@@ -83,7 +92,7 @@ def test_wrong_columns_are_named(path, frame, tmp_path):
         fitted.transform(source.without(["n3"]))
     with pytest.raises(ValueError, match="they are more, or stand in another order"):
         fitted.transform(ParquetColumns(path))
-    with pytest.raises(ValueError, match=r"no column\(s\) \['nothing'\]"):
+    with pytest.raises(ValueError, match=r"Cannot drop columns \['nothing'\]"):
         ParquetColumns(path, drop=["nothing"])
     with pytest.raises(ValueError, match="no column 'nothing'"):
         source.read("nothing")
@@ -114,10 +123,15 @@ def test_a_parquet_table_can_be_sent_to_another_process(path, frame):
     np.testing.assert_array_equal(again.categorical, source.categorical)
 
 
+def test_dropping_columns_does_not_open_the_file_again(path, frame):
+    source = ParquetColumns(path, drop=["label"])
+    path.unlink()
+    np.testing.assert_array_equal(source.without(["n3"]).read("n4"), frame["n4"])
+
+
 def test_nothing_is_selected_of_a_file(path, frame, tmp_path):
     source = ParquetColumns(path, drop=["label"])
     assert source.take(np.array([], np.int64)).shape == (300, 0)
-    assert source.without(["n3"])._file is source._file, "it is not opened again"
     noise = np.random.default_rng(0).integers(0, 2, 300)
     frame[["n1"]].assign(y=noise).to_parquet(tmp_path / "noise.parquet")
     file = read_file(str(tmp_path / "noise.parquet"), target="y")
@@ -140,7 +154,6 @@ def test_text_in_any_encoding(encoding, limit, tmp_path, monkeypatch):
         row_group_size=999,
     )
     source = ParquetColumns(tmp_path / "a.parquet")
-    assert bool(source._careful) == bool(limit)
     pd.testing.assert_frame_equal(source.take(np.array([0, 1, 2])), table.to_pandas())
     pd.testing.assert_frame_equal(source.take(np.array([2, 0])), table.select(["c", "a"]).to_pandas())
 
@@ -198,12 +211,12 @@ def test_a_truncated_npy_file(tmp_path):
     path = tmp_path / "table.npy"
     np.save(path, np.eye(20))
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ValueError, match=r"is damaged, or no \.npy file"):
+    with pytest.raises(ValueError, match=r"is damaged or not an npy file"):
         read_file(str(path))
     header = b"\x93NUMPY\x01\x00\x76\x00" + (
         b"{'descr': '<f8', 'fortran_order': False, 'shape': (1180591620717411303424, 3), }".ljust(117)
     ) + b"\n"  # fmt: skip
     for content in (b"", b"PK\x03\x04 and more", b"\x93NUMPY", header, header.replace(b"}", b" ")):
         path.write_bytes(content)
-        with pytest.raises(ValueError, match=r"table\.npy is damaged, or no \.npy file"):
+        with pytest.raises(ValueError, match=r"table\.npy is damaged or not an npy file"):
             NpyColumns(path)

@@ -25,13 +25,13 @@ from slfs import (
 )
 from slfs._core.progress import progress_callback
 from slfs.counting.planes import SampleLayout
-from slfs.files.columns import ParquetColumns
+from slfs.files import ParquetColumns
 from slfs.measures.stability import nogueira
 from slfs.network.tree import ROOT
 from slfs.selectors._shared.consensus import consensus_tree, count_edges
 from slfs.selectors.stability_selection import _only, draw
 from slfs.tables.parts import Part, WithNoise
-from slfs.tables.table import read_table
+from slfs.tables.registry import read_table
 from tests import naive
 
 

@@ -1,7 +1,11 @@
 """Any table in: every container gives the same selection, every bad one a message with a remedy."""
 
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -13,7 +17,12 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
 from slfs import BNSLFS, SLFS, MDLPDiscretizer
+from slfs._compat import safe_indexing
+from slfs.files import NpyColumns, ParquetColumns
+from slfs.tables.arrays import indexable
 from slfs.tables.gather import gather
+from slfs.tables.parts import Part, WithNoise
+from slfs.tables.registry import read_table
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +87,6 @@ def test_memory_map(tmp_path, cancer):
 )
 @pytest.mark.parametrize("columns", [[0, 2, 1, 3], [3, 0], [2], [1, 2, 3]])
 def test_blocks_have_their_columns_in_the_order_asked_for(convert, columns):
-    from slfs.tables.table import read_table
-
     X = np.random.default_rng(0).normal(size=(7, 5))
     order = np.array([3, 1, 0, 2, 6, 5, 4])
     block = read_table(convert(X)).number_block(np.array(columns), order)
@@ -88,6 +95,79 @@ def test_blocks_have_their_columns_in_the_order_asked_for(convert, columns):
         own = slice(block.indptr[j], block.indptr[j + 1])
         found[j, slice(None) if block.sample is None else block.sample[own]] = block.value[own]
     np.testing.assert_array_equal(found, X[order][:, columns].T)
+
+
+KINDS = [
+    "array", "small", "strided", "sparse", "pandas", "polars", "arrow", "objects", "parquet", "npy",
+    "part", "noise", "dask", "dask frame",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_order_means_the_rows_as_they_are(kind, tmp_path):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(30, 4)) * (random.random((30, 4)) < 0.7)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(e=list("xyz") * 10)
+    frame.to_parquet(tmp_path / "a.parquet")
+    np.save(tmp_path / "a.npy", X)
+    make = {
+        "array": lambda: X,
+        "small": lambda: (X > 0).astype(np.int8),
+        "strided": lambda: np.repeat(X, 2, axis=0)[::2, ::-1],
+        "sparse": lambda: sparse.csr_array(X),
+        "pandas": lambda: frame,
+        "polars": lambda: pl.from_pandas(frame),
+        "arrow": lambda: pa.table(frame),
+        "objects": lambda: frame.to_numpy(dtype=object),
+        "parquet": lambda: ParquetColumns(tmp_path / "a.parquet"),
+        "npy": lambda: NpyColumns(tmp_path / "a.npy"),
+        "part": lambda: Part(read_table(frame), ["d", "e"], np.arange(20)[::-1], np.array([3, 4])),
+        "noise": lambda: WithNoise(read_table(frame), list(frame), random),
+        "dask": lambda: pytest.importorskip("dask.array").from_array(X, chunks=(10, 3)),
+        "dask frame": lambda: pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=2),
+    }
+    table = read_table(make[kind]())
+    order, numbers = np.arange(table.n_samples), np.flatnonzero(table.numbers)
+    found, expected = table.number_block(numbers, None), table.number_block(numbers, order)
+    assert found.n_samples == expected.n_samples == table.n_samples
+    np.testing.assert_array_equal(found.dense(), expected.dense())
+    for column in range(table.n_features):
+        found, expected = table.label_block(column, None), table.label_block(column, order)
+        assert (found.values, found.name) == (expected.values, expected.name)
+        np.testing.assert_array_equal(found.missing, expected.missing)
+
+
+def test_rows_as_they_are_need_no_numba():
+    code = """
+import sys
+import numpy as np
+from slfs.tables import read_table
+X = np.arange(12.0).reshape(4, 3)
+assert read_table(X).number_block(np.array([2, 0]), None).dense().tolist() == X[:, [2, 0]].T.tolist()
+assert "numba" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        np.asarray,
+        np.ndarray.tolist,
+        sparse.coo_array,
+        sparse.dia_matrix,
+        pd.DataFrame,
+        pl.DataFrame,
+        lambda X: pl.DataFrame(X).to_arrow(),
+        lambda X: nw.from_native(pl.DataFrame(X)),
+    ],
+)
+def test_rows_and_columns_of_any_table(convert):
+    X = np.arange(24.0).reshape(6, 4)
+    rows, columns = np.array([4, 0, 5]), np.array([3, 1])
+    part = safe_indexing(safe_indexing(indexable(convert(X)), rows), columns, axis=1)
+    found = part.toarray() if sparse.issparse(part) else np.asarray(part)
+    np.testing.assert_array_equal(found, X[rows][:, columns])
 
 
 def mixed(n_samples=300, seed=0):
@@ -201,6 +281,15 @@ def test_bad_tables_are_answered_with_a_remedy(X, message, estimator):
         estimator.fit(X, [0, 1] * 3)
 
 
+@pytest.mark.parametrize("path", ["table.csv", Path("table.csv")])
+def test_a_path_is_not_a_table(path):
+    with pytest.raises(TypeError, match=r"X is a path .*'table.csv'.*read_file"):
+        SLFS().fit(path, [0, 1])
+    selector = SLFS().fit([[0], [1]] * 5, [0, 1] * 5)
+    with pytest.raises(TypeError, match="X is a path"):
+        selector.transform(path)
+
+
 def test_cells_that_are_no_values():
     X = np.array([["a", "x"], ["b", []], ["b", "x"]] * 2, dtype=object)
     with pytest.raises(TypeError, match=r"column 1 of X has a cell of type list, .*Expand such cells"):
@@ -264,8 +353,8 @@ def test_times_of_numpy_among_objects(cell):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([0] * 6, r"y contains one class only \(0\).*Give rows of at least two classes"),
-        ([0, 1, np.nan, 1, 0, np.nan], "Input y contains NaN: 2 missing label.*first at row 2. Drop"),
+        ([0] * 6, r"y contains only one class \(0\).*Give rows of at least two classes"),
+        ([0, 1, np.nan, 1, 0, np.nan], "Input y contains NaN: 2 missing label.*first in row 2. Drop"),
         (["a", None, "b", "a", "b", "b"], "Input y contains NaN: 1 missing label.*row 1"),
         (pd.array([0, 1, pd.NA, 1, 0, 1], dtype="Int64"), "Input y contains NaN: 1 missing"),
         (pl.Series([0, 1, None, 1, 0, 1]), "Input y contains NaN: 1 missing"),
@@ -442,6 +531,7 @@ def test_booleans_stay_categorical_beside_chosen_columns():
 
 def test_rows_in_lists_keep_their_types():
     rows = [[1.25, "x"], [2.5, "y"]] * 20
+    assert safe_indexing(indexable(rows), np.array([1])).tolist() == [[2.5, "y"]]
     selector = SLFS(relevance_weight=0, max_depth=None).fit(rows, [0, 1] * 20)
     assert selector.transform(rows)[0].tolist() == [1.25, "x"]
 

@@ -60,7 +60,7 @@ _HOME = {
 }
 """The module of each public name."""
 
-_PACKAGES = ("datasets", "evaluation", "files", "measures", "plotting", "report", "saving")
+_PACKAGES = ("datasets", "evaluation", "files", "measures", "plotting", "report", "saving", "tables")
 
 __all__ = [
     "BNSLFS",

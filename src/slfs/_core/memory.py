@@ -1,28 +1,24 @@
-"""What a user lets a fit take -> how much is left, and what follows from it."""
+"""The memory that a user allows -> how much of it is left."""
 
 from __future__ import annotations
 
 import math
 import re
-from pathlib import Path
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNITS |= {f"{unit}i": 1024**power for power, unit in enumerate("KMGT", 1)}
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?(?:e\d{1,2})?)\s*([KMGT]?i?)B?\s*", re.IGNORECASE)
 
-_USUAL = 300 << 20
-"""What a process with the libraries takes, where the system does not say."""
 
-
-def parse_size(size: int | str, what: str = "memory_limit") -> int:
-    """Turn a size such as ``"2GiB"``, ``"500 MB"`` or a number of bytes into bytes.
+def parse_size(size: int | str, name: str = "memory_limit") -> int:
+    """Convert a size such as ``"2GiB"``, ``"500 MB"`` or a number of bytes to bytes.
 
     Parameters
     ----------
     size : int or str
-    what : str, default="memory_limit"
-        What an error calls it.
+    name : str, default="memory_limit"
+        Name of the parameter in error messages.
 
     Returns
     -------
@@ -34,46 +30,48 @@ def parse_size(size: int | str, what: str = "memory_limit") -> int:
     >>> parse_size("2GiB")
     2147483648
     """
-    if not isinstance(size, str):
-        found = int(size)
-    else:
+    if isinstance(size, str):
         match = _SIZE.fullmatch(size)
         unit = match[2].capitalize() if match else None
-        if match is None or unit not in _UNITS:
-            raise ValueError(
-                f"{what}={size!r} is no size. Give a number of bytes, or a text such as '2GiB' or "
-                "'500MB'."
-            )
-        found = int(float(match[1]) * _UNITS[unit])
-    if found < 1:
-        raise ValueError(f"{what}={size!r} is no size: it must be positive.")
-    return found
+        n_bytes = int(float(match[1]) * _UNITS[unit]) if match and unit in _UNITS else 0
+    else:
+        n_bytes = int(size)
+    if n_bytes < 1:
+        raise ValueError(
+            f"Invalid {name} {size!r}: expected a positive number of bytes, or a string such as '2GiB' "
+            "or '500MB'."
+        )
+    return n_bytes
 
 
 def show_size(n_bytes: float) -> str:
-    """A number of bytes as a person reads it."""
+    """Format a number of bytes for people."""
     if n_bytes < 1 << 30:
         return f"{math.ceil(n_bytes / (1 << 20))} MiB"
     return f"{math.ceil(10 * n_bytes / (1 << 30)) / 10:g} GiB"
 
 
 def memory_taken() -> int:
-    """What this process has taken of the memory and cannot give back, in bytes."""
-    try:
-        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()
-    except OSError:
-        return _USUAL
-    return (int(pages[1]) - int(pages[2])) * _page_size()
+    """Return the resident memory of this process in bytes.
+
+    Where the system reports them (Linux), pages shared with files are left out: they are given back when
+    memory gets short, so that a memory-mapped table does not count.
+    """
+    import psutil  # late: a fit without memory_limit does not need it
+
+    info = psutil.Process().memory_info()
+    return int(info.rss - getattr(info, "shared", 0))
 
 
-def _page_size() -> int:
-    import resource
+def total_memory() -> int:
+    """Return the physical memory of this machine in bytes."""
+    import psutil
 
-    return resource.getpagesize()
+    return int(psutil.virtual_memory().total)
 
 
 class Budget:
-    """The memory that the process may take in all.
+    """The memory that the process may use in total.
 
     Parameters
     ----------
@@ -85,14 +83,14 @@ class Budget:
         self.limit = math.inf if limit is None else parse_size(limit)
 
     def spare(self) -> float:
-        """What is left of it now, in bytes."""
+        """Return the number of bytes that are left."""
         return self.limit if self.limit == math.inf else self.limit - memory_taken()
 
     def too_small(self, needed: float, what: str) -> MemoryError:
-        """The error to raise where the rest cannot be enough, ``needed`` bytes being wanted for what."""
-        least = show_size(1.1 * (memory_taken() + needed))
+        """Make the error to raise if the ``needed`` bytes for ``what`` exceed the limit."""
+        taken = memory_taken()
         return MemoryError(
-            f"memory_limit={show_size(self.limit)} is too small: the process takes "
-            f"{show_size(memory_taken())} already, and {what} {show_size(needed)} more. Give at least "
-            f"{least}, or fewer columns or rows."
+            f"memory_limit={show_size(self.limit)} is too small: the process uses {show_size(taken)} "
+            f"already, and {what} need {show_size(needed)} more. Set memory_limit to at least "
+            f"{show_size(1.1 * (taken + needed))}, or give fewer columns or rows."
         )

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from slfs.classifiers.tan import NaiveBayes
 from slfs.evaluation.cross_validation import CV, Fold, cross_validate, make_splits
 from slfs.selectors.base import BaseSelector
-from slfs.tables.table import read_table, resolve_categorical
+from slfs.tables.registry import read_table
+from slfs.tables.table import resolve_categorical
 from slfs.tables.target import read_target
 
 MAX_COLUMNS = 5000

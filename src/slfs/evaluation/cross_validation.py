@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import BaseCrossValidator, StratifiedKFold, check_cv
 
+from slfs._compat import safe_indexing
 from slfs._core.progress import progress_callback, steps
 from slfs._core.warn import quiet
+from slfs.tables.arrays import indexable
 from slfs.tables.parts import Part
-from slfs.tables.picking import pick_columns, pick_rows
+from slfs.tables.registry import is_in_memory, read_table
 from slfs.tables.table import ColumnSource
 from slfs.tables.target import Target
 
@@ -158,10 +160,13 @@ def _score_quietly(score: Callable[[Fold], Result], fold: Fold) -> Result:
 
 
 def _take_rows(X: Any, rows: Ints) -> Any:
-    return Part(X, X.names, rows) if isinstance(X, ColumnSource) else pick_rows(X, rows)
+    table = X if is_in_memory(X) else read_table(X)
+    if isinstance(table, ColumnSource):
+        return Part(table, table.names, rows)
+    return safe_indexing(indexable(X), rows)
 
 
 def _take_columns(X: Any, columns: Ints | None) -> Any:
     if columns is None:
         return X
-    return X.take(columns) if isinstance(X, ColumnSource) else pick_columns(X, columns)
+    return X.take(columns) if isinstance(X, ColumnSource) else safe_indexing(X, columns, axis=1)

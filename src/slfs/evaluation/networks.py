@@ -23,7 +23,8 @@ from slfs.network.tree import ROOT, TreeNetwork
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
 from slfs.tables.parts import Part
-from slfs.tables.table import read_table, resolve_categorical
+from slfs.tables.registry import read_table
+from slfs.tables.table import resolve_categorical
 from slfs.tables.target import read_target
 from slfs.tables.values import is_dask
 

@@ -1,10 +1,36 @@
-"""Files on disk -> tables and back.
+"""Files on disk -> tables, and back.
 
-In: a path. Out: a table with its target, or a file that is written completely or not at all. Start with
-`reading.py`; each format has one file and registers itself.
+In: a path. Out: a table with its target, or a file that is replaced as a whole or not at all. Start
+with `reading.py`, which has `read_file`, then `registry.py`, which knows the formats. Each format has
+one file (`csv.py`, `parquet.py`, `arrow.py`, `npy.py`, `npz.py`, `svmlight.py`, `arff.py`) that
+registers itself; `limits.py` refuses files that would need too much memory.
+
+To add a format, call `register_format` with its name, its suffixes and a function that reads it. Inside
+this package, add a file that does so, and its name to ``BUILT_IN`` in `registry.py`. A package can list
+a module that does so as an entry point in the group ``slfs.formats``; the command line then finds it.
 """
 
-from slfs.files.columns import NpyColumns, ParquetColumns
-from slfs.files.reading import DataFile, read_file
+from __future__ import annotations
 
-__all__ = ["DataFile", "NpyColumns", "ParquetColumns", "read_file"]
+from typing import TYPE_CHECKING
+
+from slfs._core.lazy import lazy_attributes
+
+if TYPE_CHECKING:
+    from slfs.files.npy import NpyColumns
+    from slfs.files.parquet import ParquetColumns
+    from slfs.files.reading import DataFile, read_file
+    from slfs.files.registry import register_format
+
+__all__ = ["DataFile", "NpyColumns", "ParquetColumns", "read_file", "register_format"]
+
+__getattr__, __dir__ = lazy_attributes(
+    __name__,
+    {
+        "DataFile": "slfs.files.reading",
+        "NpyColumns": "slfs.files.npy",
+        "ParquetColumns": "slfs.files.parquet",
+        "read_file": "slfs.files.reading",
+        "register_format": "slfs.files.registry",
+    },
+)

@@ -1,8 +1,7 @@
-"""Files of Arrow and Parquet -> tables that are what they say, and fit in memory. Needs PyArrow.
+"""Arrow (Feather) files and streams <-> pandas DataFrames. Needs PyArrow.
 
-PyArrow trusts what a file of Arrow's says about itself: lengths to which parts unpack, and places in its
-own bytes. A forged one makes it ask for any amount of memory, or read outside of its own. Parquet has a
-long text once and repeats its number, so that few bytes may be very many: such text is read in pieces.
+PyArrow trusts a file: it decompresses any batch, and its arrays may refer to memory outside the file.
+The first is limited here by the sizes that a file claims, the second by ``validate(full=True)``.
 """
 
 from __future__ import annotations
@@ -10,138 +9,102 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slfs.files.limits import max_bytes, refuse_beyond
+from slfs.files.limits import refuse_beyond
+from slfs.files.registry import ReadOptions, register_format
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
 _MAGIC = b"ARROW1"
-"""How a file begins and ends. A stream has neither this nor a list of its batches."""
+"""How a file begins and ends. A stream has neither this nor a footer."""
 
-# Places of fields in the tables of Arrow's format.
-_DICTIONARIES, _BATCHES = 2, 3  # of Footer
-_HEADER = 2  # of Message
-_BATCH_OF_DICTIONARY = 1  # of DictionaryBatch
+# Numbers of fields in the FlatBuffers tables of Arrow's format (Message.fbs, File.fbs).
+_DICTIONARIES, _RECORD_BATCHES = 2, 3  # of Footer
+_HEADER = 2  # of Message: a RecordBatch or a DictionaryBatch
+_DATA = 1  # of DictionaryBatch: a RecordBatch
 _BUFFERS, _COMPRESSION = 2, 3  # of RecordBatch
 
 
-def read_arrow(content: io.BytesIO) -> pa.Table:
-    """Read the table of a file or a stream, if memory can take what it unpacks to."""
+def _read(content: io.BytesIO, _options: ReadOptions) -> tuple[Any, Any]:
     import pyarrow as pa
 
     data = pa.py_buffer(content.getbuffer())
     if data[:4].to_pybytes() == b"FEA1":
-        raise ValueError("it is of the first version of Feather, which nobody writes now")
+        raise ValueError("it is a Feather file of version 1, which is not supported; write version 2")
     is_file = data[: len(_MAGIC)].to_pybytes() == _MAGIC
     size = 0
-    for message in _batches(data) if is_file else pa.ipc.MessageReader.open_stream(data):
-        size += unpacked_size(message)
-        refuse_beyond(size, "the table, unpacked,")
+    for message in _messages(data) if is_file else pa.ipc.MessageReader.open_stream(data):
+        size += _decompressed_size(message)
+        refuse_beyond(size, "the decompressed table")
     table = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(data).read_all()
     refuse_beyond(table.num_rows * table.num_columns, "the table")
     table.validate(full=True)
-    return table
+    return table.to_pandas(), None
 
 
-def open_parquet(source: Any) -> tuple[pq.ParquetFile, dict[str, int]]:
-    """Open a Parquet file; and the columns whose text could be too large, with rows that can not be."""
-    import pyarrow.parquet as pq
-
-    file = pq.ParquetFile(source)
-    about, leaves, names, limit = file.metadata, file.schema, file.schema_arrow.names, max_bytes()
-    refuse_beyond(8 * about.num_rows, "a column")
-    if len(set(names)) < len(names):
-        raise ValueError("it has columns of the same name. Rename the copies.")
-    careful = {}
-    for place in range(about.num_columns):
-        if leaves.column(place).physical_type != "BYTE_ARRAY":
-            continue
-        parts = [about.row_group(group).column(place) for group in range(about.num_row_groups)]
-        longest = max((part.total_uncompressed_size for part in parts), default=0)  # that a text can be
-        if longest * about.num_rows > limit:
-            careful[leaves.column(place).path] = max(limit // longest, 1)
-    return file, careful
-
-
-def read_parquet(
-    file: pq.ParquetFile, careful: dict[str, int], groups: range, columns: list[str]
-) -> pa.Table:
-    """Read columns of some row groups, if memory can take their text."""
-    import pyarrow as pa
-
-    table = file.read_row_groups(groups, columns=[name for name in columns if name not in careful])
-    size = 0
-    for name in columns:
-        if name not in careful:
-            continue
-        pieces = []
-        for batch in file.iter_batches(careful[name], row_groups=list(groups), columns=[name]):
-            size += batch.nbytes
-            refuse_beyond(size, f"the text of {name!r}")
-            pieces.append(batch.column(0))
-        table = table.append_column(batch.schema.field(0), pa.chunked_array(pieces))
-    table.validate(full=True)
-    return table.select(columns)
-
-
-def _batches(data: pa.Buffer) -> Iterator[pa.Message]:
-    """The messages that the list at the end of a file names."""
+def _messages(data: pa.Buffer) -> Iterator[pa.Message]:
+    """Yield the messages that the footer of a file lists."""
     import pyarrow as pa
 
     end = data.size - len(_MAGIC) - 4
     (length,) = struct.unpack_from("<i", data, end)
-    about = memoryview(data)[end - length : end]
-    footer = _follow(about, 0)
-    for field in (_DICTIONARIES, _BATCHES):
-        for (begin,) in _vector(about, footer, field, "<q16x"):
+    footer = memoryview(data)[end - length : end]
+    for field in (_DICTIONARIES, _RECORD_BATCHES):
+        for (begin,) in _structs(footer, "<q16x", field):
             yield pa.ipc.read_message(data[begin:])
 
 
-def unpacked_size(message: Any) -> int:
-    """How many bytes the body of a message of Arrow's has when it is unpacked.
+def _decompressed_size(message: Any) -> int:
+    """Return how many bytes PyArrow will allocate for a message.
 
-    A message begins with a table of the FlatBuffers format; that of a batch has a list of the buffers of
-    its body. Each packed buffer begins with its length, or with -1 if it is not packed after all.
+    PyArrow neither tells this nor has a limit of its own, and Zstandard compresses zeros 30000 to 1: 37
+    kilobytes make it take 1.2 gigabytes. So the sizes are read from the metadata, a FlatBuffers table.
+    Every compressed buffer begins with its decompressed size, or with -1 if it is not compressed after
+    all.
     """
     body, about = message.body, memoryview(message.metadata)
     if body is None or message.type not in ("record batch", "dictionary"):
         return 0
-    batch = _follow(about, _field(about, _follow(about, 0), _HEADER))
-    if message.type == "dictionary":
-        batch = _follow(about, _field(about, batch, _BATCH_OF_DICTIONARY))
-    if not _field(about, batch, _COMPRESSION):
+    batch = (_HEADER, _DATA) if message.type == "dictionary" else (_HEADER,)
+    if not _follow(about, *batch, _COMPRESSION):
         return int(body.size)
     size = 0
-    for begin, length in _vector(about, batch, _BUFFERS, "<qq"):
+    for begin, length in _structs(about, "<qq", *batch, _BUFFERS):
         if length > 0:
-            (unpacked,) = struct.unpack_from("<q", body, begin)
-            size += length if unpacked < 0 else unpacked
+            (decompressed,) = struct.unpack_from("<q", body, begin)
+            size += length if decompressed < 0 else decompressed
     return size
 
 
-def _vector(data: memoryview, table: int, number: int, layout: str) -> Iterator[tuple[Any, ...]]:
-    """The structs of a list in a table."""
-    place = _field(data, table, number)
-    if place:
-        begin = _follow(data, place)
+def _structs(data: memoryview, layout: str, *fields: int) -> Iterator[tuple[Any, ...]]:
+    """Yield the structs of the vector that some fields lead to."""
+    begin = _follow(data, *fields)
+    if begin:
         (count,) = struct.unpack_from("<I", data, begin)
-        end = begin + 4 + count * struct.calcsize(layout)
-        yield from struct.iter_unpack(layout, data[begin + 4 : end])
+        yield from struct.iter_unpack(layout, data[begin + 4 :][: count * struct.calcsize(layout)])
 
 
-def _follow(data: memoryview, place: int) -> int:
-    """Where the offset at a place leads to."""
-    return place + int(struct.unpack_from("<I", data, place)[0])
+def _follow(data: memoryview, *fields: int) -> int:
+    """Follow fields of FlatBuffers tables from the root; return a position, 0 if a field is absent."""
+    (position,) = struct.unpack_from("<I", data, 0)
+    for field in fields:
+        vtable = position - struct.unpack_from("<i", data, position)[0]
+        (size,) = struct.unpack_from("<H", data, vtable)
+        if 4 + 2 * field >= size:
+            return 0
+        (offset,) = struct.unpack_from("<H", data, vtable + 4 + 2 * field)
+        if offset == 0:
+            return 0
+        position += offset
+        position += struct.unpack_from("<I", data, position)[0]
+    return int(position)
 
 
-def _field(data: memoryview, table: int, number: int) -> int:
-    """The place of a field of a table; 0 if the table has it not."""
-    fields = table - struct.unpack_from("<i", data, table)[0]
-    (size,) = struct.unpack_from("<H", data, fields)
-    if 4 + 2 * number >= size:
-        return 0
-    (offset,) = struct.unpack_from("<H", data, fields + 4 + 2 * number)
-    return table + int(offset) if offset else 0
+def _write(frame: Any, path: Path) -> None:
+    frame.to_feather(path)
+
+
+register_format("arrow", ["arrow", "feather", "ipc"], _read, write=_write, requirement="slfs[parquet]")

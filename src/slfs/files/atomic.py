@@ -1,4 +1,4 @@
-"""Files that are either whole or not there."""
+"""Atomic file replacement."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _DAY = 24 * 3600.0
 _STEM = 40
 
 
 def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
-    """Let ``write`` make a draft beside ``path``, then put it in place at once.
+    """Write a file next to ``path`` with ``write``, then rename it to ``path``.
 
-    A link stays a link, to the new content, and a file keeps its permissions. What exists and is no
-    regular file (a pipe, a device) is written to as it is. A process that is killed leaves the old file,
-    and maybe its draft, a hidden file that ends in .part and the suffix: it is removed a day later, when
-    the same file is written again.
+    A symbolic link stays a link, to the new content, and a file keeps its permissions. A pipe or a
+    device is written to directly. A process that is killed leaves the old file intact, and possibly a
+    hidden draft that ends in .part and the suffix; it is removed when the same file is written a day
+    later or more.
     """
     path = path.resolve()
     if path.exists() and not path.is_file():
@@ -32,7 +32,7 @@ def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_old_drafts(path)
-    stem = path.stem[:_STEM]  # a name may have 255 bytes
+    stem = path.stem[:_STEM]  # file names are limited to 255 bytes
     draft = path.with_name(f".{stem}.{os.getpid()}-{threading.get_ident()}.part{path.suffix}")
     try:
         write(draft)
@@ -41,25 +41,25 @@ def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
             shutil.copymode(path, draft)
         draft.replace(path)
     except OSError as error:
-        if error.errno not in _NO_ROOM:
+        if error.errno not in _NO_SPACE:
             raise
         raise OSError(
             error.errno,
-            f"there is no room to write {path} ({os.strerror(error.errno)}). What was there is as it "
-            "was. Free some space, or write to another place",
+            f"not enough space to write {path} ({os.strerror(error.errno)}). An existing file is "
+            "unchanged. Free some space, or write to another disk",
         ) from error
     finally:
         draft.unlink(missing_ok=True)
 
 
 def _flush(draft: Path) -> None:
-    """Let the content reach the disk before the name does."""
+    """Make sure that the content is on disk before the file is renamed."""
     with draft.open("rb+") as file:
         os.fsync(file.fileno())
 
 
 def _remove_old_drafts(path: Path) -> None:
-    """Remove what processes that were killed have left of the same file."""
+    """Remove drafts of the same file that were left by processes that were killed."""
     for draft in path.parent.glob(f".{glob.escape(path.stem[:_STEM])}.*.part{glob.escape(path.suffix)}"):
         with contextlib.suppress(OSError):
             if draft.stat().st_mtime < time.time() - _DAY:

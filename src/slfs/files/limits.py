@@ -1,7 +1,7 @@
-"""Packed files -> their bytes and arrays, and never more of them than memory can take.
+"""Compressed files and array headers -> bytes and arrays, never more than memory can hold.
 
-A few kilobytes may unpack to terabytes, and a header of a few bytes may claim an array of that size.
-Both are refused before the memory is asked for.
+A few kilobytes may decompress to terabytes, and a header of a few bytes may claim an array of that size.
+Both are refused before the memory is allocated.
 """
 
 from __future__ import annotations
@@ -23,45 +23,42 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from slfs._core.memory import parse_size
+from slfs._core.memory import parse_size, total_memory
 
 LIMIT_VARIABLE = "SLFS_MAX_BYTES"
-"""The environment variable that says how many bytes a file may unpack to."""
+"""The environment variable that limits how many bytes a file may decompress to."""
 
 OPENERS: dict[str, Callable[..., Any]] = {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
-"""Ending of the name of a packed file -> what opens it."""
+"""Suffix of a compressed file -> the function that opens it."""
 
 _PIECE = 1 << 20
-_USUAL = 4 << 30
-"""The limit where the system does not say how much memory there is."""
+
+_COLUMN_BYTES = 200
+"""Least memory per column, even an empty one: a sparse file may name a column with a huge index."""
 
 
 def max_bytes() -> int:
-    """How many bytes a file may unpack to: SLFS_MAX_BYTES, or else half of the memory."""
+    """Return how many bytes a file may decompress to: SLFS_MAX_BYTES, by default half of the memory."""
     text = os.environ.get(LIMIT_VARIABLE, "")
-    if text:
-        return parse_size(text, LIMIT_VARIABLE)
-    if not hasattr(os, "sysconf"):
-        return _USUAL
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    return parse_size(text, LIMIT_VARIABLE) if text else total_memory() // 2
 
 
 class TooLargeError(ValueError):
-    """A file would take more memory than it may."""
+    """A file would need more memory than allowed."""
 
 
 def refuse_beyond(size: int, what: str) -> None:
-    """Raise an error if something would take more bytes than a file may unpack to."""
+    """Raise an error if something needs more bytes than a file may decompress to."""
     limit = max_bytes()
     if size > limit:
         raise TooLargeError(
-            f"{what} takes {size} bytes or more, which is above the limit of {limit}. If you trust the "
+            f"{what} needs at least {size} bytes, which exceeds the limit of {limit}. If you trust the "
             f"file, set the environment variable {LIMIT_VARIABLE} to a larger number."
         )
 
 
-def unpack(path: Path) -> io.BytesIO:
-    """The bytes of a file, unpacked if its name ends in .gz, .bz2 or .xz."""
+def decompress(path: Path) -> io.BytesIO:
+    """Read a file, and decompress it if its name ends in .gz, .bz2 or .xz."""
     opener = OPENERS.get(path.suffix[1:].lower())
     if opener is None:
         return io.BytesIO(path.read_bytes())
@@ -70,17 +67,17 @@ def unpack(path: Path) -> io.BytesIO:
         try:
             while piece := file.read(_PIECE):
                 content.write(piece)
-                refuse_beyond(content.tell(), f"{path}, unpacked,")
+                refuse_beyond(content.tell(), f"{path}, decompressed,")
         except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
-            raise ValueError(f"{path} is damaged: {error}. Mend it, or fetch it again.") from error
+            raise ValueError(f"{path} is damaged: {error}. Fix it, or download it again.") from error
     content.seek(0)
     return content
 
 
 def read_arrays(stream: IO[bytes]) -> dict[str, NDArray[Any]]:
-    """The arrays of an .npz file by name; each is as large as its bytes, and none holds objects."""
+    """Read the arrays of an npz file by name, each checked as in `read_array`."""
     with zipfile.ZipFile(stream) as archive:
-        refuse_beyond(sum(member.file_size for member in archive.infolist()), "the archive, unpacked,")
+        refuse_beyond(sum(member.file_size for member in archive.infolist()), "the decompressed archive")
         return {
             name.removesuffix(".npy"): read_array(archive.read(name), name)
             for name in archive.namelist()
@@ -88,27 +85,38 @@ def read_arrays(stream: IO[bytes]) -> dict[str, NDArray[Any]]:
 
 
 def read_array(data: bytes, name: str) -> NDArray[Any]:
-    """The array of a file of NumPy's format, whose header is checked against the bytes that follow."""
+    """Read an array in NumPy's format whose header matches the bytes that follow, without objects."""
     check_array(io.BytesIO(data), len(data), name)
     array: NDArray[Any] = np.load(io.BytesIO(data), allow_pickle=False)
     if array.dtype.kind == "U":
         points = np.frombuffer(array.tobytes(), np.dtype("u4").newbyteorder(array.dtype.byteorder))
         if ((points > sys.maxunicode) | ((points >= 0xD800) & (points < 0xE000))).any():
-            raise ValueError(f"{name!r} has text of characters that do not exist")
+            raise ValueError(f"{name!r} has text with invalid characters")
     return array
 
 
 def check_array(stream: IO[bytes], n_bytes: int, name: str) -> None:
-    """Refuse a file of NumPy's format whose header does not go with the bytes that follow."""
+    """Raise an error if the header of an array in NumPy's format does not match its bytes."""
     version = npy.read_magic(stream)
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     if version not in readers:
-        raise ValueError(f"{name!r} is an array of a foreign version, {version}")
+        raise ValueError(f"{name!r} is an array of an unsupported format version, {version}")
     shape, _, dtype = readers[version](stream)
-    room = n_bytes - stream.tell()
+    size = n_bytes - stream.tell()
     if (
         dtype.hasobject
         or any(length < 0 for length in shape)
-        or math.prod(shape) * dtype.itemsize != room
+        or math.prod(shape) * dtype.itemsize != size
     ):
-        raise ValueError(f"{name!r} is an array of {dtype} and shape {shape} in {room} bytes")
+        raise ValueError(f"{name!r} is an array of {dtype} and shape {shape} in {size} bytes")
+
+
+def check_sparse(table: Any) -> Any:
+    """Return a sparse table as csr if its indices are valid and memory can hold its columns."""
+    from scipy import sparse
+
+    from slfs.tables.sparse import check_indices
+
+    refuse_beyond(table.shape[1] * _COLUMN_BYTES, f"a table of {table.shape[1]} columns")
+    check_indices(table)
+    return sparse.csr_array(table)

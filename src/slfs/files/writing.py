@@ -1,48 +1,44 @@
-"""A dataframe -> a file, whole or not at all."""
+"""A dataframe -> a file, replaced as a whole or not at all."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from slfs.files.atomic import replace_file
+from slfs.files.registry import Format, format_of_suffix, formats
 
 PICTURES = [".png", ".svg", ".pdf"]
 
-_WRITERS: dict[str, Callable[[Any, Path], Any]] = {
-    ".csv": lambda frame, path: frame.to_csv(path, index=False),
-    ".tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
-    ".parquet": lambda frame, path: frame.to_parquet(path, index=False),
-    ".arrow": lambda frame, path: frame.to_feather(path),
-    ".feather": lambda frame, path: frame.to_feather(path),
-}
-
+_OPENED_BY_SPREADSHEETS = ("csv", "tsv")
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What spreadsheets take for the beginning of a formula."""
+"""How text begins that spreadsheets read as a formula."""
 
 
 def write_table(frame: Any, path: Path, *, escape_formulas: bool = False) -> None:
-    """Write a dataframe in the format that the name of the file tells.
+    """Write a dataframe in the format that the suffix of the file gives.
 
-    ``escape_formulas`` concerns CSV and TSV; see `without_formulas`.
+    ``escape_formulas`` applies to CSV and TSV; see `without_formulas`.
     """
     check_output(path, table=True)
-    if escape_formulas and path.suffix.lower() in (".csv", ".tsv"):
+    file_format = _format(path)
+    if escape_formulas and file_format.name in _OPENED_BY_SPREADSHEETS:
         frame = without_formulas(frame)
+    write = file_format.write
+    assert write is not None
     try:
-        replace_file(path, lambda draft: _WRITERS[path.suffix.lower()](frame, draft))
+        replace_file(path, lambda draft: write(frame, draft))
     except ImportError as error:
-        raise ImportError(f"Writing {path} needs pyarrow: pip install 'slfs[parquet]'") from error
+        raise file_format.missing_library(error) from error
 
 
 def without_formulas(frame: Any) -> Any:
-    """A dataframe that a spreadsheet shows as it is: text that looks like a formula begins with '.
+    """Put a ' before text that looks like a formula, so that spreadsheets show it as text.
 
-    A cell such as =HYPERLINK(...) that somebody has put into the data would otherwise be run by the
-    spreadsheet of whoever opens the file. Numbers stay numbers.
+    Otherwise a cell such as =HYPERLINK(...) that somebody put into the data would be executed by the
+    spreadsheet program of whoever opens the file. Numbers stay numbers.
     """
     safe = frame.copy()
     for name in frame.select_dtypes(exclude=["number", "bool", "datetime"]).columns:
@@ -57,20 +53,35 @@ def _escaped(value: Any) -> Any:
 def check_output(
     path: Path | None, *taken: Path | str | None, table: bool = False, picture: bool = False
 ) -> None:
-    """Refuse a file that cannot be written, or is ``taken``, before any work is done."""
+    """Raise an error, before any work is done, if a file cannot be written or is one of ``taken``."""
     if path is None:
         return
     if any(other is not None and path.resolve() == Path(other).resolve() for other in taken):
         raise ValueError(
-            f"{str(path)!r} is named twice: it would be overwritten. Give each file a name of its own."
+            f"{str(path)!r} is given twice and would be overwritten. Give each file its own name."
         )
-    endings = list(_WRITERS) if table else PICTURES if picture else None
-    if endings is not None and path.suffix.lower() not in endings:
-        raise ValueError(
-            f"{str(path)!r} has an ending that is not known. Give a name that ends in "
-            f"{', '.join(endings)}."
-        )
+    if table:
+        _format(path)
+    if picture and path.suffix.lower() not in PICTURES:
+        raise _unknown_suffix(path, PICTURES)
     if path.is_dir() or not path.parent.is_dir():
-        raise ValueError(f"{str(path)!r} cannot be written: it is a folder, or is in none.")
+        raise ValueError(
+            f"{str(path)!r} cannot be written: it is a folder, or its folder does not exist."
+        )
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise ValueError(f"{str(path)!r} cannot be written: there is no permission to.")
+        raise ValueError(f"{str(path)!r} cannot be written: permission denied.")
+
+
+def _format(path: Path) -> Format:
+    """Find the format to write a file in."""
+    found = format_of_suffix(path)
+    if found is None or found.write is None:
+        writable = [one.suffixes for one in formats().values() if one.write is not None]
+        raise _unknown_suffix(path, sorted(f".{suffix}" for suffixes in writable for suffix in suffixes))
+    return found
+
+
+def _unknown_suffix(path: Path, known: list[str]) -> ValueError:
+    return ValueError(
+        f"{str(path)!r} has an unknown suffix {path.suffix!r}. Use one of {', '.join(known)}."
+    )

@@ -29,8 +29,8 @@ from slfs.screening.pipeline import screen_table
 from slfs.selectors._shared import sentences
 from slfs.selectors._shared.records import make_records
 from slfs.selectors._shared.selection import Selection, count_network, make_network
-from slfs.tables.table import ColumnSource, keep_types
-from slfs.tables.values import is_dask
+from slfs.tables.arrays import keep_types
+from slfs.tables.registry import is_in_memory
 
 if TYPE_CHECKING:
     from slfs.classifiers.bnslfs import BNSLFS
@@ -152,7 +152,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             The selected columns, in the order of the table. A dataframe if ``set_output`` was used to
             request one; its columns keep their types.
         """
-        if isinstance(X, ColumnSource) or is_dask(X):
+        if not is_in_memory(X):
             table: Any = self._read_new_data(X)
             return table.take(np.flatnonzero(self.support_))
         if not nw.dependencies.is_into_dataframe(X):

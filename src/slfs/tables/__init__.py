@@ -1,5 +1,26 @@
 """What a user has -> checked blocks of columns, and class codes.
 
-In: arrays, dataframes, sparse matrices, Dask collections. Out: a `Table`, which hands out blocks of
-columns. Start with `table.py`; each kind of table has one file and registers itself.
+In: arrays, dataframes, sparse matrices, Dask collections, files whose columns stay on disk. Out: a
+`Table`, which hands out blocks of columns, and a `Target`, which holds the class of each sample.
+
+Start with `table.py`, which says what a table and a block are, then `registry.py`, which finds the
+reader for a given type. Each kind of table has one file: `arrays.py`, `sparse.py`, `frames.py`,
+`dask_array.py`, `dask_frame.py`.
+
+To add a kind of table, derive a class from `ColumnSource` and call `register_table` with the type, or
+the name of the module that defines it, and a function that makes the `ColumnSource`. Inside this
+package, add a file and a line to ``READERS`` in `registry.py`.
 """
+
+from slfs.tables.registry import read_table, register_table
+from slfs.tables.table import ColumnSource, LabelBlock, NumberBlock, Table, dense_block
+
+__all__ = [
+    "ColumnSource",
+    "LabelBlock",
+    "NumberBlock",
+    "Table",
+    "dense_block",
+    "read_table",
+    "register_table",
+]

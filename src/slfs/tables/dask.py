@@ -1,7 +1,8 @@
-"""Dask arrays and dataframes -> tables whose columns are worked on where they are.
+"""What all Dask tables share: work on blocks of columns goes to the workers that hold the columns.
 
-The rows of a few columns are brought together on a worker, coded, judged and packed there. The client
-receives what is known of the columns, and the planes of those worth keeping.
+A worker brings the rows of some columns together, then codes, screens and packs them. The client
+receives what is known of the columns, and the bit planes of those worth keeping. The tables themselves
+are in `dask_array.py` and `dask_frame.py`.
 """
 
 from __future__ import annotations
@@ -16,39 +17,31 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, NoReturn, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.progress import steps
 from slfs.counting.planes import SampleLayout
-from slfs.tables.table import (
-    ColumnSource,
-    FrameTable,
-    LabelBlock,
-    NumberBlock,
-    Rows,
-    Table,
-    check_size,
-    read_table,
-)
+from slfs.tables.frames import FrameTable
+from slfs.tables.registry import read_table
+from slfs.tables.table import Columns, LabelBlock, NumberBlock, Order, Table
 
 _TASKS = 256
-"""Most tasks to cut a table into, as long as none becomes too large."""
+"""Maximum number of tasks per table, as long as no task becomes too large."""
 
 _SHARES = 16
-"""Tasks to cut even a small table into, so that several workers have about the same work."""
+"""Number of tasks even for a small table, so that several workers get about the same work."""
 
 _ENTRIES = 1 << 22
-"""Values of a task: tens of megabytes, whose work outweighs what Dask does for a task."""
+"""Values per task: tens of megabytes, so that the work outweighs Dask's overhead per task."""
 
 _MOST_ENTRIES = 1 << 24
-"""Most values of a task where there are many."""
-
+"""Maximum number of values per task."""
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-"""What glibc calls the settings of malloc."""
+"""Numbers of the settings in glibc's mallopt."""
 
 
 class Block(Protocol):
@@ -58,50 +51,33 @@ class Block(Protocol):
 
     @property
     def columns(self) -> NDArray[np.int64]:
-        """Their places in the table."""
+        """Their indices in the table."""
 
 
 SomeBlock = TypeVar("SomeBlock", bound=Block)
 Result = TypeVar("Result")
 
 
-def read_dask(X: Any, min_samples: int) -> Table:
-    """Recognise a collection of Dask's and check it.
+def refuse(X: Any) -> NoReturn:
+    """Raise an error for a Dask collection that is not a table."""
+    raise TypeError(
+        f"X is a Dask {type(X).__name__}; expected a dask.array.Array of two dimensions or a "
+        "dask.dataframe.DataFrame."
+    )
 
-    Parameters
-    ----------
-    X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
-    min_samples : int
-        With fewer rows a ValueError is raised.
 
-    Returns
-    -------
-    table : DaskTable
-        It has names where all columns are named by strings.
-    """
-    kind = type(X).__module__.split(".")[1], type(X).__name__
+def import_dask() -> Any:
+    """Import Dask, or say how to install it."""
     try:
         import dask
         import dask.array
     except ImportError as error:
         raise ImportError("Dask arrays and dataframes need dask: pip install 'slfs[dask]'") from error
-    if kind == ("array", "Array"):
-        if isinstance(X._meta, np.ma.MaskedArray):
-            raise TypeError(
-                "X is a masked array of Dask's. Give dask.array.ma.filled(X, float('nan')) instead."
-            )
-        return DaskArrayTable(X, min_samples)
-    if kind == ("dataframe", "DataFrame"):
-        named = all(isinstance(name, str) for name in X.columns)
-        return (NamedDaskTable if named else DaskFrameTable)(X, min_samples)
-    raise TypeError(
-        f"X is a {type(X).__name__} of dask {dask.__version__}. Give a dask.array.Array of two "
-        "dimensions or a dask.dataframe.DataFrame."
-    )
+    return dask
 
 
 class DaskTable(ABC):
-    """A table that workers hold in pieces. Which scheduler computes is Dask's own matter.
+    """A table in pieces on Dask workers, computed by whichever scheduler Dask is configured to use.
 
     Attributes
     ----------
@@ -115,42 +91,42 @@ class DaskTable(ABC):
     categorical: NDArray[np.bool_]
 
     @abstractmethod
-    def take(self, columns: NDArray[np.int64]) -> Any:
-        """Some columns in memory: an array or a dataframe."""
+    def take(self, columns: Columns) -> Any:
+        """Compute some columns: an array or a dataframe in memory."""
 
     @abstractmethod
     def _widths(self) -> list[int]:
-        """Columns of each task, from the left."""
+        """Return the number of columns of each task, from left to right."""
 
     @abstractmethod
-    def _parts(self, groups: list[NDArray[np.int64]]) -> list[Any]:
-        """All rows of each group of columns, delayed."""
+    def _parts(self, groups: list[Columns]) -> list[Any]:
+        """Return all rows of each group of columns, delayed."""
 
-    def number_block(self, columns: NDArray[np.int64], order: Rows) -> NumberBlock:
-        """Columns as numbers, samples in the given order."""
+    def number_block(self, columns: Columns, order: Order) -> NumberBlock:
+        """Return columns as numbers."""
         return read_table(self.take(columns)).number_block(np.arange(len(columns)), order)
 
-    def label_block(self, column: int, order: Rows) -> LabelBlock:
-        """One column as Python values, samples in the given order."""
+    def label_block(self, column: int, order: Order) -> LabelBlock:
+        """Return one column as Python values."""
         return _Part(self.take(np.array([column])), column).label_block(column, order)
 
     def map_blocks(
         self, work: Callable[[Table, SomeBlock], Result], blocks: Sequence[SomeBlock]
     ) -> Iterator[Result]:
-        """Do the work on each block of columns, where the columns are.
+        """Call a function for each block of columns on the workers that hold them.
 
         Parameters
         ----------
         work : callable
-            Takes a table that has the columns of the block, at the same places as this one. It is sent
-            once, estimators in it without what they have learned.
+            Takes a table that has the columns of the block, with the same indices as in this one, and
+            the block. It is sent once, and estimators in it are sent unfitted.
         blocks : sequence of Block
-            All columns of the table, in order. A block that two tasks share is cut in two.
+            All columns of the table, in order. A block that belongs to two tasks is split.
 
         Yields
         ------
         result
-            One for each block, or piece of it, in the order of the columns.
+            One per block, or part of a block, in the order of the columns.
         """
         import dask
 
@@ -163,104 +139,21 @@ class DaskTable(ABC):
         for packed in _computed(tasks):
             yield from _received(packed)
 
-    def _look_at_objects(self, columns: NDArray[np.int64]) -> None:
-        """Columns of Python objects are numbers or labels by their values."""
+    def _inspect_objects(self, columns: Columns) -> None:
+        """Find out from the values which columns of Python objects hold numbers."""
         import dask
 
         if len(columns) == 0:
             return
         groups = np.array_split(columns, min(len(columns), _TASKS))
-        look = dask.delayed(_kinds, pure=False)
-        kinds = dask.compute(*[look(part) for part in self._parts(groups)])
+        inspect = dask.delayed(_kinds, pure=False)
+        kinds = dask.compute(*[inspect(part) for part in self._parts(groups)])
         self.numbers[columns] = np.concatenate([numbers for numbers, _ in kinds])
         self.categorical[columns] = np.concatenate([categorical for _, categorical in kinds])
 
 
-class DaskArrayTable(DaskTable):
-    """A Dask array of numbers, booleans, strings or Python objects, in chunks of any shape."""
-
-    def __init__(self, array: Any, min_samples: int) -> None:
-        if not isinstance(array._meta, np.ndarray):
-            raise TypeError(
-                f"X is a Dask array whose chunks are of type {type(array._meta).__name__}; expected "
-                "NumPy arrays. Convert the chunks with X.map_blocks."
-            )
-        if np.isnan(array.shape).any():
-            array = array.copy()  # the user's own is left as it is
-            array.compute_chunk_sizes()
-        objects = array.dtype.kind not in "biufcmM"
-        dtype = np.dtype(float) if objects else array.dtype
-        alike = read_table(np.broadcast_to(np.zeros((), dtype), array.shape), min_samples=min_samples)
-        self._array = array
-        self.n_samples, self.n_features = alike.n_samples, alike.n_features
-        self.numbers, self.categorical = alike.numbers, alike.categorical
-        if objects:
-            self._look_at_objects(np.arange(self.n_features))
-
-    def take(self, columns: NDArray[np.int64]) -> NDArray[Any]:
-        """Some columns as a NumPy array."""
-        values: NDArray[Any] = self._array[:, columns].compute()
-        return values
-
-    def _widths(self) -> list[int]:
-        """The chunks as they are; very narrow ones are put together, very wide ones cut."""
-        least, most = _task_widths(self.n_samples, self.n_features)
-        widths = [0]
-        for chunk in self._array.chunks[1]:
-            if widths[-1] + chunk <= least:
-                widths[-1] += chunk
-            else:
-                pieces = max(1, round(chunk / most))
-                widths += [(chunk + piece) // pieces for piece in range(pieces)]
-        return [width for width in widths if width]
-
-    def _parts(self, groups: list[NDArray[np.int64]]) -> list[Any]:
-        widths = tuple(len(group) for group in groups)
-        whole = self._array.rechunk({0: (self.n_samples,), 1: widths}, method="tasks")
-        return list(whole.to_delayed().ravel())
-
-
-class DaskFrameTable(DaskTable):
-    """A Dask dataframe, in partitions of known or unknown lengths."""
-
-    def __init__(self, frame: Any, min_samples: int) -> None:
-        from dask.dataframe.dispatch import meta_nonempty
-
-        alike = read_table(meta_nonempty(frame._meta))
-        self._frame = frame
-        self.n_samples, self.n_features = len(frame), alike.n_features
-        check_size((self.n_samples, self.n_features), min_samples)
-        self.numbers, self.categorical = alike.numbers, alike.categorical
-        objects = [isinstance(dtype, np.dtype) and dtype.kind == "O" for dtype in frame.dtypes]
-        self._look_at_objects(np.flatnonzero(objects))
-
-    def take(self, columns: NDArray[np.int64]) -> Any:
-        """Some columns as a pandas DataFrame."""
-        return self._frame[list(self._frame.columns[columns])].compute()
-
-    def _widths(self) -> list[int]:
-        _, width = _task_widths(self.n_samples, self.n_features)
-        return [min(width, self.n_features - first) for first in range(0, self.n_features, width)]
-
-    def _parts(self, groups: list[NDArray[np.int64]]) -> list[Any]:
-        import dask
-
-        partitions = self._frame.to_delayed()
-        pick, join = dask.delayed(_pick, pure=False), dask.delayed(_join, pure=False)
-        wanted = [_pickled(group) for group in groups]
-        return [join([pick(partition, columns) for partition in partitions]) for columns in wanted]
-
-
-class NamedDaskTable(DaskFrameTable, ColumnSource):
-    """A Dask dataframe whose columns have strings for names."""
-
-    def __init__(self, frame: Any, min_samples: int) -> None:
-        super().__init__(frame, min_samples)
-        self.names = list(frame.columns)
-
-
 class _Part:
-    """Some columns of a table, in memory, at the places that they have in the whole one."""
+    """Some columns of a table, in memory, with the indices that they have in the whole table."""
 
     def __init__(self, part: Any, first: int) -> None:
         self._table, self._first = read_table(part), first
@@ -270,16 +163,16 @@ class _Part:
         self.numbers = np.concatenate([before, self._table.numbers])
         self.categorical = np.concatenate([before, self._table.categorical])
 
-    def number_block(self, columns: NDArray[np.int64], order: Rows) -> NumberBlock:
+    def number_block(self, columns: Columns, order: Order) -> NumberBlock:
         return self._table.number_block(columns - self._first, order)
 
-    def label_block(self, column: int, order: Rows) -> LabelBlock:
+    def label_block(self, column: int, order: Order) -> LabelBlock:
         block = self._table.label_block(column - self._first, order)
         return block if isinstance(self._table, FrameTable) else replace(block, name=column)
 
 
-def _task_widths(n_samples: int, n_features: int) -> tuple[int, int]:
-    """The least and the most columns that a task should have."""
+def task_widths(n_samples: int, n_features: int) -> tuple[int, int]:
+    """Return the minimum and the maximum number of columns that a task should have."""
     narrow = -(-n_features // _TASKS)
     width = max(narrow, min(_ENTRIES // n_samples, -(-n_features // _SHARES)))
     most = max(1, min(width, _MOST_ENTRIES // n_samples))
@@ -287,7 +180,7 @@ def _task_widths(n_samples: int, n_features: int) -> tuple[int, int]:
 
 
 def _cut(blocks: Sequence[SomeBlock], bounds: NDArray[np.int64]) -> list[list[SomeBlock]]:
-    """Share the blocks out to tasks; those that go over a bound are cut there."""
+    """Assign the blocks to tasks; a block that crosses a bound is split there."""
     groups: list[list[SomeBlock]] = [[] for _ in bounds[1:]]
     for block in blocks:
         first = np.searchsorted(bounds, block.columns[0], side="right") - 1
@@ -335,15 +228,15 @@ def _consecutive(array: NDArray[Any]) -> bool:
 
 @functools.lru_cache(maxsize=2)
 def _unpickled(work: bytes) -> Callable[..., Any]:
-    """Read a function once on each worker, not with every task."""
+    """Unpickle a function once per worker, not once per task."""
     function: Callable[..., Any] = pickle.loads(work)
     return function
 
 
 def _run(work: bytes, part: Any, blocks: bytes) -> bytes:
-    """Work on the blocks of one part: this runs on a worker.
+    """Work on the blocks of one part; this runs on a worker.
 
-    The results go back compressed: most of what is known of most columns is the same.
+    The results are sent back compressed, since most columns have much in common.
     """
     function, own = _unpickled(work), pickle.loads(blocks)
     _keep_freed_memory()
@@ -353,10 +246,11 @@ def _run(work: bytes, part: Any, blocks: bytes) -> bytes:
 
 @functools.cache
 def _keep_freed_memory() -> None:
-    """Let malloc keep some of what a block frees for the next one.
+    """Let malloc keep some of the memory that a block frees for the next block.
 
-    Dask tells its workers (MALLOC_TRIM_THRESHOLD_) to give memory back at once, which makes the system
-    clear the same pages again for every block: half as much time again. Only glibc is told so.
+    Dask sets MALLOC_TRIM_THRESHOLD_ for its workers, so that they return memory at once, and the system
+    clears the same pages again for every block. That takes half as much time again. Only glibc has these
+    settings.
     """
     if sys.platform.startswith("linux"):
         library = ctypes.CDLL(None)
@@ -366,13 +260,13 @@ def _keep_freed_memory() -> None:
 
 
 def _received(packed: bytes) -> list[Any]:
-    """What a worker has sent."""
+    """Unpack the results that a worker has sent."""
     results: list[Any] = pickle.loads(zlib.decompress(packed))
     return results
 
 
 def _computed(tasks: list[Any]) -> Iterator[Any]:
-    """Compute delayed tasks, by the scheduler that Dask would take; results in order."""
+    """Compute delayed tasks with the configured scheduler and yield the results in order."""
     import dask
     from dask.callbacks import Callback
 
@@ -396,14 +290,3 @@ def _computed(tasks: list[Any]) -> Iterator[Any]:
 def _kinds(part: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     table = read_table(part)
     return table.numbers, table.categorical
-
-
-def _pick(partition: Any, columns: bytes) -> Any:
-    return partition.iloc[:, pickle.loads(columns)]
-
-
-def _join(partitions: list[Any]) -> Any:
-    """Put the rows of partitions one after another; categories that differ are united."""
-    from dask.dataframe.dispatch import concat
-
-    return concat(partitions) if len(partitions) > 1 else partitions[0]

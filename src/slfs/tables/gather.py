@@ -1,6 +1,6 @@
-"""A few columns of an array, in any memory order -> one row each, with the samples in a given order.
+"""Some columns of an array in any memory order -> one row per column, samples in the given order.
 
-One version of each kernel for each type of number and memory order, compiled when it is first met.
+Each kernel is compiled once per dtype and memory order, when it is first needed.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ Floats = NDArray[np.float64]
 Bytes = NDArray[np.uint8]
 
 _TYPES = [np.dtype(name) for name in ("bool", "i1", "i2", "i4", "i8", "u1", "f4", "f8")]
-"""Read as they are; other types of number (half floats, foreign byte orders) are converted first."""
+"""Types that kernels read directly; others (half floats, foreign byte orders) are converted first."""
 
 _BYTE = np.int64(255)
 
 
 def gather(array: NDArray[Any], columns: NDArray[np.int64], order: NDArray[np.int64]) -> Floats | Bytes:
-    """Copy columns to rows: out[j, i] = array[order[i], columns[j]], as bytes or else as floats.
+    """Copy columns to rows: out[j, i] = array[order[i], columns[j]].
 
-    Bytes are for whole numbers from 0 to 255 in an array of integers or booleans.
+    The result holds bytes if the array holds integers or booleans and all values are from 0 to 255, and
+    floats otherwise.
     """
     first = int(columns[0]) if len(columns) else 0
     if len(columns) and not np.array_equal(columns, np.arange(first, first + len(columns))):
@@ -54,7 +55,7 @@ def _floats_by_column(source: NDArray[Any], first: int, order: Order, out: Float
 @late_kernel
 def _floats_by_row(source: NDArray[Any], first: int, order: Order, out: Floats) -> None:
     n_columns, n_rows = out.shape
-    for begin in range(0, n_rows, 8):  # eight floats fill a line of the cache
+    for begin in range(0, n_rows, 8):  # eight floats fill a cache line
         end = min(begin + 8, n_rows)
         for j in range(n_columns):
             for i in range(begin, end):
@@ -63,7 +64,7 @@ def _floats_by_row(source: NDArray[Any], first: int, order: Order, out: Floats) 
 
 @late_kernel
 def _bytes_by_column(source: NDArray[Any], first: int, order: Order, out: Bytes) -> bool:
-    """False, and ``out`` is waste, if a number does not fit a byte."""
+    """Return False, with ``out`` undefined, if a number does not fit in a byte."""
     for j in range(out.shape[0]):
         own, bits = source[:, first + j], np.int64(0)
         for i in range(out.shape[1]):
@@ -76,9 +77,10 @@ def _bytes_by_column(source: NDArray[Any], first: int, order: Order, out: Bytes)
 
 @late_kernel
 def _bytes_by_row(source: NDArray[Any], first: int, order: Order, out: Bytes) -> bool:
-    """False, and ``out`` is waste, if a number does not fit a byte.
+    """Return False, with ``out`` undefined, if a number does not fit in a byte.
 
-    Eight rows at a time become one word a column, written out so that the compiler vectorises it.
+    Eight rows at a time become one word per column, written without a loop so that the compiler
+    vectorizes it.
     """
     n_columns, n_rows = out.shape
     last, whole = first + n_columns, n_rows - n_rows % 8

@@ -1,4 +1,4 @@
-"""A table -> some of its rows and columns, or the same with columns of noise, without a copy of it."""
+"""A table -> some of its rows and columns, or the table with noise columns added, without copying it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.ragged import ragged
-from slfs.tables.table import ColumnSource, LabelBlock, NumberBlock, Rows, Table, dense_block
-
-Ints = NDArray[np.int64]
+from slfs.tables.table import (
+    Columns,
+    ColumnSource,
+    LabelBlock,
+    NumberBlock,
+    Order,
+    Rows,
+    Table,
+    dense_block,
+)
 
 
 class Part(ColumnSource):
-    """Some rows and columns of a table; the table itself is read when a block is asked for.
+    """Some rows and columns of a table, which is read when a block is asked for.
 
     Parameters
     ----------
@@ -20,41 +27,47 @@ class Part(ColumnSource):
     names : list of str
         Names of the columns of the part.
     rows : ndarray of int
-        Each at most once.
+        The rows of the part, without duplicates.
     columns : ndarray of int or None, default=None
-        None: all of them.
+        The columns of the part. None: all columns.
     """
 
-    def __init__(self, table: Table, names: list[str], rows: Rows, columns: Ints | None = None) -> None:
+    def __init__(
+        self, table: Table, names: list[str], rows: Rows, columns: Columns | None = None
+    ) -> None:
         self._table, self._rows, self._columns = table, rows, columns
         self.names, self.n_samples, self.n_features = names, len(rows), len(names)
         self.numbers, self.categorical = table.numbers, table.categorical
         if columns is not None:
             self.numbers, self.categorical = table.numbers[columns], table.categorical[columns]
 
-    def number_block(self, columns: Ints, order: Rows) -> NumberBlock:
-        """Columns as numbers, samples in the given order."""
-        return self._table.number_block(self._source(columns), self._rows[order])
+    def number_block(self, columns: Columns, order: Order) -> NumberBlock:
+        """Return columns as numbers."""
+        return self._table.number_block(self._source(columns), self._source_rows(order))
 
-    def label_block(self, column: int, order: Rows) -> LabelBlock:
-        """One column as Python values, samples in the given order."""
-        return self._table.label_block(int(self._source(np.array([column]))[0]), self._rows[order])
+    def label_block(self, column: int, order: Order) -> LabelBlock:
+        """Return one column as Python values."""
+        source = int(self._source(np.array([column]))[0])
+        return self._table.label_block(source, self._source_rows(order))
 
-    def take(self, columns: Ints) -> Part:
-        """Some columns of the part."""
+    def take(self, columns: Columns) -> Part:
+        """Return some columns of the part."""
         names = [self.names[column] for column in columns]
         return Part(self._table, names, self._rows, self._source(columns))
 
-    def _source(self, columns: Ints) -> Ints:
+    def _source(self, columns: Columns) -> Columns:
         return columns if self._columns is None else self._columns[columns]
+
+    def _source_rows(self, order: Order) -> Rows:
+        return self._rows if order is None else self._rows[order]
 
 
 class WithNoise(ColumnSource):
-    """A table with as many columns of noise: its own columns, their rows shuffled all in the same way.
+    """A table with as many noise columns: copies of its columns whose rows are shuffled in the same way.
 
-    A noise column has the values of a real one and depends on the other noise columns as real ones on
-    each other, but neither on the classes nor on any real column. It stands at a random place among the
-    others; the real ones keep their order, and so does the noise.
+    A noise column has the values of a real one and depends on the other noise columns as real columns
+    depend on each other, but is independent of the classes and of the real columns. Noise columns are
+    inserted at random positions; real columns keep their order, and so do noise columns.
 
     Parameters
     ----------
@@ -65,6 +78,8 @@ class WithNoise(ColumnSource):
     Attributes
     ----------
     is_noise : ndarray of bool of shape (n_features,)
+    source : ndarray of int of shape (n_features,)
+        The column of ``table`` that each column is a copy of.
     """
 
     def __init__(self, table: Table, names: list[str], random: np.random.Generator) -> None:
@@ -79,36 +94,39 @@ class WithNoise(ColumnSource):
         self.n_samples, self.n_features = table.n_samples, len(self.names)
         self.numbers, self.categorical = table.numbers[self.source], table.categorical[self.source]
 
-    def number_block(self, columns: Ints, order: Rows) -> NumberBlock:
-        """Columns as numbers, samples in the given order."""
+    def number_block(self, columns: Columns, order: Order) -> NumberBlock:
+        """Return columns as numbers."""
         noise, source = self.is_noise[columns], self.source[columns]
         if not noise.any():
             return self._table.number_block(source, order)
-        made = self._table.number_block(source[noise], self._shuffled[order])
+        shuffled = self._table.number_block(source[noise], self._shuffled_rows(order))
         if noise.all():
-            return made
+            return shuffled
         real = self._table.number_block(source[~noise], order)
-        return _interleaved(real, made, noise)
+        return _interleave(real, shuffled, noise)
 
-    def label_block(self, column: int, order: Rows) -> LabelBlock:
-        """One column as Python values, samples in the given order."""
-        rows = self._shuffled[order] if self.is_noise[column] else order
+    def label_block(self, column: int, order: Order) -> LabelBlock:
+        """Return one column as Python values."""
+        rows = self._shuffled_rows(order) if self.is_noise[column] else order
         return self._table.label_block(int(self.source[column]), rows)
 
-    def take(self, columns: Ints) -> Part:
-        """Some columns, noise among them."""
+    def take(self, columns: Columns) -> Part:
+        """Return some columns, with noise columns among them."""
         names = [self.names[column] for column in columns]
         return Part(self, names, np.arange(self.n_samples), columns)
 
+    def _shuffled_rows(self, order: Order) -> Rows:
+        return self._shuffled if order is None else self._shuffled[order]
 
-def _interleaved(first: NumberBlock, second: NumberBlock, from_second: NDArray[np.bool_]) -> NumberBlock:
-    """The columns of two blocks of one table in one block, each where the mask says."""
-    place = np.argsort(np.argsort(from_second, kind="stable"))  # in first, then second
+
+def _interleave(first: NumberBlock, second: NumberBlock, from_second: NDArray[np.bool_]) -> NumberBlock:
+    """Join the columns of two blocks of the same samples, in the order that the mask gives."""
+    position = np.argsort(np.argsort(from_second, kind="stable"))  # in first followed by second
     value = np.concatenate([first.value, second.value])
     if first.sample is None or second.sample is None:
-        return dense_block(value.reshape(len(place), first.n_samples)[place])
+        return dense_block(value.reshape(len(position), first.n_samples)[position])
     begins = np.concatenate([first.indptr[:-1], first.indptr[-1] + second.indptr[:-1]])
     lengths = np.concatenate([np.diff(first.indptr), np.diff(second.indptr)])
-    indptr, source = ragged(begins[place], lengths[place])
+    indptr, source = ragged(begins[position], lengths[position])
     sample = np.concatenate([first.sample, second.sample])[source]
     return NumberBlock(first.n_samples, indptr, value[source], sample)

@@ -1,4 +1,4 @@
-"""Class labels of any kind -> classes and codes, checked."""
+"""Class labels of any kind -> checked classes and class codes."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
-from slfs.tables.values import DATES, is_dask, masked_as_missing, missing_values, plain_values
+from slfs.tables.frames import plain_values
+from slfs.tables.values import DATES, is_dask, masked_as_missing, missing_values
 
 
 @dataclass(frozen=True)
 class Target:
-    """The classes, sorted, and the place of each sample's class among them."""
+    """The sorted classes, and for each sample the index of its class."""
 
     classes: NDArray[Any]
     codes: NDArray[np.int64]
     name: str
-    """What the class variable is called: the name of the series, or "class"."""
+    """Name of the class variable: that of the series, or "class"."""
 
 
 def read_target(y: Any) -> Target:
-    """Recognise class labels and check them: one class for each sample, at least two classes."""
+    """Read class labels and check them: one label per sample, at least two classes."""
     if is_dask(y):
         y = y.compute()
     if y is None:
@@ -33,9 +34,30 @@ def read_target(y: Any) -> Target:
             "requires y to be passed, but the target y is None. Give one class label for each row."
         )
     name = getattr(y, "name", None)
+    labels = _as_array(y)
+    with np.errstate(invalid="ignore"):  # scikit-learn casts labels that no integer can hold
+        kind = type_of_target(labels, input_name="y")
+    if kind not in ("binary", "multiclass"):
+        raise ValueError(
+            f"Unknown label type: {kind}. slfs selects for classification: bin y into classes first, "
+            "for example with pandas.qcut(y, 3, labels=False)."
+        )
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) == 0:
+        raise ValueError("y has no labels. Give one class label for each row.")
+    if len(classes) < 2:
+        raise ValueError(
+            f"y contains only one class ({classes.tolist()[0]!r}): no feature can be relevant to it. "
+            "Give rows of at least two classes."
+        )
+    return Target(classes, codes.astype(np.int64), name if isinstance(name, str) and name else "class")
+
+
+def _as_array(y: Any) -> NDArray[Any]:
+    """Turn labels into an array of one dimension and one type, without missing or infinite values."""
     if nw.dependencies.is_into_series(y):
         y = plain_values(nw.from_native(y, series_only=True))
-    labels = column_or_1d(np.asarray(masked_as_missing(y)), warn=True)
+    labels: NDArray[Any] = column_or_1d(np.asarray(masked_as_missing(y)), warn=True)
     if labels.dtype.kind == "T":
         labels = labels.astype(object)
     if labels.dtype.kind in "mM":
@@ -49,35 +71,20 @@ def read_target(y: Any) -> Target:
             "Input y contains infinity or a value too large for dtype('float64'). "
             "Give class labels: integers, strings or booleans."
         )
-    with np.errstate(invalid="ignore"):  # it casts labels that no integer can hold
-        kind = type_of_target(labels, input_name="y")
-    if kind not in ("binary", "multiclass"):
-        raise ValueError(
-            f"Unknown label type: {kind}. slfs selects for classification: bin y into classes first, "
-            "for example with pandas.qcut(y, 3, labels=False)."
-        )
-    classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) == 0:
-        raise ValueError("y has no labels. Give one class label for each row.")
-    if len(classes) < 2:
-        raise ValueError(
-            f"y contains one class only ({classes.tolist()[0]!r}): nothing can be relevant to it. "
-            "Give rows of at least two classes."
-        )
-    return Target(classes, codes.astype(np.int64), name if isinstance(name, str) and name else "class")
+    return labels
 
 
 def _refuse_missing(labels: NDArray[Any]) -> None:
     missing = missing_values(labels.tolist())
     if missing.any():
         raise ValueError(
-            f"Input y contains NaN: {missing.sum()} missing label(s), the first at row "
+            f"Input y contains NaN: {missing.sum()} missing label(s), the first in row "
             f"{int(missing.argmax())}. Drop these rows, or give them a class of their own."
         )
 
 
 def _of_one_type(labels: list[Any]) -> NDArray[Any]:
-    """Python labels as an array of their own type; strings stay objects."""
+    """Turn Python labels into an array of their type; strings stay objects."""
     kinds = set(map(type, labels))
     if all(issubclass(kind, str) for kind in kinds):
         return np.array(labels, dtype=object)
@@ -86,8 +93,8 @@ def _of_one_type(labels: list[Any]) -> NDArray[Any]:
     if all(issubclass(kind, int | float | np.number) and kind is not bool for kind in kinds):
         return np.array(labels)
     names = sorted(kind.__name__ for kind in kinds)
-    what = "mixes labels of the types" if len(names) > 1 else "has labels of the type"
+    found = "mixes labels of the types" if len(names) > 1 else "has labels of the type"
     raise ValueError(
-        f"Unknown label type: y {what} {', '.join(names)}. Give labels of one type, integers, strings "
-        "or booleans, for example list(map(str, y))."
+        f"Unknown label type: y {found} {', '.join(names)}. Give labels of one type (integers, strings "
+        "or booleans), for example list(map(str, y))."
     )

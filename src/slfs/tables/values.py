@@ -1,4 +1,4 @@
-"""Python values of a column -> are they numbers, which are missing, what numbers are they?"""
+"""Python values of a column -> whether they are numbers, which are missing, and the numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from decimal import Decimal
 from numbers import Real
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,14 +20,14 @@ _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.ti
 
 
 def missing_values(values: list[Any]) -> NDArray[np.bool_]:
-    """Tell which values stand for a missing one: None, NaN, pandas' NA and NaT."""
+    """Tell which values are missing: None, NaN, and NA and NaT of pandas."""
     return np.fromiter((_is_missing(value) for value in values), bool, len(values))
 
 
 def are_numbers(values: list[Any], name: object) -> bool:
-    """Tell whether these values are a column of numbers, missing ones aside; refuse dates.
+    """Tell whether all values that are not missing are numbers; raise an error for dates.
 
-    Booleans are no numbers here: they are categories.
+    Booleans do not count as numbers here: they are categories.
     """
     kinds = {kind for kind in set(map(type, values)) if kind.__name__ not in _NA_TYPES}
     if any(issubclass(kind, _TIMES) for kind in kinds):
@@ -38,8 +37,25 @@ def are_numbers(values: list[Any], name: object) -> bool:
 
 
 def to_numbers(values: list[Any]) -> NDArray[np.float64]:
-    """Read each value as a number; NaN for what is none."""
+    """Convert each value to a number, or to NaN if it is not one."""
     return np.fromiter((_number(value) for value in values), np.float64, len(values))
+
+
+def masked_as_missing(values: Any) -> Any:
+    """Replace the masked values of a masked array by NaN or None; return anything else unchanged."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    mask, found = np.ma.getmaskarray(values), values.data
+    if found.dtype.kind in "biufOSUT" and mask.any():
+        numbers = found.dtype.kind in "iuf"
+        found = found.astype(np.result_type(found, np.float16) if numbers else object)
+        found[mask] = np.nan if numbers else None
+    return found
+
+
+def is_dask(X: Any) -> bool:
+    """Tell whether X is a Dask collection, without importing Dask."""
+    return type(X).__module__.startswith("dask.")
 
 
 def _number(value: Any) -> float:
@@ -57,30 +73,3 @@ def _is_missing(value: Any) -> bool:
     if isinstance(value, float | np.floating | Decimal):
         return bool(value != value)
     return type(value).__name__ in _NA_TYPES
-
-
-def masked_as_missing(values: Any) -> Any:
-    """A masked array of NumPy's as one that has NaN, or None, where the mask is; anything else as is."""
-    if not isinstance(values, np.ma.MaskedArray):
-        return values
-    mask, found = np.ma.getmaskarray(values), values.data
-    if found.dtype.kind in "biufOSUT" and mask.any():
-        numbers = found.dtype.kind in "iuf"
-        found = found.astype(np.result_type(found, np.float16) if numbers else object)
-        found[mask] = np.nan if numbers else None
-    return found
-
-
-def plain_values(series: nw.Series[Any]) -> NDArray[Any]:
-    """A column of a dataframe as an array."""
-    if series.dtype in (nw.Int128, nw.UInt128):
-        return np.array(series.to_list(), dtype=object)  # NumPy has no such numbers
-    if series.implementation.is_pyarrow() and series.dtype == nw.Categorical:
-        series = series.cast(nw.String)  # PyArrow's own conversion of dictionaries drops nulls
-    values: NDArray[Any] = series.to_numpy()
-    return values
-
-
-def is_dask(X: Any) -> bool:
-    """Tell a collection of Dask's without importing Dask."""
-    return type(X).__module__.startswith("dask.")

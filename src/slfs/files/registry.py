@@ -1,0 +1,145 @@
+"""The formats of files: a name or a suffix -> the functions that read and write the format."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from slfs.files.columns import FileColumns
+
+BUILT_IN = ("csv", "parquet", "arrow", "npy", "npz", "svmlight", "arff")
+"""Modules of this package that register formats."""
+
+ENTRY_POINTS = "slfs.formats"
+"""The group of entry points by which installed packages add formats."""
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What a user says about a text file; other formats need none of it."""
+
+    missing: Sequence[str] = ()
+    """Further strings that mean a missing value."""
+    text: Sequence[str] = ()
+    """Columns to read as text even if they look like numbers."""
+
+
+Read = Callable[[io.BytesIO, ReadOptions], tuple[Any, Any]]
+Open = Callable[[Path], "FileColumns"]
+Write = Callable[[Any, Path], object]
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format; see `register_format` for its fields."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: Read
+    open_columns: Open | None = None
+    write: Write | None = None
+    requirement: str = ""
+
+    def missing_library(self, error: ImportError) -> ImportError:
+        """Make the error to raise if the library behind the format is not installed."""
+        return ImportError(f"{self.name} files need {error.name}: pip install '{self.requirement}'")
+
+
+_formats: dict[str, Format] = {}
+
+
+def register_format(
+    name: str,
+    suffixes: Sequence[str],
+    read: Read,
+    *,
+    open_columns: Open | None = None,
+    write: Write | None = None,
+    requirement: str = "",
+) -> None:
+    """Add a file format, or replace the one of the same name.
+
+    Parameters
+    ----------
+    name : str
+        Name of the format, as given to ``--format``.
+    suffixes : sequence of str
+        File name suffixes without the dot.
+    read : callable
+        Takes the content of a file as a binary stream and `ReadOptions`. Returns the table, a pandas
+        DataFrame or a SciPy sparse array, and the class labels, or None if the format has none of its
+        own.
+    open_columns : callable, optional
+        Takes a path and returns a `FileColumns`, whose columns are read when they are needed. Used
+        instead of ``read`` for files that are not compressed.
+    write : callable, optional
+        Takes a pandas DataFrame and a path.
+    requirement : str, optional
+        What pip must install if a library is missing, such as ``"slfs[parquet]"``.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> import pandas as pd
+    >>> from slfs.files import read_file, register_format
+    >>> def read_json(content, options):
+    ...     return pd.DataFrame(json.load(content)), None
+    >>> register_format("json", ["json"], read_json)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "table.json")
+    ...     _ = path.write_text('{"a": [1, 2], "b": [3, 4]}')
+    ...     read_file(str(path), target="b").names
+    ['a']
+    """
+    lower = tuple(suffix.lower().removeprefix(".") for suffix in suffixes)
+    _formats[name] = Format(name, lower, read, open_columns, write, requirement)
+
+
+def formats() -> dict[str, Format]:
+    """Return all formats by name."""
+    _register_built_in()
+    return _formats
+
+
+def format_of_name(name: str) -> Format:
+    """Find a format by its name."""
+    if name not in formats():
+        _register_entry_points()
+    if name not in _formats:
+        raise ValueError(f"Unknown file format {name!r}. The formats are {', '.join(sorted(_formats))}.")
+    return _formats[name]
+
+
+def format_of_suffix(path: Path) -> Format | None:
+    """Find the format of a file by its suffix; the format that was registered last takes precedence."""
+    _register_built_in()
+    found = _with_suffix(path.suffix)
+    if found is None:
+        _register_entry_points()
+        found = _with_suffix(path.suffix)
+    return found
+
+
+def _with_suffix(suffix: str) -> Format | None:
+    wanted = suffix[1:].lower()
+    return next((one for one in reversed(_formats.values()) if wanted in one.suffixes), None)
+
+
+@functools.cache
+def _register_built_in() -> None:
+    for module in BUILT_IN:
+        importlib.import_module(f"slfs.files.{module}")
+
+
+@functools.cache
+def _register_entry_points() -> None:
+    """Import the modules of installed packages; looking for them takes time, so only when needed."""
+    for entry in metadata.entry_points(group=ENTRY_POINTS):
+        entry.load()

@@ -1,0 +1,101 @@
+"""NumPy arrays and lists of rows -> tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from slfs.tables.table import (
+    Columns,
+    LabelBlock,
+    NumberBlock,
+    Order,
+    dense_block,
+    make_label_block,
+    reorder,
+)
+from slfs.tables.values import DATES, are_numbers, masked_as_missing, to_numbers
+
+
+def read_array(X: Any) -> ArrayTable | ObjectTable:
+    """Read an array of two dimensions, or what NumPy makes one of."""
+    array = check_any_array(keep_types(masked_as_missing(X)))
+    if array.dtype.kind in "mM":
+        raise ValueError(f"X has dtype {array.dtype}: {DATES}")
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: give the real and imaginary parts as columns.")
+    return ArrayTable(array) if array.dtype.kind in "biuf" else ObjectTable(array)
+
+
+def check_any_array(X: Any) -> Any:
+    """Let scikit-learn check an array or a sparse matrix of any dtype, missing values and size."""
+    return check_array(
+        X,
+        accept_sparse=("csc", "csr"),
+        accept_large_sparse=True,
+        dtype=None,
+        ensure_all_finite=False,
+        ensure_min_samples=0,
+        ensure_min_features=0,
+    )
+
+
+def keep_types(X: Any) -> Any:
+    """Make an array of a list of rows; with text in it one of objects, so that numbers stay numbers."""
+    if not isinstance(X, list | tuple):
+        return X
+    text = any(isinstance(cell, str) for row in X if isinstance(row, list | tuple) for cell in row)
+    return np.asarray(X, dtype=object if text else None)
+
+
+def indexable(X: Any) -> Any:
+    """Convert a table to a form that `safe_indexing` can take rows and columns of, if it is not yet."""
+    if hasattr(X, "tocsr"):  # coordinate and diagonal formats cannot be indexed
+        return X.tocsr()
+    return keep_types(nw.to_native(X, pass_through=True))
+
+
+class ArrayTable:
+    """A NumPy array of numbers or booleans, in any memory order, memory-mapped or not."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self._array = array
+        self.n_samples, self.n_features = array.shape
+        self.numbers = np.ones(self.n_features, bool)
+        self.categorical = np.full(self.n_features, array.dtype.kind == "b")
+
+    def number_block(self, columns: Columns, order: Order) -> NumberBlock:
+        if order is None:
+            return dense_block(np.array(self._array[:, columns].T, dtype=np.float64, order="C"))
+        from slfs.tables.gather import gather  # imports numba, which prediction does without
+
+        return dense_block(gather(self._array, columns, order))
+
+    def label_block(self, column: int, order: Order) -> LabelBlock:
+        return make_label_block(reorder(self._array[:, column], order).tolist(), column)
+
+
+class ObjectTable:
+    """A NumPy array of strings or Python objects: each column holds numbers or labels."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self._array = array
+        self.n_samples, self.n_features = array.shape
+        self.numbers = np.array(
+            [are_numbers(array[:, j].tolist(), j) for j in range(self.n_features)], dtype=bool
+        )
+        self.categorical = ~self.numbers
+
+    def number_block(self, columns: Columns, order: Order) -> NumberBlock:
+        n_samples = self.n_samples if order is None else len(order)
+        values = np.empty((len(columns), n_samples))
+        for index, column in enumerate(columns):
+            values[index] = to_numbers(reorder(self._array[:, column], order).tolist())
+        return dense_block(values)
+
+    def label_block(self, column: int, order: Order) -> LabelBlock:
+        return make_label_block(reorder(self._array[:, column], order).tolist(), column)

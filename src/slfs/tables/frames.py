@@ -1,0 +1,120 @@
+"""Dataframes of pandas, polars, PyArrow and whatever else narwhals reads eagerly -> tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.tables.arrays import ArrayTable, read_array
+from slfs.tables.table import (
+    Columns,
+    LabelBlock,
+    NumberBlock,
+    Order,
+    Table,
+    dense_block,
+    make_label_block,
+    reorder,
+)
+from slfs.tables.values import DATES, are_numbers, to_numbers
+
+
+def read_frame(X: Any) -> Table:
+    """Read a dataframe; what is not a dataframe is read as an array."""
+    if not nw.dependencies.is_into_dataframe(X):
+        if isinstance(X, nw.LazyFrame) or type(X).__name__ == "LazyFrame":
+            raise TypeError("X is a lazy frame, which has no values yet. Give X.collect() instead.")
+        return read_array(X)
+    names = Counter(getattr(X, "column_names", getattr(X, "columns", ())))
+    if len(names) < sum(names.values()):
+        duplicates = [name for name, count in names.items() if count > 1]
+        raise ValueError(
+            f"X has duplicate column names: {duplicates[:5]}. Rename or drop the copies, so that each "
+            "selected feature is one column."
+        )
+    frame = nw.from_native(X, eager_only=True)
+    if frame.implementation.is_pandas() and len(set(X.dtypes)) == 1:
+        dtype = X.dtypes.iloc[0]
+        if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+            return ArrayTable(X.to_numpy())
+    return FrameTable(frame)
+
+
+class FrameTable:
+    """A dataframe, read column by column."""
+
+    def __init__(self, frame: nw.DataFrame[Any]) -> None:
+        self._columns = list(frame.iter_columns())
+        self.n_samples, self.n_features = frame.shape
+        kinds = [_kind(series) for series in self._columns]
+        self.numbers = np.array([kind != "label" for kind in kinds])
+        self.categorical = np.array([kind != "number" for kind in kinds])
+
+    def number_block(self, columns: Columns, order: Order) -> NumberBlock:
+        values = np.empty((len(columns), self.n_samples if order is None else len(order)))
+        for index, column in enumerate(columns):
+            values[index] = reorder(_series_numbers(self._columns[column]), order)
+        return dense_block(values)
+
+    def label_block(self, column: int, order: Order) -> LabelBlock:
+        series = self._columns[column]
+        block = make_label_block(reorder(plain_values(series), order).tolist(), series.name)
+        null = reorder(series.is_null().to_numpy(), order)
+        return LabelBlock(block.values, block.missing | null, series.name)
+
+
+def plain_values(series: nw.Series[Any]) -> NDArray[Any]:
+    """Return a column of a dataframe as an array."""
+    if series.dtype in (nw.Int128, nw.UInt128):
+        return np.array(series.to_list(), dtype=object)  # NumPy has no such type
+    if series.implementation.is_pyarrow() and series.dtype == nw.Categorical:
+        series = series.cast(nw.String)  # PyArrow's own conversion of dictionaries drops nulls
+    values: NDArray[Any] = series.to_numpy()
+    return values
+
+
+def _kind(series: nw.Series[Any]) -> str:
+    """Classify a column as "number", "boolean" or "label"; raise an error for any other type."""
+    if _holds_objects(series):
+        return "number" if are_numbers(plain_values(series).tolist(), series.name) else "label"
+    dtype = series.dtype
+    if dtype.is_temporal():
+        raise ValueError(f"The column {series.name!r} of X has type {dtype}: {DATES}")
+    held = _value_type(series)
+    if held.is_nested() or held == nw.Binary or (held == nw.Unknown and not series.is_null().all()):
+        raise ValueError(
+            f"The column {series.name!r} of X has type {dtype}, which slfs cannot use. "
+            "Expand it into plain columns, turn it into numbers, or drop it."
+        )
+    if dtype.is_numeric() or dtype == nw.Unknown:
+        return "number"
+    return "boolean" if dtype == nw.Boolean else "label"
+
+
+def _value_type(series: nw.Series[Any]) -> Any:
+    """Return the type of the values; narwhals calls every PyArrow dictionary a column of text."""
+    if series.dtype != nw.Categorical or not series.implementation.is_pyarrow():
+        return series.dtype
+    import pyarrow
+
+    empty = pyarrow.chunked_array([], series.to_native().type.value_type)
+    return nw.from_native(empty, series_only=True).dtype
+
+
+def _holds_objects(series: nw.Series[Any]) -> bool:
+    """Tell whether a column holds Python objects, which narwhals may call text by the first values."""
+    native = getattr(series.to_native(), "dtype", None)
+    return (isinstance(native, np.dtype) and native.kind == "O") or series.dtype == nw.Object
+
+
+def _series_numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
+    if series.dtype == nw.Boolean and not _holds_objects(series):
+        series = series.cast(nw.Int8)
+    values = plain_values(series)
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
+    return to_numbers(values.tolist())

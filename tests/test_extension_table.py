@@ -1,0 +1,78 @@
+"""A kind of table from outside the package: one class and one call, and estimators accept it."""
+
+import sys
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+from slfs import BNSLFS, SLFS
+from slfs.tables import ColumnSource, read_table, register_table
+
+
+class Study:
+    """What a made-up library calls a table: measurements by name, one list each."""
+
+    def __init__(self, measurements):
+        self.measurements = measurements
+
+
+class StudyColumns(ColumnSource):
+    """A study as slfs sees it."""
+
+    def __init__(self, study):
+        self.columns = study.measurements
+        self.names = list(self.columns)
+        self.n_samples, self.n_features = len(self.columns[self.names[0]]), len(self.names)
+        self.categorical = np.array([isinstance(column[0], str) for column in self.columns.values()])
+        self.numbers = ~self.categorical
+
+    def take(self, columns):
+        return pd.DataFrame({self.names[column]: self.columns[self.names[column]] for column in columns})
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X["color"] = np.where(np.arange(150) % 7 == 0, "white", np.array(["blue", "red", "violet"])[y])
+    return X, y
+
+
+@pytest.fixture(scope="module", autouse=True)
+def registered():
+    register_table(Study, StudyColumns)
+
+
+def test_fit_transform_and_predict(iris):
+    frame, y = iris
+    X = Study({name: frame[name].tolist() for name in frame})
+    outside, inside = SLFS().fit(X, y), SLFS().fit(frame, y)
+    np.testing.assert_array_equal(outside.features_["relevance"], inside.features_["relevance"])
+    assert outside.get_feature_names_out().tolist() == inside.get_feature_names_out().tolist()
+    assert outside.transform(X).equals(frame.loc[:, inside.support_])
+    predicted = BNSLFS().fit(X, y).predict(X)
+    np.testing.assert_array_equal(predicted, BNSLFS().fit(frame, y).predict(frame))
+    with pytest.raises(ValueError, match="color"):
+        outside.transform(Study({name: frame[name].tolist() for name in frame if name != "color"}))
+
+
+def test_subclasses_and_single_rows(iris):
+    frame, y = iris
+    kind = type("LongStudy", (Study,), {})
+    X, row = (kind({name: part[name].tolist() for name in frame}) for part in (frame, frame[:1]))
+    assert len(BNSLFS().fit(X, y).predict(row)) == 1
+    with pytest.raises(ValueError, match=r"1 sample\(s\) .* minimum of 2"):
+        SLFS().fit(row, y[:1])
+
+
+def test_a_module_name_stands_for_its_types():
+    module = types.ModuleType("made_up_library.studies")
+    exec("class Trial:\n    values = {'a': [1.0, 2.0, 3.0]}", vars(module))
+    register_table("made_up_library", lambda trial: StudyColumns(Study(trial.values)))
+    assert "made_up_library" not in sys.modules
+    table = read_table(module.Trial())
+    assert table.names == ["a"]
+    block = table.number_block(np.array([0]), np.array([2, 0]))
+    assert block.dense().tolist() == [[3.0, 1.0]]
