@@ -22,7 +22,7 @@ from slfs._core.resources import Resources
 from slfs.coding import by_rows
 from slfs.counting.planes import SampleLayout
 from slfs.counting.store import PlaneStore
-from slfs.files.columns import ParquetColumns
+from slfs.files import ParquetColumns
 from slfs.screening.judging import drop_one_level
 from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import BlockLimits, block_limits, make_plan
@@ -305,7 +305,9 @@ def test_invalid_sizes_are_rejected(size):
 
 
 def test_a_limit_that_is_too_small_is_rejected_at_once():
-    with pytest.raises(MemoryError, match=r"memory_limit=1 MiB is too small.*Give at least"):
+    with pytest.raises(
+        MemoryError, match=r"memory_limit=1 MiB is too small.*Set memory_limit to at least"
+    ):
         SLFS(memory_limit="1MiB").fit(np.eye(6), [0, 1] * 3)
 
 

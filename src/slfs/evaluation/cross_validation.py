@@ -22,6 +22,7 @@ from slfs._core.progress import progress_callback, steps
 from slfs._core.warn import quiet
 from slfs.tables.arrays import indexable
 from slfs.tables.parts import Part
+from slfs.tables.registry import is_in_memory, read_table
 from slfs.tables.table import ColumnSource
 from slfs.tables.target import Target
 
@@ -159,7 +160,10 @@ def _score_quietly(score: Callable[[Fold], Result], fold: Fold) -> Result:
 
 
 def _take_rows(X: Any, rows: Ints) -> Any:
-    return Part(X, X.names, rows) if isinstance(X, ColumnSource) else safe_indexing(indexable(X), rows)
+    table = X if is_in_memory(X) else read_table(X)
+    if isinstance(table, ColumnSource):
+        return Part(table, table.names, rows)
+    return safe_indexing(indexable(X), rows)
 
 
 def _take_columns(X: Any, columns: Ints | None) -> Any:

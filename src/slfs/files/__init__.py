@@ -12,8 +12,9 @@ a module that does so as an entry point in the group ``slfs.formats``; the comma
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from slfs._core.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from slfs.files.npy import NpyColumns
@@ -21,19 +22,15 @@ if TYPE_CHECKING:
     from slfs.files.reading import DataFile, read_file
     from slfs.files.registry import register_format
 
-_HOME = {
-    "DataFile": "slfs.files.reading",
-    "NpyColumns": "slfs.files.npy",
-    "ParquetColumns": "slfs.files.parquet",
-    "read_file": "slfs.files.reading",
-    "register_format": "slfs.files.registry",
-}
-"""The module of each public name, imported on first use."""
-
 __all__ = ["DataFile", "NpyColumns", "ParquetColumns", "read_file", "register_format"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'slfs.files' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOME[name]), name)
+__getattr__, __dir__ = lazy_attributes(
+    __name__,
+    {
+        "DataFile": "slfs.files.reading",
+        "NpyColumns": "slfs.files.npy",
+        "ParquetColumns": "slfs.files.parquet",
+        "read_file": "slfs.files.reading",
+        "register_format": "slfs.files.registry",
+    },
+)

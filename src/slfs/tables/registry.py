@@ -104,7 +104,7 @@ def _keys(kind: type) -> Iterator[type | str]:
             module = module.rpartition(".")[0]
 
 
-def _as_it_is(X: ColumnSource) -> Table:
+def _as_it_is(X: Table) -> Table:
     return X
 
 
@@ -116,7 +116,7 @@ def _refuse_path(X: str | PurePath) -> NoReturn:
 
 
 READERS: dict[type | str, Reader | str] = {
-    ColumnSource: _as_it_is,
+    "slfs.tables": _as_it_is,  # what is a table already, such as a ColumnSource
     np.ndarray: _ARRAY,
     list: _ARRAY,
     tuple: _ARRAY,

@@ -29,10 +29,9 @@ from slfs.screening.pipeline import screen_table
 from slfs.screening.reasons import Decision, Reason
 from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors.base import BaseSelector
-from slfs.tables.registry import read_table
+from slfs.tables.registry import is_in_memory, read_table
 from slfs.tables.table import ColumnSource, Table, resolve_categorical
 from slfs.tables.target import read_target
-from slfs.tables.values import is_dask
 
 
 @dataclass
@@ -153,7 +152,8 @@ class StreamSelector(BaseSelector):
         with Resources(self.n_jobs, self.memory_limit) as resources:
             arrived, names = None, _Names()
             with counting(len(blocks) if isinstance(blocks, Sized) else None) as step:
-                for block in blocks:
+                for X in blocks:
+                    block = X if is_in_memory(X) else read_table(X)
                     names.add(_names_of(block))
                     arrived = self._take_in(block, layout, arrived, resources)
                     step()
@@ -188,6 +188,7 @@ class StreamSelector(BaseSelector):
             )
         names, known = _Names(), getattr(self, "feature_names_in_", None)
         names.add(None if known is None else known.tolist())
+        block = block if is_in_memory(block) else read_table(block)
         names.add(_names_of(block))
         known_state = self.__dict__.copy()
         try:
@@ -320,12 +321,9 @@ def _names_of(block: Any) -> list[str] | None:
     """Return the column names of a table, if it has names and all are strings."""
     if isinstance(block, ColumnSource):
         return block.names
-    if is_dask(block):
-        names = getattr(block, "columns", [None])
-    elif nw.dependencies.is_into_dataframe(block):
-        names = nw.from_native(block, eager_only=True).columns
-    else:
+    if not nw.dependencies.is_into_dataframe(block):
         return None
+    names = nw.from_native(block, eager_only=True).columns
     return list(names) if all(isinstance(name, str) for name in names) else None
 
 
