@@ -17,6 +17,7 @@ from slfs import MRMR, OSFS, SLFS, AlphaInvesting, Chi2, NaiveBayes
 from slfs.files import ParquetColumns
 from slfs.files.limits import max_bytes
 from slfs.files.reading import read_file
+from slfs.saving import ModelFileError, load
 from tests.long import files
 from tests.long.fuzz import WAYS, run_way
 
@@ -37,6 +38,22 @@ def test_the_corpus_can_be_read():
     assert len(read) >= 9
     for path in read:
         assert read_file(str(path)).X.shape[0] == 30, path.name
+
+
+def test_the_stored_models_can_be_loaded():
+    """If this fails after a change of the format, run `python -m tests.long.models`."""
+    stored = {path.stem: path for path in files.stored() if path.suffix == ".slfs"}
+    with pytest.raises(ModelFileError, match="a table has no probabilities"):
+        load(stored.pop("forged-probability"))
+    found = {name: type(load(path)).__name__ for name, path in stored.items()}
+    assert found == {
+        "chi2": "Chi2",
+        "classifier": "BNSLFS",
+        "discretizer": "MDLPDiscretizer",
+        "levels": "NaiveBayes",
+        "selector": "SLFS",
+        "tan": "TAN",
+    }
 
 
 @pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array])

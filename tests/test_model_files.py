@@ -156,8 +156,10 @@ def test_too_large(file):
 
 
 def test_other_versions_and_formats(file):
-    with pytest.raises(ModelFileError, match=r"format version 2, written by slfs '9\.0'.*Upgrade slfs"):
-        load_bytes(with_content(file, lambda content: content.update(version=2, slfs="9.0")))
+    for version in (1, 3, "2", None):
+        message = rf"format version {version!r}, written by slfs '9\.0'.*reads version 2\. Upgrade slfs"
+        with pytest.raises(ModelFileError, match=message):
+            load_bytes(with_content(file, lambda c, v=version: c.update(version=v, slfs="9.0")))
     with pytest.raises(ModelFileError, match="does not say format='slfs model'"):
         load_bytes(with_content(file, lambda content: content.update(format="other")))
     for text in (b"", b"{", b"[]", b"\xff", b'{"format": NaN}', b"[" * 100_000):
@@ -183,16 +185,23 @@ def parts_of(content, name):
     return [entry for entry in content["objects"] if entry["class"] == name]
 
 
+def coding_of(content):
+    """The fields of the first coding, and those of its columns."""
+    fields = parts_of(content, "Coding")[0]["fields"]
+    return fields, dict(fields["columns"]["records"])
+
+
+def swap_levels(content):
+    """Write the levels of missing values where the numbers of levels belong."""
+    fields, columns = coding_of(content)
+    fields["columns"]["records"] = [*(columns | {"n_levels": columns["missing"]}).items()]
+
+
 MADE_UP = {
-    "offsets": lambda c: parts_of(c, "Coding")[0]["fields"].update(
-        offset=parts_of(c, "Coding")[0]["fields"]["n_levels"]
-    ),
-    "thresholds": lambda c: parts_of(c, "Coding")[0]["fields"].update(
-        thresholds=parts_of(c, "Coding")[0]["fields"]["low"]
-    ),
-    "levels": lambda c: parts_of(c, "Coding")[0]["fields"].update(
-        n_levels=parts_of(c, "Coding")[0]["fields"]["missing"]
-    ),
+    "offsets": lambda c: coding_of(c)[0].update(offset=coding_of(c)[1]["n_distinct"]),
+    "thresholds": lambda c: coding_of(c)[0].update(thresholds=coding_of(c)[1]["low"]),
+    "levels": swap_levels,
+    "fields": lambda c: coding_of(c)[0]["columns"]["records"].pop(),
     "categories": lambda c: parts_of(c, "Coding")[0]["fields"].update(
         categories={"dict": [[0, {"dict": [["a", 999]]}]]}
     ),
@@ -249,7 +258,7 @@ def test_p_values_must_be_probabilities(p_value, tmp_path):
     X, y = load_iris(return_X_y=True)
     selector = SLFS().fit(X, y)
     selector.features_["p_value"][2] = p_value
-    with pytest.raises(ValueError, match="p-values that are no probabilities"):
+    with pytest.raises(ValueError, match="p-values are not probabilities"):
         save(selector, tmp_path / "forged.slfs")  # what is loaded goes through the same checks
 
 
