@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 import subprocess
 import sys
 import warnings
@@ -315,9 +314,8 @@ def test_a_column_by_place_unless_it_has_that_name():
 
 @pytest.mark.parametrize(
     "command",
-    ["", "select", "explain", "fit", "predict", "compare", "discretize", "demo", "datasets",
-    ],
-)  # fmt: skip
+    ["", "select", "explain", "fit", "predict", "compare", "discretize", "demo", "datasets"],
+)
 def test_every_help_has_an_example_and_fits_a_screen(command, slfs, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERM", "dumb")
@@ -400,31 +398,6 @@ def test_compare_prints_json(here, slfs):
     assert code == 0
     rows = json.loads(out)
     assert [row["accuracy"] for row in rows] == pd.read_csv(here / "rows.csv")["accuracy"].tolist()
-
-
-def test_reproduce_quick(here, slfs, paper_data):
-    paper_data("voting")
-    code, out, error = slfs("reproduce", "all", "--quick", "--rows", "rows", "-j", str(os.cpu_count()))
-    assert (code, error) == (0, "")
-    page = (here / "rows" / "quick" / "results.md").read_text("utf-8")
-    for heading in (
-        "Summary",
-        "The paper's claims",
-        "At most the size of SLFS",
-        "Table 1",
-        "Table 2",
-        "Table 3",
-    ):
-        assert heading in page
-    assert "results.md" in out
-    for name in ("accuracy", "critical-difference", "network-voting", "network-breastcancer"):
-        assert f"results/{name}.png" in page
-        assert (here / "rows" / "quick" / "results" / f"{name}.png").exists()
-    first = (here / "rows" / "quick" / "rows.parquet").read_bytes()
-    assert slfs("reproduce", "table3", "--quick", "--rows", "rows")[0] == 0
-    assert slfs("reproduce", "table1", "--quick", "--rows", "rows")[0] == 0
-    assert slfs("reproduce", "table2")[0] == 0
-    assert (here / "rows" / "quick" / "rows.parquet").read_bytes() == first, "nothing is done again"
 
 
 def predictors(n=60):
