@@ -3,10 +3,10 @@ PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs reproduce bench fuzz kills soak coverage mutants audit clean
+.PHONY: help demo test lint docs reproduce verify bench bench-against fuzz kills soak coverage mutants audit clean
 
 help: ## Show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 demo: .venv/all.stamp ## Install, select features of a dataset, classify, write demo-report.html
 	$(BIN)/slfs demo demo-report.html
@@ -23,11 +23,17 @@ lint: .venv/lint.stamp ## Check format, style, types and the direction of import
 docs: .venv/docs.stamp ## Build the documentation in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 
-reproduce: .venv/all.stamp ## Redo the paper: docs/results.md from experiments/results/; ARGS="table3" picks a part
+reproduce: .venv/all.stamp ## Write docs/results.md from experiments/results/; ARGS="table3" selects a part
 	$(BIN)/python -m experiments $(or $(ARGS),all)
 
-bench: .venv/test.stamp .venv-orange/stamp .venv-peers/stamp ## Measure speed and memory beside peers; ARGS="mdlp pack" picks cases
+verify: .venv/all.stamp ## Check that the code still selects what the stored rows contain (needs SLFS_DATA)
+	$(BIN)/python -m experiments check
+
+bench: .venv/test.stamp .venv-orange/stamp .venv-peers/stamp ## Compare speed with other packages; ARGS="mdlp pack" selects cases
 	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-against: .venv/test.stamp ## Compare speed with another checkout; ARGS="/path/to/checkout [CASE ...]"
+	$(BIN)/python -m benchmarks.against $(ARGS)
 
 fuzz: .venv/test.stamp ## Throw tables and files at every way in; ARGS="--minutes 60 --seed 1"
 	$(BIN)/python -m tests.long.fuzz $(ARGS)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -15,14 +17,16 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.markdown import Markdown
+from rich.progress import Progress
 
 from experiments.check import check, report
 from experiments.config import read_config
 from experiments.reproduce import Reproduction
-from slfs.cli.options import Jobs
-from slfs.cli.output import progress
+from slfs._core.progress import Listener
 
 HERE = Path(__file__).parent
+
+_errors = Console(stderr=True)
 
 
 class Part(StrEnum):
@@ -39,14 +43,14 @@ class Part(StrEnum):
 
 
 def reproduce(
-    part: Annotated[Part, typer.Argument(help="Part of the paper.")],
+    part: Annotated[Part, typer.Argument(help="Part of the paper, or check.")],
     rows: Annotated[Path, typer.Option(help="Folder of stored rows.")] = HERE / "results",
     docs: Annotated[Path, typer.Option(help="Folder for results.md and pictures.")] = (
         HERE.parent / "docs"
     ),
     config: Annotated[Path | None, typer.Option(help="Another configuration (TOML).")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small test run in ROWS/quick.")] = False,
-    n_jobs: Jobs = -1,
+    n_jobs: Annotated[int, typer.Option("--n-jobs", "-j", help="Processes; -1: one per core.")] = -1,
 ) -> None:
     """Reproduce a table or figure of the paper from stored rows; missing rows are computed.
 
@@ -64,7 +68,7 @@ def reproduce(
     try:
         text = getattr(Reproduction(setting, rows, docs, count, progress), part.value)()
     except KeyboardInterrupt:
-        typer.echo(f"Stopped. Finished cells are in {rows}; run the same command to continue.", err=True)
+        _errors.print(f"Stopped. Finished cells are in {rows}; run the same command to continue.")
         raise typer.Exit(130) from None
     if sys.stdout.isatty():
         Console().print(Markdown(text))
@@ -72,5 +76,24 @@ def reproduce(
         typer.echo(text)
 
 
+@contextmanager
+def progress(title: str) -> Iterator[Listener]:
+    """Show a progress bar if stderr is a terminal; yield its callback."""
+    with Progress(console=_errors, disable=not _errors.is_terminal, transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def main() -> None:
+    """Run the command; print errors of data and parameters in one line."""
+    app = typer.Typer(pretty_exceptions_enable=False)
+    app.command()(reproduce)
+    try:
+        app()
+    except (ValueError, OSError, ImportError) as error:
+        _errors.print(f"experiments: {error}", style="red", markup=False, soft_wrap=True)
+        sys.exit(1)
+
+
 if __name__ == "__main__":
-    typer.run(reproduce)
+    main()

@@ -1,6 +1,7 @@
 """Experiments: each row is computed once, statistics are as published, pages agree with rows."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from experiments.jobs import Job, Selections, run_job, score_cell
 from experiments.pages import results_page
 from experiments.run import run
 from experiments.sensitivity import sensitivity_config
+from experiments.storage import read_journal, read_rows
 from slfs import SLFS
 from slfs.datasets.paper import load
 from slfs.evaluation.classify import FoldScores
@@ -46,6 +48,14 @@ def config(paper_data):
 
 def quietly(_done, _total):
     pass
+
+
+def wait_for_journal(folder):
+    """Wait until a run has finished its first cell."""
+    for _ in range(1200):
+        if folder.exists() and any(path.stat().st_size for path in folder.iterdir()):
+            return
+        time.sleep(0.05)
 
 
 def must_not_load(name):
@@ -135,10 +145,7 @@ sizes = ["own"]
     )
     killed = subprocess.Popen([sys.executable, "-c", script])
     journal = tmp_path / "cells"
-    for _ in range(600):
-        if journal.exists() and any(path.stat().st_size for path in journal.iterdir()):
-            break
-        time.sleep(0.05)
+    wait_for_journal(journal)
     killed.send_signal(signal.SIGKILL)
     killed.wait()
     assert not (tmp_path / "rows.parquet").exists()
@@ -379,3 +386,69 @@ def test_check_finds_changed_selections(paper_data, tmp_path):
     text = report(check(config, tmp_path, quietly))
     assert text.startswith("73 of 74 stored selections are unchanged.")
     assert "voting, fold 0, JMI, own size" in text
+
+
+def reproduce(*arguments, cwd=ROOT):
+    """Run the command; return exit code, standard output and standard error."""
+    command = [sys.executable, "-m", "experiments", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_quick_run_of_the_command(paper_data, tmp_path):
+    paper_data("voting")
+    paper_data("breastcancer")
+    quick = tmp_path / "quick"
+    code, out, error = reproduce("all", "--quick", "--rows", tmp_path)
+    assert (code, error) == (0, "")
+    assert "results.md" in out
+    page = (quick / "results.md").read_text("utf-8")
+    for heading in ("Summary", "Claims of the paper", "At most the size of SLFS", "Table 1", "Table 3"):
+        assert heading in page
+    for name in ("accuracy", "critical-difference", "network-voting", "network-breastcancer"):
+        assert f"results/{name}.png" in page
+        assert (quick / "results" / f"{name}.png").exists()
+    first = (quick / "rows.parquet").read_bytes()
+    assert reproduce("figures", "--quick", "--rows", tmp_path)[0] == 0
+    assert (quick / "rows.parquet").read_bytes() == first, "nothing is computed again"
+    assert reproduce("check", "--quick", "--rows", tmp_path)[0] == 0
+    (quick / "rows.parquet").write_bytes(b"PAR1 half")
+    code, _, error = reproduce("figures", "--quick", "--rows", tmp_path)
+    assert code == 1
+    assert "is damaged" in error
+    assert "Traceback" not in error
+
+
+def test_ctrl_c_says_how_to_continue(paper_data, tmp_path):
+    paper_data("voting")
+    paper_data("breastcancer")
+    command = [sys.executable, "-m", "experiments", "figures", "--quick", "--rows", tmp_path, "-j", "1"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    wait_for_journal(tmp_path / "quick" / "cells")
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 130, said
+    assert "run the same command to continue" in " ".join(said.split())
+    assert "Traceback" not in said
+
+
+def kill_worker(_name):
+    """Loads no dataset but kills the process."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_lost_worker_is_reported(config, tmp_path):
+    with pytest.raises(ChildProcessError, match="Finished cells are kept"):
+        run(config, tmp_path, n_jobs=2, progress=quietly, load=kill_worker)
+
+
+def test_damaged_rows_are_reported(tmp_path):
+    (tmp_path / "rows.parquet").write_bytes(b"PAR1 half")
+    with pytest.raises(ValueError, match=r"rows\.parquet is damaged.*Restore it, or remove it"):
+        read_rows(tmp_path / "rows.parquet")
+
+
+def test_damaged_lines_of_a_journal_are_skipped(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'[{"a": 1}]\n[{"a": 2}\x00\x00\xff\n[{"a": 3}]\n[{"a"')
+    assert [row["a"] for row in read_journal(path)] == [1, 3]

@@ -7,7 +7,6 @@ import signal
 import stat
 import subprocess
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from experiments import run
 from slfs import BNSLFS
 from slfs.files.atomic import replace_file
 from slfs.files.writing import write_table
@@ -163,55 +161,6 @@ def test_ctrl_c_in_select_leaves_the_old_file(tmp_path):
     assert "Traceback" not in said
     assert out.read_text() == "old"
     assert names(tmp_path) == ["iris.csv", "out.csv"]
-
-
-SLOW_REPRODUCE = """
-import sys, time
-import experiments.reproduce as reproduce
-def slow(*_, **__):
-    print("running", flush=True)
-    time.sleep(300)
-reproduce.run = slow
-from slfs.cli import main
-sys.argv = ["slfs", "reproduce", "figures", "--rows", sys.argv[1], "--docs", sys.argv[1]]
-main()
-"""
-
-
-def test_ctrl_c_in_reproduce_says_how_to_go_on(tmp_path):
-    code, said = interrupted([SLOW_REPRODUCE, str(tmp_path)], "running")
-    assert code == 130, said
-    assert "the same command goes on from there" in " ".join(said.split())
-    assert "Traceback" not in said
-
-
-def test_a_lost_worker_is_named(monkeypatch):
-    monkeypatch.setattr(run, "run_job", _die)
-    monkeypatch.setattr(run, "ProcessPoolExecutor", _forking)
-    with pytest.raises(ChildProcessError, match="Finished cells are kept"):
-        run._run_jobs([None, None], 2, lambda: None)
-
-
-def _die(_job):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _forking(n_jobs, mp_context):  # noqa: ARG001
-    import multiprocessing
-
-    return ProcessPoolExecutor(n_jobs, mp_context=multiprocessing.get_context("fork"))
-
-
-def test_damaged_rows_are_named(tmp_path):
-    (tmp_path / "rows.parquet").write_bytes(b"PAR1 half")
-    with pytest.raises(ValueError, match=r"rows\.parquet is damaged.*Restore it, or remove it"):
-        run._read_stored(tmp_path / "rows.parquet")
-
-
-def test_a_damaged_line_of_a_journal_is_none(tmp_path):
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b'[{"a": 1}]\n[{"a": 2}\x00\x00\xff\n[{"a": 3}]\n[{"a"')
-    assert [row["a"] for row in run.read_journal(path)] == [1, 3]
 
 
 SMALL = """

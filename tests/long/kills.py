@@ -1,8 +1,8 @@
-"""SIGKILL at random moments: what is on the disk is old or new, never half, and nothing is lost.
+"""SIGKILL at random moments: files on disk are old or new, never partly written, and nothing is lost.
 
     python -m tests.long.kills --kills 200
 
-Children are forks that have everything imported, so a kill costs milliseconds.
+Children are forks that have imported everything, so that a kill takes milliseconds.
 """
 
 import argparse
@@ -19,15 +19,17 @@ import pandas as pd
 from sklearn.datasets import load_iris, make_classification
 from sklearn.utils import Bunch
 
-from experiments import run
+from experiments.cells import key
 from experiments.config import Config, Method
+from experiments.run import run
+from experiments.storage import read_journal
 from slfs import BNSLFS, SLFS
 from slfs.files.writing import write_table
 from slfs.saving import load, save
 
 
 def killed(work, seconds):
-    """Let a fork do something and kill it after so many seconds; whether it was still at work."""
+    """Run a function in a fork, kill it after some seconds, and return whether it was still running."""
     child = os.fork()
     if child == 0:
         try:
@@ -39,7 +41,7 @@ def killed(work, seconds):
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     if os.WIFEXITED(status) and os.WEXITSTATUS(status):
-        raise AssertionError("the work failed by itself")
+        raise AssertionError("the function failed without being killed")
     return os.WIFSIGNALED(status)
 
 
@@ -50,7 +52,7 @@ def forever(first, second):
 
 
 def kill_saving(folder, kills, random):
-    """Two models take turns in one file: it always holds one of them."""
+    """Two models are saved to one file in turn: it always contains one of them."""
     X, y = load_iris(return_X_y=True)
     models = [BNSLFS().fit(X, y), SLFS(n_features_to_select=1).fit(X, y)]
     path = folder / "model.slfs"
@@ -65,7 +67,7 @@ def kill_saving(folder, kills, random):
 
 
 def kill_writing(folder, kills, random):
-    """Two tables take turns in one file: its bytes are those of one of them."""
+    """Two tables are written to one file in turn: it always contains one of them."""
     frames = [pd.DataFrame({"a": np.arange(3000) + k, "b": [f"text {k}"] * 3000}) for k in (0, 1)]
     for ending in (".csv", ".parquet"):
         path, contents = folder / f"table{ending}", []
@@ -81,46 +83,46 @@ def kill_writing(folder, kills, random):
 
 
 def kill_reproducing(folder, kills, random):
-    """Rows of a run that is killed again and again: what was finished once stays, and it ends whole."""
-    data, target = make_classification(120, 8, random_state=0)
-    made = Bunch(data=pd.DataFrame(data).add_prefix("x"), target=target)
-    real, run._data = run._data, lambda _name: made
+    """A run that is killed repeatedly keeps its finished cells and completes."""
     methods = (Method("SLFS", "SLFS"), Method("mRMR", "MRMR", {}, ("own", "equal")))
     config = Config(7, 10, ("voting",), ("3-NN", "NB"), methods)
-    try:
-        finished, known = 0, {}
-        for _ in range(kills):
-            place = folder / f"run-{finished}"
-            was_killed = killed(lambda: run_quietly(config, place), random.random())  # noqa: B023
-            rows = stored_rows(place)
-            assert known.items() <= rows.items(), "a finished cell was lost or worked out again"
-            known = rows
-            if not was_killed:
-                check_whole(config, place)
-                finished, known = finished + 1, {}
-        place = folder / f"run-{finished}"
-        run_quietly(config, place)
-        assert known.items() <= stored_rows(place).items()
-        check_whole(config, place)
-    finally:
-        run._data = real
+    finished, known = 0, {}
+    for _ in range(kills):
+        current = folder / f"run-{finished}"
+        was_killed = killed(lambda: run_quietly(config, current), random.random())  # noqa: B023
+        rows = stored_rows(current)
+        assert known.items() <= rows.items(), "a finished cell was lost or computed again"
+        known = rows
+        if not was_killed:
+            check_complete(config, current)
+            finished, known = finished + 1, {}
+    current = folder / f"run-{finished}"
+    run_quietly(config, current)
+    assert known.items() <= stored_rows(current).items()
+    check_complete(config, current)
 
 
-def run_quietly(config, place):
-    return run.run(config, place, n_jobs=1, progress=lambda *_: None)
+def generated(_name):
+    """A small dataset instead of one of the paper's."""
+    data, target = make_classification(120, 8, random_state=0)
+    return Bunch(data=pd.DataFrame(data).add_prefix("x"), target=target)
 
 
-def stored_rows(place):
-    """When each cell and classifier was worked out, told by its seconds."""
-    rows = [row for path in place.glob("cells/*.jsonl") for row in run.read_journal(path)]
-    if (place / "rows.parquet").exists():
-        rows += pd.read_parquet(place / "rows.parquet").to_dict("records")
-    return {json.dumps([run._key(row), row["classifier"]]): row["selection_seconds"] for row in rows}
+def run_quietly(config, folder):
+    return run(config, folder, n_jobs=1, progress=lambda *_: None, load=generated)
 
 
-def check_whole(config, place):
-    assert len(run_quietly(config, place)) == 10 * 3 * 2
-    assert not (place / "cells").exists()
+def stored_rows(folder):
+    """The seconds of each cell and classifier, which identify the run that computed it."""
+    rows = [row for path in folder.glob("cells/*.jsonl") for row in read_journal(path)]
+    if (folder / "rows.parquet").exists():
+        rows += pd.read_parquet(folder / "rows.parquet").to_dict("records")
+    return {json.dumps([key(row), row["classifier"]]): row["selection_seconds"] for row in rows}
+
+
+def check_complete(config, folder):
+    assert len(run_quietly(config, folder)) == 10 * 3 * 2
+    assert not (folder / "cells").exists()
 
 
 CASES = {"model save": kill_saving, "select --out": kill_writing, "reproduce": kill_reproducing}
@@ -128,14 +130,14 @@ CASES = {"model save": kill_saving, "select --out": kill_writing, "reproduce": k
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=200, help="for each of the cases")
+    parser.add_argument("--kills", type=int, default=200, help="per case")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     random = np.random.default_rng(options.seed)
     for name, case in CASES.items():
         with tempfile.TemporaryDirectory() as folder:
             case(Path(folder), options.kills, random)
-        sys.stdout.write(f"{name}: {options.kills} kills, nothing lost or half-written\n")
+        sys.stdout.write(f"{name}: {options.kills} kills, nothing lost or partly written\n")
 
 
 if __name__ == "__main__":
