@@ -93,7 +93,7 @@ def test_an_error_leaves_the_selector_as_it_was():
         (SLFS(), [np.eye(4)], ValueError, "order='conditional' .* For a stream use order='given'"),
         (SAOLA(), [], ValueError, "blocks is empty"),
         (SAOLA(), np.eye(4), TypeError, r"blocks is one table.*\[X\]"),
-        (SAOLA(), ["a.csv"], TypeError, "X is a path or a string.*read the file first"),
+        (SAOLA(), ["a.csv"], TypeError, "X is a path or a string.*Read the file first"),
         (SAOLA(categorical_features=[0]), [np.eye(4)], TypeError, "not a list of columns"),
         (SAOLA(), [pd.DataFrame({"a": range(4)}), np.eye(4)], ValueError, "others have none"),
         (SAOLA(), [pd.DataFrame({"a": range(4)})] * 2, ValueError, r"share column names: \['a'\]"),
