@@ -205,7 +205,7 @@ def test_a_damaged_cache_is_made_anew(compile_small, tmp_path):
 
 def test_a_cache_on_a_full_disk_is_done_without(compile_small):
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"
-    assert "could not keep a compiled kernel" in compile_small(limit)
+    assert "could not store a compiled kernel" in compile_small(limit)
 
 
 def test_a_cache_that_cannot_be_written(compile_small, tmp_path):

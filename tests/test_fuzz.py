@@ -43,7 +43,7 @@ def test_the_corpus_can_be_read():
 def test_the_stored_models_can_be_loaded():
     """If this fails after a change of the format, run `python -m tests.long.models`."""
     stored = {path.stem: path for path in files.stored() if path.suffix == ".slfs"}
-    with pytest.raises(ModelFileError, match="a table has no probabilities"):
+    with pytest.raises(ModelFileError, match="a table does not contain probabilities"):
         load(stored.pop("forged-probability"))
     found = {name: type(load(path)).__name__ for name, path in stored.items()}
     assert found == {

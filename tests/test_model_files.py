@@ -72,7 +72,7 @@ def test_each_byte_of_the_directory_flipped(file):
 
 @given(st.binary(max_size=200))
 def test_foreign_files(data):
-    with pytest.raises(ModelFileError, match="no ZIP archive"):
+    with pytest.raises(ModelFileError, match="not a ZIP archive"):
         load_bytes(data)
 
 
@@ -114,19 +114,19 @@ def test_members_that_no_model_has(file):
     members = members_of(file)
     assert load_bytes(packed(members)), "stored instead of deflated"
     for name in ("/etc/passwd", "../0.npy", "00.npy", "x.py", "folder/"):
-        with pytest.raises(ModelFileError, match="which no slfs model has"):
+        with pytest.raises(ModelFileError, match="is unexpected or occurs twice"):
             load_bytes(packed({**members, name: b""}))
     link = zipfile.ZipInfo("0.npy")
     link.external_attr = 0o120777 << 16
-    with pytest.raises(ModelFileError, match="no plain file"):
+    with pytest.raises(ModelFileError, match="not a regular file"):
         load_bytes(packed({**{k: v for k, v in members.items() if k != "0.npy"}, link: b"/etc/passwd"}))
-    with pytest.raises(ModelFileError, match="packed in a foreign way"):
+    with pytest.raises(ModelFileError, match="unsupported compression"):
         load_bytes(packed(members, compression=zipfile.ZIP_LZMA))
-    with pytest.raises(ModelFileError, match=r"'\d\.npy', which no slfs model has"):
+    with pytest.raises(ModelFileError, match=r"'\d\.npy' is unexpected or occurs twice"):
         load_bytes(packed({k: v for k, v in members.items() if k != "0.npy"}))
-    with pytest.raises(ModelFileError, match=r"lacks the member 'model\.json'"):
+    with pytest.raises(ModelFileError, match=r"member 'model\.json' is missing"):
         load_bytes(packed({}))
-    with pytest.raises(ModelFileError, match="which no slfs model has"):
+    with pytest.raises(ModelFileError, match="is unexpected or occurs twice"):
         load_bytes(packed({"word/document.xml": b"<xml/>"}))
 
 
@@ -151,7 +151,7 @@ def test_arrays_that_no_model_has(file, monkeypatch):
 def test_too_large(file):
     size = sum(map(len, members_of(file).values()))
     assert load(file, max_bytes=size)
-    with pytest.raises(ModelFileError, match=f"take {size} bytes, more than max_bytes={size - 1}"):
+    with pytest.raises(ModelFileError, match=f"have {size} bytes, more than max_bytes={size - 1}"):
         load(file, max_bytes=size - 1)
 
 
@@ -160,7 +160,7 @@ def test_other_versions_and_formats(file):
         message = rf"format version {version!r}, written by slfs '9\.0'.*reads version 2\. Upgrade slfs"
         with pytest.raises(ModelFileError, match=message):
             load_bytes(with_content(file, lambda c, v=version: c.update(version=v, slfs="9.0")))
-    with pytest.raises(ModelFileError, match="does not say format='slfs model'"):
+    with pytest.raises(ModelFileError, match="does not contain format='slfs model'"):
         load_bytes(with_content(file, lambda content: content.update(format="other")))
     for text in (b"", b"{", b"[]", b"\xff", b'{"format": NaN}', b"[" * 100_000):
         with pytest.raises(ModelFileError):
@@ -249,7 +249,7 @@ def test_ways_up_that_do_not_end_are_found(parents):
     if all(map(ends, range(len(parents)))):
         _demand_forest(np.array(parents, np.int64))
     else:
-        with pytest.raises(ModelFileError, match=r"ancestor|no node"):
+        with pytest.raises(ModelFileError, match=r"ancestor|not a node"):
             _demand_forest(np.array(parents, np.int64))
 
 
@@ -268,7 +268,7 @@ def test_tables_must_have_probabilities(value, tmp_path):
     for change in (lambda model: model._log_prior, lambda model: model._tables[0].values[0, 0]):
         classifier = BNSLFS().fit(X, y)
         change(classifier)[1] = value
-        with pytest.raises(ValueError, match="a table has no probabilities"):
+        with pytest.raises(ValueError, match="a table does not contain probabilities"):
             save(classifier, tmp_path / "forged.slfs")
 
 
@@ -280,5 +280,5 @@ def test_counts_must_be_those_of_samples(part, change, tmp_path):
     found = getattr(selector.network_counts_, part)
     array = found if part == "class_totals" else next(one for one in found if one is not None)
     array.flat[0] += change * (1 if change > 0 else array.sum())
-    with pytest.raises(ValueError, match=r"counts are none|a class has no samples"):
+    with pytest.raises(ValueError, match=r"not valid counts|a class has no samples"):
         save(selector, tmp_path / "forged.slfs")

@@ -266,7 +266,7 @@ def test_what_cannot_be_saved(tmp_path):
         save(SLFS(), path)
     with pytest.raises(
         TypeError,
-        match=r"of type builtins\.dict; save takes those of slfs and registered selectors: SLFS",
+        match=r"of type builtins\.dict; expected an estimator of slfs or a registered selector: SLFS",
     ):
         save({}, path)
 
@@ -280,11 +280,11 @@ def test_what_cannot_be_saved(tmp_path):
         save(odd, path)
     marked = SLFS().fit(X, y)
     marked.note_ = "mine"
-    with pytest.raises(TypeError, match=r"no part of a fitted SLFS: \['note_'\]"):
+    with pytest.raises(TypeError, match=r"not part of a fitted SLFS: \['note_'\]"):
         save(marked, path)
     stale = MRMR(2).fit(X, y)
     stale.n_features_in_ += 1
-    with pytest.raises(ValueError, match="cannot be saved: its parts do not fit together"):
+    with pytest.raises(ValueError, match="cannot be saved: its parts are inconsistent"):
         save(stale, path)
     assert list(tmp_path.iterdir()) == []
 

@@ -92,11 +92,16 @@ def test_an_error_leaves_the_selector_as_it_was():
     [
         (SLFS(), [np.eye(4)], ValueError, "order='conditional' .* For a stream use order='given'"),
         (SAOLA(), [], ValueError, "blocks is empty"),
-        (SAOLA(), np.eye(4), TypeError, r"blocks is one table.*\[X\]"),
+        (SAOLA(), np.eye(4), TypeError, r"blocks is a single table.*\[X\]"),
         (SAOLA(), ["a.csv"], TypeError, "X is a path or a string.*Read the file first"),
         (SAOLA(categorical_features=[0]), [np.eye(4)], TypeError, "not a list of columns"),
-        (SAOLA(), [pd.DataFrame({"a": range(4)}), np.eye(4)], ValueError, "others have none"),
-        (SAOLA(), [pd.DataFrame({"a": range(4)})] * 2, ValueError, r"share column names: \['a'\]"),
+        (SAOLA(), [pd.DataFrame({"a": range(4)}), np.eye(4)], ValueError, "others do not"),
+        (
+            SAOLA(),
+            [pd.DataFrame({"a": range(4)})] * 2,
+            ValueError,
+            r"more than one block of the stream: \['a'\]",
+        ),
     ],
 )
 def test_bad_streams_are_answered_with_a_remedy(selector, blocks, error, message):
@@ -106,7 +111,7 @@ def test_bad_streams_are_answered_with_a_remedy(selector, blocks, error, message
 
 def test_extend_needs_a_fitted_selector_that_can():
     X, y = np.random.default_rng(0).normal(size=(50, 3)), np.arange(50) % 2
-    with pytest.raises(ValueError, match="looks at all columns at once"):
+    with pytest.raises(ValueError, match="needs all columns at once"):
         SLFS().fit(X, y).extend(X)
     with pytest.raises(ValueError, match="not fitted"):
         SLFS(order="given").extend(X)
