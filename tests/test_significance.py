@@ -1,5 +1,6 @@
 """How far a selection can be believed: permutations, false discoveries, streams, words."""
 
+import contextlib
 import itertools
 import json
 import math
@@ -320,17 +321,25 @@ def test_a_selected_column_is_explained_with_its_evidence():
     assert weak.endswith("Evidence that it depends on the class: weak (p = 0.14, FDR 15%).")
 
 
-def test_evidence_is_shown_beside_every_selected_column(tmp_path):
-    testing = pytest.importorskip("typer.testing")
-    from slfs.cli import app
+def test_evidence_is_shown_beside_every_selected_column(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("typer")
+    from slfs.cli import main
 
     frame = load_breast_cancer(as_frame=True).frame
     frame.to_csv(tmp_path / "cancer.csv", index=False)
-    arguments = ["select", str(tmp_path / "cancer.csv"), "--target", "target"]
-    shown = testing.CliRunner().invoke(app, arguments).stdout
-    assert re.search(r"symmetry error .* weak +about 15 %", shown)
-    assert re.search(r"worst perimeter .* overwhelming +less than 0.01 %", shown)
-    facts = json.loads(testing.CliRunner().invoke(app, [*arguments, "--json"]).stdout)
-    evidence = {node["name"]: node["evidence"] for node in facts["nodes"]}
-    assert evidence["symmetry error"] == "weak"
+
+    def run(*options):
+        command = ["slfs", "select", str(tmp_path / "cancer.csv"), "--target", "target", *options]
+        monkeypatch.setattr("sys.argv", command)
+        with contextlib.suppress(SystemExit):
+            main()
+        return capsys.readouterr().out
+
+    shown = run()
+    assert re.search(r"symmetry error .* 15%\n", shown)
+    assert re.search(r"worst perimeter .* < 0\.01%\n", shown)
+    facts = json.loads(run("--json"))
+    grades = {node["name"]: node["evidence"] for node in facts["nodes"]}
+    assert grades["symmetry error"] == "weak"
+    assert grades["worst perimeter"] == "overwhelming"
     assert len(facts["columns"]["q_value"]) == 30

@@ -190,7 +190,7 @@ def test_explain_answers_in_one_sentence():
         ValueError, match=r"no column 'worst perimetre' .* Did you mean 'worst perimeter'"
     ):
         selector.explain("worst perimetre")
-    with pytest.raises(ValueError, match=r"no column 99: X had 32 columns, 0 to 31"):
+    with pytest.raises(ValueError, match=r"no column 99: X had 32 columns. Use an index from 0 to 31"):
         selector.explain(99)
 
 
