@@ -1,5 +1,6 @@
 """How far a selection can be believed: permutations, false discoveries, streams, words."""
 
+import contextlib
 import itertools
 import json
 import math
@@ -17,7 +18,7 @@ from slfs import MRMR, SLFS, make_network_classification
 from slfs.evaluation import significance
 from slfs.evaluation.significance import assess, p_values
 from slfs.measures.false_discovery import LordPlusPlus, q_values
-from slfs.selectors._shared.sentences import grade
+from slfs.selectors._shared.sentences import evidence, grade, percent
 from tests.test_contingency import naive_p_value
 
 seeds = st.integers(0, 2**32 - 1)
@@ -295,41 +296,50 @@ def test_rate_and_power_on_known_networks(order):
     assert np.mean(children) >= 0.9
 
 
-def test_confidence_in_words():
-    assert confidence(0.0025, 0.03) == (
-        "Evidence that it has to do with the class at all: moderate. By chance about 1 in 400 unrelated "
-        "columns would look this good, and about 3 % of the columns that look at least this good are "
-        "expected to be flukes."
-    )
-    assert "about 1 in 84,000 unrelated" in confidence(1.19e-5, 1e-3)
-    assert "fewer than 1 in a billion unrelated" in confidence(1e-12, 1e-9)
-    assert "about 25 % of unrelated columns" in confidence(0.25, 0.4)
-    assert "most unrelated columns would look this good, and about 100 %" in confidence(1.0, 1.0)
-    assert confidence(math.nan, math.nan) == ""
+def test_evidence_in_words():
+    """A q-value on the edge of two grades has the stronger one."""
+    start = "Evidence that it depends on the class:"
+    assert evidence(0.0025, 0.03) == f"{start} moderate (p = 0.0025, FDR 3%)."
+    assert evidence(1.19e-5, 1e-3) == f"{start} strong (p = 1.2e-05, FDR 0.1%)."
+    assert evidence(1e-12, 1e-9) == f"{start} overwhelming (p < 1e-09, FDR < 0.01%)."
+    assert evidence(0.25, 0.4) == f"{start} none (p = 0.25, FDR 40%)."
+    assert evidence(1.0, 1.0) == f"{start} none (p = 1, FDR 100%)."
+    assert evidence(math.nan, math.nan) == ""
     words = ["overwhelming", "strong", "moderate", "weak", "none", ""]
     assert [grade(q) for q in (1e-9, 0.005, 0.02, 0.1, 0.9, math.nan)] == words
+    assert [grade(q) for q in (1e-4, 0.01, 0.05, 0.2)] == words[:4]
+    shares = [percent(q) for q in (0.99e-4, 1e-4, 0.0123, 0.0999, 0.1, 0.155, math.nan)]
+    assert shares == ["< 0.01%", "0.01%", "1.2%", "10%", "10%", "16%", ""]
 
 
-def test_a_selected_column_is_explained_with_its_confidence():
+def test_a_selected_column_is_explained_with_its_evidence():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     selector = SLFS().fit(X, y)
-    for place, name in enumerate(X.columns):
-        assert ("would look this good" in selector.explain(name)) == selector.support_[place]
+    for index, name in enumerate(X.columns):
+        assert ("Evidence that it" in selector.explain(name)) == selector.support_[index]
     weak = selector.explain("symmetry error")
-    assert "at all: weak. By chance about 14 % of unrelated columns would look this good" in weak
+    assert weak.endswith("Evidence that it depends on the class: weak (p = 0.14, FDR 15%).")
 
 
-def test_evidence_is_shown_beside_every_selected_column(tmp_path):
-    testing = pytest.importorskip("typer.testing")
-    from slfs.cli import app
+def test_evidence_is_shown_beside_every_selected_column(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("typer")
+    from slfs.cli import main
 
     frame = load_breast_cancer(as_frame=True).frame
     frame.to_csv(tmp_path / "cancer.csv", index=False)
-    arguments = ["select", str(tmp_path / "cancer.csv"), "--target", "target"]
-    shown = testing.CliRunner().invoke(app, arguments).stdout
-    assert re.search(r"symmetry error .* weak +about 15 %", shown)
-    assert re.search(r"worst perimeter .* overwhelming +less than 0.01 %", shown)
-    facts = json.loads(testing.CliRunner().invoke(app, [*arguments, "--json"]).stdout)
-    evidence = {node["name"]: node["evidence"] for node in facts["nodes"]}
-    assert evidence["symmetry error"] == "weak"
+
+    def run(*options):
+        command = ["slfs", "select", str(tmp_path / "cancer.csv"), "--target", "target", *options]
+        monkeypatch.setattr("sys.argv", command)
+        with contextlib.suppress(SystemExit):
+            main()
+        return capsys.readouterr().out
+
+    shown = run()
+    assert re.search(r"symmetry error .* 15%\n", shown)
+    assert re.search(r"worst perimeter .* < 0\.01%\n", shown)
+    facts = json.loads(run("--json"))
+    grades = {node["name"]: node["evidence"] for node in facts["nodes"]}
+    assert grades["symmetry error"] == "weak"
+    assert grades["worst perimeter"] == "overwhelming"
     assert len(facts["columns"]["q_value"]) == 30

@@ -1,5 +1,6 @@
-"""The estimators behave as scikit-learn's own: its checks, pipelines, searches, copies, outputs."""
+"""Estimators behave like those of scikit-learn: its checks, pipelines, searches, copies, outputs."""
 
+import functools
 import io
 import pickle
 
@@ -12,59 +13,53 @@ import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.naive_bayes import CategoricalNB
-from sklearn.pipeline import make_pipeline
+from sklearn.naive_bayes import CategoricalNB, GaussianNB
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from slfs import (
     BNSLFS,
-    CMIM,
     FCBF,
-    JMI,
     MRMR,
     OSFS,
     SAOLA,
     SLFS,
-    TAN,
-    AlphaInvesting,
-    Chi2,
     Chi2Ranking,
-    ChowLiu,
     FastOSFS,
     MDLPDiscretizer,
-    NaiveBayes,
     StabilitySelection,
 )
+from slfs.saving.registry import estimators
+from slfs.selectors import selectors
 
-ESTIMATORS = [
-    SLFS(),
+FASTER = {"StabilitySelection": {"n_subsamples": 4}}
+ESTIMATORS = [kind(**FASTER.get(name, {})) for name, kind in estimators().items()]
+VARIANTS = [
     SLFS(order="given", swap="objective", irrelevance="reversed"),
     SLFS(order="relevance", rule="printed", irrelevance="test"),
-    BNSLFS(),
     BNSLFS(SLFS(n_features_to_select=2), structure="tree"),
-    MDLPDiscretizer(),
     MRMR(n_features_to_select=2),
-    JMI(),
-    CMIM(),
-    FCBF(),
     Chi2Ranking(n_features_to_select=0.5),
-    OSFS(),
     FastOSFS(samples_per_df=0),
-    SAOLA(),
     OSFS(statistic="fisher_z"),
-    AlphaInvesting(),
-    Chi2(),
-    TAN(),
-    ChowLiu(),
-    NaiveBayes(),
-    StabilitySelection(n_subsamples=4),
     StabilitySelection(FCBF(), n_subsamples=4, fdr=0.5),
 ]
+
+
+def test_every_registered_selector_is_checked():
+    assert set(selectors().values()) <= {type(estimator) for estimator in ESTIMATORS}
 
 
 @pytest.mark.filterwarnings("ignore:No features were selected")  # some checks fit pure noise
 @parametrize_with_checks(ESTIMATORS)  # no failure is expected
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:No features were selected")
+@parametrize_with_checks(VARIANTS)
+def test_scikit_learn_checks_of_other_parameters(estimator, check):
     check(estimator)
 
 
@@ -76,12 +71,76 @@ def data():
 def test_pipeline_and_grid_search(data):
     X, y = data
     pipeline = make_pipeline(SLFS(), MDLPDiscretizer(), CategoricalNB())
-    grid = {"slfs__lambda_": [0.5, 1.0], "slfs__max_features": [3, None]}
+    grid = {"slfs__relevance_weight": [0.5, 1.0], "slfs__n_features_to_select": [3, "auto"]}
     search = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
     assert search.best_score_ > 0.9
     nested = GridSearchCV(BNSLFS(SLFS()), {"selector__max_depth": [1, 2]}, cv=3, n_jobs=2).fit(X, y)
     assert nested.best_score_ > 0.9
     assert cross_val_score(BNSLFS(), X, y, cv=3, scoring="roc_auc").mean() > 0.97
+
+
+def test_a_grid_search_can_exchange_any_selector_for_any_other(data):
+    """One grid over all methods and sizes; every method keeps to the size that it is given."""
+    X, y = data
+    methods = [kind() for kind in selectors().values()] + [StabilitySelection(n_subsamples=4)]
+    sizes = [1, 3, 0.2, "auto"]
+    pipeline = Pipeline([("select", SLFS()), ("classify", GaussianNB())])
+    grid = {"select": methods, "select__n_features_to_select": sizes}
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(X, y)
+    assert len(search.cv_results_["params"]) == len(methods) * len(sizes)
+    assert search.cv_results_["mean_test_score"].min() > 0.7
+    for method in methods:
+        found = [clone(method).set_params(n_features_to_select=size).fit(X, y) for size in sizes]
+        assert [selector.n_features_ for selector in found[:2]] == [1, 3], method
+        share, free = found[2].n_features_, found[3].n_features_
+        assert share == 6 or share == free < 6, method
+
+
+def identifiers():
+    """A table with a column that slfs warns about."""
+    X = pd.DataFrame({"id": [f"id {row}" for row in range(40)], "good": ["a", "b"] * 20})
+    return X, np.arange(40) % 2
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda X, y: SLFS().fit(X, y),
+        lambda X, y: SAOLA().fit_stream([X], y),
+        lambda X, y: StabilitySelection(n_subsamples=4, n_jobs=2).fit(X, y),
+        lambda X, y: BNSLFS().fit(X, y),
+        lambda X, y: MDLPDiscretizer().fit(X, y),
+        lambda X, y: make_pipeline(SLFS(), MDLPDiscretizer().set_output(transform="default")).fit(X, y),
+        lambda X, y: cross_val_score(BNSLFS(), X, y, cv=2),
+        lambda X, y: GridSearchCV(BNSLFS(), {"alpha": [1]}, cv=2).fit(X, y),
+    ],
+    ids=["fit", "stream", "stability", "classifier", "discretizer", "pipeline", "cross_val", "grid"],
+)
+def test_warnings_point_at_the_line_of_the_user(use):
+    with pytest.warns(UserWarning, match="likely identifiers") as caught:
+        use(*identifiers())
+    assert {warning.filename for warning in caught} == {__file__}
+    lines = {warning.lineno for warning in caught}
+    assert lines == {use.__code__.co_firstlineno}
+
+
+@pytest.mark.parametrize("name", [name for name, kind in selectors().items() if hasattr(kind, "extend")])
+def test_a_plain_fit_of_an_online_selector_keeps_no_samples(name):
+    """What it keeps does not grow with the number of samples; a stream keeps its planes."""
+    random = np.random.default_rng(0)
+    sizes = {}
+    for n_samples in (2_000, 200_000):
+        y = np.arange(n_samples) % 2
+        X = (random.random((n_samples, 6)) < 0.3 + 0.4 * y[:, np.newaxis]).astype(float)
+        given = {"order": "given"} if name == "slfs" else {}
+        kind = functools.partial(selectors()[name], categorical_features="all", **given)
+        fitted = kind().fit(X, y)
+        assert not hasattr(fitted, "_arrived")
+        sizes[n_samples] = len(pickle.dumps(fitted))
+    assert abs(sizes[200_000] - sizes[2_000]) < 200
+    stream = kind().fit_stream([X], y)
+    assert len(pickle.dumps(stream)) > sizes[200_000] + 6 * n_samples / 8
+    assert len(pickle.dumps(stream.fit(X, y))) == sizes[200_000]
 
 
 @pytest.mark.parametrize(
@@ -160,12 +219,14 @@ def test_feature_names_are_checked(data):
         ),
         ({"max_depth": 0}, r"The 'max_depth' parameter of SLFS .* Got 0 instead"),
         (
-            {"n_features_to_select": 0.5},
-            r"The 'n_features_to_select' parameter of SLFS .* Got 0.5 instead",
+            {"n_features_to_select": 1.5},
+            r"The 'n_features_to_select' parameter of SLFS .* Got 1.5 instead",
         ),
+        ({"n_features_to_select": 0}, r"The 'n_features_to_select' parameter .* Got 0 instead"),
+        ({"n_features_to_select": None}, r"The 'n_features_to_select' parameter .* Got None instead"),
         ({"order": "random"}, r"The 'order' parameter of SLFS .* Got 'random' instead"),
         ({"irrelevance": None}, r"The 'irrelevance' parameter of SLFS .* Got None instead"),
-        ({"alpha": 1.0}, r"The 'alpha' parameter of SLFS .* Got 1.0 instead"),
+        ({"fdr": 1.0}, r"The 'fdr' parameter of SLFS .* Got 1.0 instead"),
     ],
 )
 def test_bad_parameters_are_named(parameters, message, data):
@@ -188,4 +249,4 @@ def test_nothing_selected_keeps_the_rows():
         assert selector.transform(frame).shape == (60, 0)
     with pytest.warns(UserWarning, match="No features were selected"):
         assert selector.set_output(transform="pandas").transform(frame).shape == (60, 0)
-    assert MRMR().fit(frame, y).explain("a").endswith("MDLP finds no cut worth making.")
+    assert MRMR().fit(frame, y).explain("a").endswith("MDLP finds no cut that is worth its cost.")

@@ -118,18 +118,21 @@ def test_block_size_does_not_change_a_bit():
 
 
 @pytest.mark.parametrize("order", ["conditional", "relevance", "given"])
-@pytest.mark.parametrize("k", [1, 2, 7, 1000])
-def test_max_features_keeps_exactly_so_many(order, k):
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+def test_n_features_to_select_is_exact(order, size):
     X, y = load_breast_cancer(return_X_y=True)
     whole = SLFS(order=order, max_depth=3).fit(X, y).network_
-    selector = SLFS(order=order, max_depth=3, n_features_to_select=k).fit(X, y)
-    assert selector.n_features_ == selector.support_.sum() == min(k, len(whole))
+    selector = SLFS(order=order, max_depth=3, n_features_to_select=size).fit(X, y)
+    assert selector.n_features_ == selector.support_.sum() == min(size, len(whole))
     by_level = sorted(range(len(whole)), key=lambda node: whole.levels[node])
-    assert set(selector.network_.columns) == set(whole.columns[by_level[:k]])
+    assert set(selector.network_.columns) == set(whole.columns[by_level[:size]])
     parents = selector.network_.parents
     assert np.all(selector.network_.levels[parents >= 0] > 1)
-    cut = selector.features_.reason == f"beyond n_features_to_select={k}"
-    assert cut.sum() == len(whole) - selector.n_features_
+    cut = np.flatnonzero(selector.features_.reason == "beyond size")
+    assert len(cut) == len(whole) - selector.n_features_
+    assert set(selector.features_.role[cut]) <= {"outranked"}
+    asked = f"but only {size} column{'s were' if size > 1 else ' was'} asked for (n_features_to_select)."
+    assert all(selector.explain(column).endswith(asked) for column in cut)
 
 
 def test_limits_hold_and_none_lifts_them():
@@ -154,7 +157,9 @@ def test_records_tell_every_column_its_role_and_reason():
     }  # fmt: skip
     kept = features["role"].str.contains("strong|weak")
     np.testing.assert_array_equal(kept, selector.support_)
-    assert (features["reason"] != "").all()
+    assert features.loc[["noise", "constant"], "reason"].tolist() == ["no cut", "constant"]
+    assert set(features.loc[kept, "reason"]) == {"selected"}
+    assert set(features.loc[features["role"] == "redundant", "reason"]) == {"no room"}
     redundant = features["role"] == "redundant"
     assert features.loc[redundant, "lost_to"].isin(features.index[kept]).all()
     assert features.loc[features["role"] == "strongly relevant", "level"].eq(1).all()
@@ -168,11 +173,12 @@ def test_explain_answers_in_one_sentence():
     X = X.assign(noise=np.random.default_rng(0).normal(size=len(X)), constant=1)
     selector = SLFS().fit(X, y)
     answers = {
-        "worst perimeter": "kept as strongly relevant: it tells 0.475 nats about the class",
-        "worst area": "kept as weakly relevant but not redundant: below 'worst perimeter' it shares",
-        "worst radius": "dropped as redundant: it tells .* nats that|dropped as redundant: it tells",
-        "noise": "dropped as irrelevant: it tells 0 nats about the class; MDLP finds no cut",
-        "constant": "dropped as irrelevant: .* it has one value only",
+        "worst perimeter": "selected as strongly relevant: it has 0.475 nats of information about",
+        "worst area": "selected as weakly relevant.*: it shares .* with its parent 'worst perimeter'",
+        "worst radius": "dropped as redundant: it has .* nats of information .* but it shares .* nats "
+        "with 'worst area', adds only .* nats to it, and there is no room for it",
+        "noise": "dropped as irrelevant: MDLP finds no cut",
+        "constant": "dropped as irrelevant: it has a single value",
     }
     for column, pattern in answers.items():
         sentence = selector.explain(column)

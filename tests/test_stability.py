@@ -268,10 +268,12 @@ def test_records_and_sentences_speak_of_subsamples(cancer):
     assert selector.n_features_ == 3
     assert selector.support_.sum() == 3
     first = selector.features_[selector.indices_[0]]
-    assert "is kept: chosen in 20 of 20 subsamples. It tells" in selector.explain(first["name"])
+    sentence = selector.explain(first["name"])
+    assert "is selected: it was selected in 20 of 20 subsamples, and it has 0.475 nats" in sentence
     below = np.flatnonzero((selector.frequencies_ > 0) & (selector.frequencies_ < 0.6))[0]
     count = round(20 * selector.frequencies_[below])
-    assert f"chosen in {count} of 20 subsamples, at least 12 are asked for" in selector.explain(below)
+    sentence = selector.explain(below)
+    assert f"selected in {count} of 20 subsamples, fewer than the 12 required" in sentence
     beyond = np.flatnonzero(~selector.support_ & (selector.frequencies_ >= 0.6))[0]
     assert selector.explain(beyond).endswith("(n_features_to_select).")
     assert set(selector.features_["role"][selector.support_]) == {"selected"}
@@ -362,10 +364,10 @@ def test_a_rate_that_no_threshold_holds(cancer):
     selector = StabilitySelection(n_subsamples=4, fdr=0.01).fit(X, y)
     assert selector.threshold_ == np.inf
     assert selector.n_features_ == 0
-    assert "takes at least 100 columns" in selector.explain("mean area")
+    assert "requires at least 100 columns" in selector.explain("mean area")
 
 
-def test_what_tells_nothing_on_all_samples_is_not_kept():
+def test_columns_without_information_on_all_samples_are_not_selected():
     random = np.random.default_rng(0)
     X, y = random.normal(size=(60, 200)), np.arange(60) % 2
     X[:, 0] += 3 * y
@@ -375,8 +377,9 @@ def test_what_tells_nothing_on_all_samples_is_not_kept():
     assert (often & silent).any()
     assert not (selector.support_ & silent).any()
     column = int(np.flatnonzero(often & silent)[0])
-    assert "on all samples together it tells nothing" in selector.explain(column)
-    assert "Evidence that it has to do with the class at all: overwhelming" in selector.explain(0)
+    assert "its levels contain no information about the class" in selector.explain(column)
+    assert selector.features_["reason"][column] == "no information"
+    assert "Evidence that it depends on the class: overwhelming" in selector.explain(0)
 
 
 def test_a_selection_of_selections_is_refused():

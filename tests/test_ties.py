@@ -59,13 +59,16 @@ def test_what_is_as_near_to_two_siblings_goes_below_the_smaller_column(order, pl
     assert tree == {"a": "class", "b": "class", "shared": f"x{smaller}"}
 
 
-def test_who_is_turned_away_by_equation_7_is_told_so():
+def test_the_reason_names_equation_7():
     y = np.arange(400) % 2
     X = np.column_stack([noisy(y, 0.8, seed) for seed in range(6)])
     selector = SLFS(irrelevance="printed", categorical_features="all").fit(X, y)
-    reasons = [reason for reason in selector.features_["reason"] if "eq. 7" in reason]
-    assert reasons
-    assert set(reasons) == {"eq. 7 of the paper (printed) turns it away"}
+    excluded = np.flatnonzero(selector.features_["reason"] == "equation 7")
+    assert len(excluded)
+    assert set(selector.features_["role"][excluded]) == {"irrelevant"}
+    for column in excluded:
+        sentence = selector.explain(column)
+        assert sentence.endswith("but equation 7 of the paper (irrelevance='printed') excludes it.")
 
 
 @pytest.mark.parametrize("irrelevance", ["printed", "reversed"])

@@ -1,4 +1,4 @@
-"""Models -> the stored files in `tests/corpus`: python -m tests.long.models, after a change of format."""
+"""Models -> the stored files in `tests/corpus`: run `python -m tests.long.models` for a new format."""
 
 import io
 import json

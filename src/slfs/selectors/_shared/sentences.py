@@ -86,7 +86,8 @@ def _outranked(_: Any, figures: Figures) -> str:
 
 
 def _beyond_size(_: Any, figures: Figures) -> str:
-    return f"only {figures['n_features_']} columns were asked for (n_features_to_select)"
+    count = figures["n_features_"]
+    return f"only {count} column{'s were' if count > 1 else ' was'} asked for (n_features_to_select)"
 
 
 def _rarely(record: Any, figures: Figures) -> str:
