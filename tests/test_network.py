@@ -127,5 +127,7 @@ def test_a_notebook_shows_the_tree_of_a_fitted_selector():
 
 def test_a_graph_without_networkx(network, monkeypatch):
     monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(ImportError, match=r"^to_networkx needs networkx: pip install networkx, or slfs"):
+    with pytest.raises(
+        ImportError, match=r"networkx, which is not installed: pip install 'slfs\[plot\]'"
+    ):
         network.to_networkx()

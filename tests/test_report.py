@@ -1,4 +1,4 @@
-"""The report of a selection: its facts agree with the selector, its page lets nothing in."""
+"""The report of a selection: its facts agree with the selector, and its page is safe."""
 
 import base64
 import hashlib
@@ -16,7 +16,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-from slfs import BNSLFS, FCBF, MRMR, OSFS, SLFS, FastOSFS, NaiveBayes
+from slfs import BNSLFS, FCBF, MRMR, OSFS, SLFS, FastOSFS, NaiveBayes, StabilitySelection
 from slfs.evaluation import accuracy as accuracy_module
 from slfs.evaluation.accuracy import compare_accuracy
 from slfs.report import make_facts, render_html, write_report
@@ -43,14 +43,14 @@ def selector(cancer):
 
 @pytest.fixture(scope="module")
 def hostile(cancer):
-    """A selector whose columns, classes and target have names that want to be code."""
+    """A selector whose columns, classes and target have names that look like code."""
     X, y = cancer
     X = X.iloc[:, : len(HOSTILE)].set_axis(HOSTILE, axis=1)
     return SLFS().fit(X, y.map({"malignant": "</script>", "benign": "<b>"}).rename("<i>class</i>"))
 
 
 class Elements(HTMLParser):
-    """What a browser would see: tags with attributes, and the text of each script and of the title."""
+    """Parsed page: tags with attributes, and the text of each script, style and of the title."""
 
     def __init__(self, page):
         super().__init__()
@@ -96,7 +96,7 @@ def test_facts_agree_with_the_selector(selector, cancer):
     assert facts["role_counts"] == {role: (roles == role).sum() for role in facts["role_counts"]}
     assert sum(facts["role_counts"].values()) == facts["n_columns"]
     np.testing.assert_allclose(columns["relevance"], records["relevance"], rtol=1e-3, atol=1e-12)
-    others = [None if place < 0 else columns["name"][place] for place in columns["other"]]
+    others = [None if index < 0 else columns["name"][index] for index in columns["other"]]
     assert others == [record["parent"] or record["lost_to"] for record in records]
     assert (facts["seconds"], facts["fingerprint"]) == (0.1235, "abc")
     assert "4 directly below the class and 8 deeper" in facts["summary"]
@@ -111,24 +111,27 @@ def test_facts_agree_with_the_selector(selector, cancer):
         MRMR(n_features_to_select=4),
         FCBF(),
         OSFS(),
+        StabilitySelection(n_subsamples=10),
+        StabilitySelection(n_subsamples=10, fdr=0.3),
     ],
 )
 def test_templates_say_what_explain_says(method, cancer):
     method.fit(*cancer)
     facts = make_facts(method)
-    for place, record in enumerate(method.features_):
+    entropy = facts["class_entropy"]
+    for index, record in enumerate(method.features_):
         words = {
             "name": repr(record["name"]),
             "other": repr(record["parent"] or record["lost_to"]),
-            "reason": record["reason"],
             "relevance": f"{record['relevance']:.3g}",
+            "relevance_share": f"{record['relevance'] / entropy:.0%}",
             "mutual_information": f"{record['mutual_information']:.3g}",
             "conditional_relevance": f"{record['conditional_relevance']:.3g}",
         }
-        template = facts["sentences"][facts["columns"]["sentence"][place]]
-        sentence, *confidence = method.explain(place).split(" Evidence ")
+        template = facts["sentences"][facts["columns"]["sentence"][index]]
+        sentence, *confidence = method.explain(index).split(" Evidence ")
         assert template.format(**words) == sentence
-        assert len(confidence) == method.support_[place]
+        assert len(confidence) == method.support_[index]
 
 
 def test_levels_in_words():
@@ -151,13 +154,13 @@ def test_levels_in_words():
 
 
 def test_pooled_categories_are_counted_in_words():
-    X = pd.DataFrame({"many": [f"v{place % 300}" for place in range(1200)]})
+    X = pd.DataFrame({"many": [f"v{index % 300}" for index in range(1200)]})
     (node,) = make_facts(MRMR(n_features_to_select=1).fit(X, np.arange(1200) % 2))["nodes"]
     assert node["levels"][-1] == "rare (46 others)"
     assert sum(node["counts"][-1]) == 4 * 46
 
 
-def test_cut_points_that_differ_late_are_told_apart():
+def test_close_cut_points_have_different_names():
     y = np.repeat([0, 1, 2], 50)
     X = (1000.0 + y * 1e-5 + np.tile(np.arange(50), 3) * 1e-8)[:, np.newaxis]
     (node,) = make_facts(SLFS().fit(X, y))["nodes"]
@@ -177,7 +180,7 @@ def test_cut_points_that_differ_late_are_told_apart():
 def test_other_shapes_of_selection(method, kept):
     X, y = load_wine(return_X_y=True)
     facts = make_facts(method.fit(X, y))
-    assert f"keeps {kept}" in facts["summary"] or kept == "of 13"
+    assert f"selects {kept}" in facts["summary"] or kept == "of 13"
     assert facts["depth"] == 1
     assert all(node["parent"] == -1 for node in facts["nodes"])
     assert facts["data"] == ""
@@ -189,7 +192,7 @@ def test_nothing_selected():
     method = SLFS().fit(random.normal(size=(100, 5)), random.integers(0, 2, 100))
     facts = make_facts(method, data="noise")
     assert facts["nodes"] == []
-    assert facts["summary"].startswith("SLFS keeps none of the 5 columns of noise")
+    assert facts["summary"].startswith("SLFS selects none of the 5 columns of noise")
     assert facts["role_counts"] == {"irrelevant": 5}
     render_html(facts)
 
@@ -252,15 +255,39 @@ def test_same_facts_same_page(cancer, selector):
     assert render_html(facts) == render_html(json.loads(json.dumps(facts)))
 
 
-def test_a_failing_report_leaves_the_old_one(selector, tmp_path):
-    facts = make_facts(selector)
+def test_a_report_from_a_fitted_selector(cancer, selector, tmp_path):
     path = tmp_path / "new" / "report.html"
-    write_report(facts, path)
+    write_report(selector, path, data="cancer", seconds=0.5)
+    facts = make_facts(selector, data="cancer", seconds=0.5)
     assert path.read_text(encoding="utf-8") == render_html(facts)
-    with pytest.raises(ValueError, match="JSON"):
-        write_report({**facts, "seconds": float("nan")}, path)
-    assert path.read_text(encoding="utf-8") == render_html(facts)
-    assert list(path.parent.iterdir()) == [path]
+    write_report(selector, str(path), X=cancer[0], y=cancer[1])
+    shown = json.loads(Elements(path.read_text(encoding="utf-8")).scripts[0])
+    assert shown["accuracy"] == compare_accuracy(selector, *cancer)
+    with pytest.raises(ValueError, match="both X and y"):
+        write_report(selector, path, X=cancer[0])
+    with pytest.raises(NotFittedError):
+        write_report(SLFS(), path)
+    with pytest.raises(TypeError, match="Got dict instead"):
+        write_report(facts, path)
+    assert json.loads(Elements(path.read_text(encoding="utf-8")).scripts[0]) == shown
+    assert list(path.parent.iterdir()) == [path], "a failing report leaves the old one"
+
+
+def test_facts_of_a_stability_selection(cancer):
+    stable = StabilitySelection(n_subsamples=10).fit(*cancer)
+    facts = make_facts(stable)
+    assert facts["columns"]["frequency"] == stable.frequencies_.tolist()
+    assert facts["stability"]["value"] == pytest.approx(stable.stability_.value, rel=1e-3)
+    assert (facts["stability"]["threshold"], facts["stability"]["n_subsamples"]) == (0.6, 10)
+    assert facts["nodes"][0]["frequency"] == "10 of 10"
+    assert make_facts(SLFS().fit(*cancer))["stability"] is None
+
+
+def test_relevance_as_a_share_of_the_class_entropy():
+    X = pd.DataFrame({"copy": [0, 1] * 50, "noise": [0, 0, 1, 1] * 25})
+    facts = make_facts(MRMR(n_features_to_select=1).fit(X, X["copy"]))
+    assert facts["class_entropy"] == pytest.approx(np.log(2), abs=1e-4)
+    assert facts["columns"]["relevance_share"] == [1, 0]
 
 
 def test_a_hundred_thousand_columns_fit_in_15_megabytes(wide):

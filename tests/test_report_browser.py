@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer
 
 from slfs import MRMR, SLFS
 from slfs.evaluation.accuracy import compare_accuracy
-from slfs.report import make_facts, write_report
+from slfs.report import make_facts, render_html
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = next(
@@ -38,7 +38,7 @@ def show(browser, tmp_path):
 
     def open_report(facts, width=1280, height=900, **settings):
         path = tmp_path / "report.html"
-        write_report(facts, path)
+        path.write_text(render_html(facts), encoding="utf-8")
         context = browser.new_context(
             viewport={"width": width, "height": height}, reduced_motion="reduce", **settings
         )
@@ -89,6 +89,7 @@ def test_a_clicked_node_shows_its_details(show, cancer):
     page = show(cancer)
     assert page.locator(".lead").inner_text() == cancer["summary"]
     assert page.locator(".score .dot").count() == 3
+    assert overflow(page) <= 0
     item(page, "worst area,").locator("text").first.click()
     panel = page.locator("#panel")
     assert panel.locator("h3").inner_text() == "worst area"
@@ -108,10 +109,10 @@ def test_subtrees_fold_and_unfold(show, cancer):
     page = show(cancer)
     tree = page.get_by_role("treeitem")
     assert tree.count() == 13
-    item(page, "worst perimeter").locator(".fold").click()
+    item(page, "worst perimeter").locator(".toggle").click()
     assert tree.count() == 10
     assert item(page, "worst perimeter").get_attribute("aria-expanded") == "false"
-    item(page, "worst perimeter").locator(".fold").click()
+    item(page, "worst perimeter").locator(".toggle").click()
     page.get_by_role("button", name="Collapse all").click()
     assert tree.count() == 5
     page.get_by_role("button", name="Expand all").click()
@@ -187,14 +188,14 @@ def test_the_table_sorts_searches_and_filters(show, cancer):
     assert names(page) == sorted(relevance)
     page.get_by_role("button", name="Name", exact=True).click()
     assert names(page) == sorted(relevance, reverse=True)
-    page.get_by_label("Search names").fill("WORST")
+    page.get_by_label("Search column names").fill("WORST")
     page.get_by_text("10 of 30 columns").wait_for()
     assert all(name.startswith("worst") for name in names(page))
     page.get_by_role("button", name="redundant 15").click()
     found = names(page)
     assert 0 < len(found) < 10
-    page.get_by_label("Search names").fill("nothing has this name")
-    page.get_by_text("No column fits.").wait_for()
+    page.get_by_label("Search column names").fill("nothing has this name")
+    page.get_by_text("No matching columns.").wait_for()
     assert names(page) == []
 
 
@@ -207,7 +208,8 @@ def test_a_column_of_the_table_leads_to_the_tree_or_to_its_reason(show, cancer):
     page.locator("#rows").get_by_role("button", name="worst radius").click()
     detail = page.locator("#rows .detail").inner_text()
     assert detail.startswith(
-        "“worst radius” is dropped as redundant: it tells 0.462 nats about the class"
+        "“worst radius” is dropped as redundant: it has 0.462 nats of information about the class "
+        "(70% of the class entropy), but it shares"
     )
     page.locator("#rows .detail").get_by_role("button").click()
     assert page.locator("#panel h3").inner_text() == "worst area"
@@ -250,7 +252,7 @@ def test_print_has_tree_and_first_rows_but_no_controls(show, cancer):
     page = show(cancer)
     page.emulate_media(media="print")
     assert page.get_by_role("treeitem").first.is_visible()
-    assert not page.get_by_label("Search names").is_visible()
+    assert not page.get_by_label("Search column names").is_visible()
     assert not page.get_by_text("Expand all").is_visible()
     assert page.locator("#rows tr").first.is_visible()
 
@@ -306,6 +308,6 @@ def test_a_hundred_thousand_columns_open_at_once(show):
     assert names(page) == first
     page.get_by_role("button", name="Name", exact=True).click()
     assert names(page)[:3] == ["x0", "x1", "x2"]
-    page.get_by_label("Search names").fill("x9999")
+    page.get_by_label("Search column names").fill("x9999")
     page.get_by_text("11 of 100,000 columns").wait_for()
     assert names(page)[:2] == ["x9999", "x99990"]

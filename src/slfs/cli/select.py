@@ -188,7 +188,7 @@ def _report(file: DataFile, selector: Any, seconds: float, path: Path | None) ->
 def _show(file: DataFile, selector: Any, seconds: float) -> None:
     """Print the selected columns in order of selection, and the number of dropped columns by role."""
     from slfs import StabilitySelection
-    from slfs.selectors._shared.sentences import frequency, percent
+    from slfs.selectors._shared.sentences import percent
 
     shape = f"{file.X.shape[0]} samples x {file.X.shape[1]} columns, {len(selector.classes_)} classes"
     typer.echo(f"{file.name}: {shape}. {selector.n_features_} selected in {seconds:.2f} s.\n")
@@ -199,13 +199,13 @@ def _show(file: DataFile, selector: Any, seconds: float) -> None:
         record = selector.features_[column]
         role = record["role"].partition(",")[0]
         if stable:
-            role = frequency(record["frequency"], selector.n_subsamples).removeprefix("selected in ")
+            role = f"{round(record['frequency'] * selector.n_subsamples)} of {selector.n_subsamples}"
         parent = str(record["parent"] or selector.network_.class_name)
         share = f"{100 * record['relevance'] / entropy:.1f}"
         numbers = [f"{record['relevance']:.4f}", share, percent(record["q_value"])]
         lines.append([record["name"], role, parent, *numbers])
     if lines:
-        role = "frequency" if stable else "role"
+        role = "subsamples" if stable else "role"
         numbers = ["relevance\n(nats)", "% of class\nentropy", "FDR\n(q-value)"]
         show_table(["column", role, "parent", *numbers], lines, right=numbers)
         typer.echo(

@@ -18,7 +18,7 @@ from slfs._core.version import __version__
 from slfs.coding.level_names import as_text, level_names
 from slfs.report.words import sentence_templates, summary
 from slfs.screening.reasons import Role
-from slfs.selectors._shared.sentences import frequency, grade
+from slfs.selectors._shared.sentences import grade
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.stability_selection import StabilitySelection
 
@@ -137,10 +137,10 @@ def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
 
 
 def _frequency(selector: BaseSelector, column: int) -> str:
-    """How often a stability selection has selected a column; "" for other selectors."""
+    """In how many subsamples a column was selected; "" if the selector does not use subsamples."""
     if not isinstance(selector, StabilitySelection):
         return ""
-    return frequency(selector.frequencies_[column], selector.n_subsamples)
+    return f"{round(selector.frequencies_[column] * selector.n_subsamples)} of {selector.n_subsamples}"
 
 
 def _stability(selector: BaseSelector) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ function showFigures() {
     ["columns", whole(facts.n_columns)],
     ["selected", whole(facts.n_selected)],
     ["classes", whole(facts.classes.length)],
-    ...(facts.stability ? [["stability (0 to 1)", figure(facts.stability.value)]] : []),
+    ...(facts.stability ? [["stability (0 to 1)", facts.stability.value?.toFixed(2) ?? "–"]] : []),
     ...(facts.seconds === null ? [] : [["seconds", String(Number(facts.seconds.toPrecision(2)))]]),
   ];
   byId("figures").append(...figures.map(([words, value]) =>
@@ -17,7 +17,7 @@ function showAccuracy() {
   const accuracy = facts.accuracy;
   const body = byId("accuracy-body");
   if (!accuracy) {
-    body.append(element("p", { class: "note" }, "Accuracy was not measured: no data were given with the selector."));
+    body.append(element("p", { class: "note" }, "Accuracy was not measured. Pass X and y to write_report to include it."));
   } else if (accuracy.models.length === 0) {
     body.append(element("p", {}, accuracy.reason));
   } else {

@@ -12,7 +12,7 @@ function makeTable(openNode) {
     { compare: byNumber(values), cell: (column) => figure(values[column]), kind: "number" });
   const roleOrder = facts.roles.map((role) => Object.keys(facts.role_counts).indexOf(role));
   const otherName = (column) => (columns.other[column] < 0 ? "" : columns.name[columns.other[column]]);
-  const reasonOf = (column) => facts.reasons[columns.reason[column]];
+  const reasonOf = (column) => (nodeOfColumn.has(column) ? "" : facts.reasons[columns.reason[column]]);
 
   const fields = [
     { title: "Name", compare: byText((column) => columns.name[column]), cell: nameCell },
@@ -33,7 +33,11 @@ function makeTable(openNode) {
   let opened = -1;
   const largest = columns.relevance.reduce((most, value) => Math.max(most, value ?? 0), 1e-12);
 
-  const label = (field) => field.title[0].toLowerCase() + field.title.slice(1);
+  const label = ({ title }) => (title.startsWith("FDR") ? title : title[0].toLowerCase() + title.slice(1));
+
+  /** A title whose unit, in brackets, is not broken over two lines. */
+  const heading = ({ title }) =>
+    title.split(/(?=\()/).map((part) => (part[0] === "(" ? element("span", { class: "unbroken" }, part) : part));
 
   function fdrCell(column) {
     const value = columns.q_value[column];
@@ -148,7 +152,7 @@ function makeTable(openNode) {
   }
 
   byId("head").append(...fields.map((field) => element("th", { role: "columnheader", scope: "col", class: field.kind },
-    element("button", { type: "button", click: () => sortBy(field) }, field.title))));
+    element("button", { type: "button", click: () => sortBy(field) }, ...heading(field)))));
   const choices = [["All", facts.n_columns, -1],
     ...Object.entries(facts.role_counts).map(([name, count]) => [name, count, facts.roles.indexOf(name)])];
   const chips = choices.map(([name, count, index]) => element("button", {

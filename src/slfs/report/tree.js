@@ -158,7 +158,9 @@ function makeTree(showDetails) {
     active = ancestors(active).at(-2) ?? active;
     fit(0.8);
   });
-  window.addEventListener("resize", draw);
+  window.addEventListener("resize", () => {
+    if (drawing.clientWidth > 0) draw(); // 0: not displayed at the moment
+  });
   window.addEventListener("beforeprint", () => {
     drawing.setAttribute("viewBox", `-14 -20 ${plan.width + 28} ${plan.height + 20}`);
     world.removeAttribute("transform");
