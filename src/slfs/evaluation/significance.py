@@ -29,7 +29,7 @@ from slfs.counting.store import PlaneStore
 from slfs.measures.contingency import independence_p_values, stratified_p_value
 from slfs.measures.false_discovery import q_values
 from slfs.network.tree import ROOT
-from slfs.screening.blind import pool_levels
+from slfs.screening.p_values import pool_levels
 from slfs.screening.pipeline import pack_table_blind, table_p_values
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS

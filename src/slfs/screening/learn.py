@@ -16,7 +16,7 @@ from slfs.coding.encode import encode_labels
 from slfs.coding.numbers import encode_numbers, learn_levels, learn_numbers, make_runs, mdlp_cuts
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import SampleLayout
-from slfs.screening.blind import level_p_values, quartile_p_values
+from slfs.screening.p_values import level_p_values, quartile_p_values
 from slfs.screening.plan import Block
 from slfs.tables.table import LabelBlock, NumberBlock, Table
 
