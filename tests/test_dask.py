@@ -1,4 +1,4 @@
-"""Tables of Dask's: the same answers as in memory, and little that travels."""
+"""Dask tables: the same results as in memory, and little data sent."""
 
 import os
 import pickle
@@ -58,7 +58,7 @@ FROM_NUMBERS = [AlphaInvesting(), Chi2(), FastOSFS(statistic="fisher_z")]
 
 @pytest.fixture(scope="module")
 def client():
-    """Two workers, each a process of its own."""
+    """Two workers, each in its own process."""
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
@@ -107,7 +107,7 @@ def _assert_same(remote, local):
 
 @st.composite
 def _chunks(draw, length):
-    """Lengths of chunks, ragged ones and chunks of one among them."""
+    """Lengths of chunks, irregular, some of length one."""
     cuts = draw(st.sets(st.integers(1, length - 1), max_size=5))
     return tuple(np.diff([0, *sorted(cuts), length]).tolist())
 
@@ -138,7 +138,7 @@ def test_selectors_agree(selector):
 
 
 @pytest.mark.parametrize("n_partitions", [1, 3, 8])
-@pytest.mark.parametrize("convert", [True, False], ids=["strings of Arrow", "strings as they are"])
+@pytest.mark.parametrize("convert", [True, False], ids=["Arrow strings", "Python strings"])
 @pytest.mark.usefixtures("synchronous")
 def test_dataframes_of_mixed_types(n_partitions, convert):
     frame, y = _frame()
@@ -153,7 +153,7 @@ def test_dataframes_of_mixed_types(n_partitions, convert):
 
 
 @pytest.mark.usefixtures("synchronous")
-def test_partitions_of_unknown_length_with_categories_of_their_own():
+def test_partitions_of_unknown_length_with_different_categories():
     frame, y = _frame()
     frame = frame.assign(text=frame["text"].fillna("none"))[["n1", "text", "n4"]]
     rows = [slice(0, 20), slice(20, 21), slice(21, 200)]
@@ -304,7 +304,7 @@ def test_blocks_are_joined_into_tasks():
 @pytest.mark.usefixtures("synchronous")
 @pytest.mark.parametrize("scheduler", ["threads", "synchronous", None])
 @pytest.mark.usefixtures("client")
-def test_a_listener_hears_of_every_task(scheduler):
+def test_progress_is_reported_for_every_task(scheduler):
     X, y = _array()
     heard = []
     with dask.config.set(scheduler=scheduler), progress_callback(lambda *counts: heard.append(counts)):
@@ -315,7 +315,7 @@ def test_a_listener_hears_of_every_task(scheduler):
 
 
 @pytest.mark.usefixtures("client")
-def test_what_a_listener_raises_stops_the_workers():
+def test_an_error_in_the_progress_callback_stops_the_workers():
     X, y = _array()
 
     def stop(_done, _total):
@@ -347,7 +347,7 @@ def test_hdf5_and_zarr_files(tmp_path):
             _assert_same(SLFS().fit(remote, y), SLFS().fit(X, y))
 
 
-def test_errors_say_what_to_do():
+def test_errors_give_a_remedy():
     X, y = _array()
     with pytest.raises(TypeError, match=r"Dask Delayed\w*; expected a dask\.array\.Array"):
         SLFS().fit(dask.delayed(X), y)
@@ -378,7 +378,7 @@ def test_a_missing_library_is_named(monkeypatch):
         SLFS().fit(split, y)
 
 
-def test_import_leaves_dask_alone():
+def test_import_does_not_import_dask():
     code = "import sys, slfs; raise SystemExit('dask' in sys.modules)"
     folder = str(Path(slfs.__file__).parents[1])
     environment = {**os.environ, "PYTHONPATH": folder}

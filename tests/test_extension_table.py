@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from slfs import BNSLFS, SLFS
+from slfs.evaluation import compare_accuracy
 from slfs.tables import ColumnSource, read_table, register_table
 
 
@@ -56,6 +57,16 @@ def test_fit_transform_and_predict(iris):
     np.testing.assert_array_equal(predicted, BNSLFS().fit(frame, y).predict(frame))
     with pytest.raises(ValueError, match="color"):
         outside.transform(Study({name: frame[name].tolist() for name in frame if name != "color"}))
+
+
+def test_streams_and_cross_validation(iris):
+    frame, y = iris
+    parts = frame[["petal width (cm)", "color"]], frame[["sepal length (cm)"]]
+    blocks = [Study({name: part[name].tolist() for name in part}) for part in parts]
+    stream = SLFS(order="given").fit_stream(blocks[:1], y).extend(blocks[1])
+    assert stream.feature_names_in_.tolist() == [name for part in parts for name in part]
+    X = Study({name: frame[name].tolist() for name in frame})
+    assert compare_accuracy(SLFS(), X, y) == compare_accuracy(SLFS(), frame, y)
 
 
 def test_subclasses_and_single_rows(iris):

@@ -1,4 +1,4 @@
-"""Files are whole or not there."""
+"""Files are replaced atomically."""
 
 import os
 import threading
@@ -31,7 +31,7 @@ def test_a_link_stays_a_link(tmp_path):
     assert real.read_text() == "new"
 
 
-def test_a_pipe_is_written_to(tmp_path):
+def test_a_pipe_is_written_to_directly(tmp_path):
     pipe, heard = tmp_path / "pipe", []
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: heard.append(pipe.read_text()))
@@ -42,7 +42,7 @@ def test_a_pipe_is_written_to(tmp_path):
     assert pipe.is_fifo()
 
 
-def test_names_may_be_as_long_as_the_system_allows(tmp_path):
+def test_file_names_of_maximum_length(tmp_path):
     path = tmp_path / ("n" * 250 + ".csv")
     replace_file(path, lambda draft: draft.write_text("new"))
     assert path.read_text() == "new"

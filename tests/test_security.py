@@ -1,4 +1,4 @@
-"""What comes from strangers: no code of theirs is run, nothing is taken for markup or formulas."""
+"""Untrusted input: it is not executed, nor interpreted as markup or formulas."""
 
 import ast
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.long.audit import unsafe
 SOURCES = sorted(Path(slfs.__file__).parent.rglob("*.py"))
 CODE_LOADERS = {"pickle", "cPickle", "dill", "marshal", "shelve", "cloudpickle", "joblib.load", "runpy"}
 WITH_REASON = {("dask.py", "cloudpickle"), ("dask.py", "pickle")}
-"""What Dask itself sends to its workers goes by it; no file of ours does."""
+"""Dask sends functions to its workers with them; no file is read with them."""
 
 
 def test_no_pickle_and_no_eval_in_the_sources():
@@ -70,7 +70,7 @@ def test_formulas_in_csv_files(tmp_path, monkeypatch, capsys):
     assert set(written.iloc[:, 0]) == {f"'{HOSTILE}", "'-1+1"}
 
 
-def test_categories_and_holes_without_formulas():
+def test_escaping_formulas_in_categories_and_missing_values():
     frame = pd.DataFrame({"a": pd.Categorical(["=1", "b", None]), "b": [True, False, True]})
     safe = without_formulas(frame)
     assert safe["a"].tolist()[:2] == ["'=1", "b"]
@@ -88,5 +88,5 @@ def test_names_are_text_in_html():
     assert "&lt;script&gt;" in shown
 
 
-def test_installed_libraries_have_no_fault_that_we_know_of():
+def test_installed_libraries_have_no_known_vulnerability():
     assert unsafe() == []

@@ -1,4 +1,4 @@
-"""Tables that stay in their files: the same answers as in memory."""
+"""Tables whose columns stay in files: the same results as in memory."""
 
 import gzip
 import pickle
@@ -40,7 +40,7 @@ def path(frame, tmp_path):
 @pytest.mark.parametrize(
     "selector", [SLFS(), SLFS(order="given", n_jobs=2), MRMR(n_features_to_select=5)], ids=str
 )
-def test_a_file_gives_what_its_table_gives(selector, path, frame):
+def test_a_file_gives_the_same_results_as_its_table(selector, path, frame):
     source = ParquetColumns(path, drop=["label"])
     X, y = frame.drop(columns="label"), frame["label"].to_numpy()
     np.testing.assert_array_equal(source.read("label"), y)
@@ -53,7 +53,7 @@ def test_a_file_gives_what_its_table_gives(selector, path, frame):
     np.testing.assert_array_equal(predicted, inside.to_classifier().predict_proba(X))
 
 
-def test_the_index_of_a_dataframe_is_no_column(frame, tmp_path):
+def test_the_index_of_a_dataframe_is_not_a_column(frame, tmp_path):
     path = tmp_path / "indexed.parquet"
     frame.set_index(np.arange(300) * 3 + 1).to_parquet(path)
     source = ParquetColumns(path, drop=["label"])
@@ -106,7 +106,7 @@ def test_wrong_columns_are_named(path, frame, tmp_path):
         ParquetColumns(tmp_path / "empty.parquet")
 
 
-def test_an_index_of_dates_is_no_column(frame, tmp_path):
+def test_an_index_of_dates_is_not_a_column(frame, tmp_path):
     dated = frame.set_index(pd.date_range("2020", periods=len(frame), name="day"))
     dated.to_parquet(tmp_path / "a.parquet")
     source = ParquetColumns(tmp_path / "a.parquet", drop=["label"])
@@ -129,7 +129,7 @@ def test_dropping_columns_does_not_open_the_file_again(path, frame):
     np.testing.assert_array_equal(source.without(["n3"]).read("n4"), frame["n4"])
 
 
-def test_nothing_is_selected_of_a_file(path, frame, tmp_path):
+def test_a_file_of_which_nothing_is_selected(path, frame, tmp_path):
     source = ParquetColumns(path, drop=["label"])
     assert source.take(np.array([], np.int64)).shape == (300, 0)
     noise = np.random.default_rng(0).integers(0, 2, 300)
@@ -168,7 +168,7 @@ def test_no_columns_are_left(path, frame, tmp_path):
             SLFS().fit(source, frame["label"])
 
 
-def test_npy_files_stay_where_they_are(tmp_path):
+def test_npy_files(tmp_path):
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 120)
     X = random.normal(size=(120, 30)) + y[:, np.newaxis] * (np.arange(30) % 4 == 0)
@@ -201,7 +201,7 @@ def test_npy_files_stay_where_they_are(tmp_path):
         (np.zeros((0, 3)), "no columns or no rows"),
     ],
 )
-def test_npy_files_that_are_no_tables(tmp_path, array, message):
+def test_npy_files_that_are_not_tables(tmp_path, array, message):
     np.save(tmp_path / "table.npy", array)
     with pytest.raises(ValueError, match=message):
         read_file(str(tmp_path / "table.npy"))

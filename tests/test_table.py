@@ -1,4 +1,4 @@
-"""Any table in: every container gives the same selection, every bad one a message with a remedy."""
+"""All kinds of tables: the same data give the same selection, bad data an error with a remedy."""
 
 import subprocess
 import sys
@@ -86,7 +86,7 @@ def test_memory_map(tmp_path, cancer):
     "convert", [np.asarray, sparse.csr_array, pd.DataFrame, lambda X: X.astype(object)]
 )
 @pytest.mark.parametrize("columns", [[0, 2, 1, 3], [3, 0], [2], [1, 2, 3]])
-def test_blocks_have_their_columns_in_the_order_asked_for(convert, columns):
+def test_blocks_have_the_requested_columns_in_order(convert, columns):
     X = np.random.default_rng(0).normal(size=(7, 5))
     order = np.array([3, 1, 0, 2, 6, 5, 4])
     block = read_table(convert(X)).number_block(np.array(columns), order)
@@ -171,18 +171,18 @@ def test_rows_and_columns_of_any_table(convert):
 
 
 def mixed(n_samples=300, seed=0):
-    """Columns of every kind, each with holes, each relevant."""
+    """Columns of every kind, each relevant and with missing values."""
     random = np.random.default_rng(seed)
     y = random.integers(0, 3, n_samples)
     noisy = np.where(random.random(n_samples) < 0.75, y, random.integers(0, 3, n_samples))
-    holes = random.random((n_samples, 5)) < 0.1
+    missing = random.random((n_samples, 5)) < 0.1
     number = y + random.normal(size=n_samples) / 2
     return y, {
-        "float": [None if gone else float(v) for v, gone in zip(number, holes[:, 0], strict=True)],
-        "int": [None if gone else int(v) for v, gone in zip(noisy * 7, holes[:, 1], strict=True)],
-        "bool": [None if gone else bool(v == 1) for v, gone in zip(noisy, holes[:, 2], strict=True)],
-        "text": [None if gone else "abc"[v] for v, gone in zip(noisy, holes[:, 3], strict=True)],
-        "category": [None if gone else "xyz"[v] for v, gone in zip(noisy, holes[:, 4], strict=True)],
+        "float": [None if gone else float(v) for v, gone in zip(number, missing[:, 0], strict=True)],
+        "int": [None if gone else int(v) for v, gone in zip(noisy * 7, missing[:, 1], strict=True)],
+        "bool": [None if gone else bool(v == 1) for v, gone in zip(noisy, missing[:, 2], strict=True)],
+        "text": [None if gone else "abc"[v] for v, gone in zip(noisy, missing[:, 3], strict=True)],
+        "category": [None if gone else "xyz"[v] for v, gone in zip(noisy, missing[:, 4], strict=True)],
     }
 
 
@@ -212,14 +212,14 @@ def mixed_tables():
 
 
 @pytest.mark.parametrize("kind", ["lists", "pandas", "pandas objects", "polars", "arrow", "enum"])
-def test_mixed_tables_with_holes_agree(kind):
+def test_mixed_tables_with_missing_values_agree(kind):
     y, tables = mixed_tables()
     expected = SLFS().fit(tables["objects"], y).features_
     found = SLFS().fit(tables[kind], y)
     np.testing.assert_array_equal(found.features_.n_levels, expected.n_levels)
     np.testing.assert_array_equal(found.features_.relevance, expected.relevance)
     np.testing.assert_array_equal(found.features_.role, expected.role)
-    assert found.features_.n_levels.tolist()[2:] == [3, 4, 4], "a level for what is missing"
+    assert found.features_.n_levels.tolist()[2:] == [3, 4, 4], "missing values are a level"
     reference = BNSLFS().fit(tables["objects"], y).predict_log_proba(tables["objects"])
     np.testing.assert_array_equal(
         BNSLFS().fit(tables[kind], y).predict_log_proba(tables[kind]), reference
@@ -276,7 +276,7 @@ DATES = pd.date_range("2020-01-01", periods=6)
     ],
 )
 @pytest.mark.parametrize("estimator", [SLFS(), BNSLFS(), MDLPDiscretizer()])
-def test_bad_tables_are_answered_with_a_remedy(X, message, estimator):
+def test_errors_of_bad_tables_give_a_remedy(X, message, estimator):
     with pytest.raises(ValueError, match=message):
         estimator.fit(X, [0, 1] * 3)
 
@@ -290,7 +290,7 @@ def test_a_path_is_not_a_table(path):
         selector.transform(path)
 
 
-def test_cells_that_are_no_values():
+def test_cells_of_unsupported_types():
     X = np.array([["a", "x"], ["b", []], ["b", "x"]] * 2, dtype=object)
     with pytest.raises(TypeError, match=r"column 1 of X has a cell of type list, .*Expand such cells"):
         SLFS().fit(X, [0, 1] * 3)
@@ -304,10 +304,10 @@ def test_a_mask_means_missing(kind, choice):
     values = np.array([[0, 1], [1, 0], [0, 0], [1, 1]] * 20).astype(kind)
     mask = np.zeros((80, 2), bool)
     mask[::3, 0] = mask[10:20, 1] = True
-    holes = values.astype(object)
-    holes[mask] = None
+    missing = values.astype(object)
+    missing[mask] = None
     y, plain, masked = np.arange(80) % 2, SLFS(), SLFS()
-    plain.set_params(categorical_features=choice).fit(holes, y)
+    plain.set_params(categorical_features=choice).fit(missing, y)
     masked.set_params(categorical_features=choice).fit(np.ma.array(values, mask=mask), y)
     np.testing.assert_array_equal(masked.features_["relevance"], plain.features_["relevance"])
     np.testing.assert_array_equal(masked.features_["entropy"], plain.features_["entropy"])
@@ -319,7 +319,7 @@ def test_a_mask_means_missing(kind, choice):
     ("cell", "message"),
     [(1j, "Complex data not supported"), (np.datetime64("2020-01-01"), "X has dtype datetime64")],
 )
-def test_a_mask_does_not_hide_what_is_refused(cell, message):
+def test_a_mask_does_not_hide_unsupported_types(cell, message):
     X = np.ma.array([[cell], [cell]] * 5, mask=[[True], [False]] * 5)
     with pytest.raises(ValueError, match=message):
         SLFS().fit(X, [0, 1] * 5)
@@ -345,7 +345,7 @@ def test_labels_and_names_of_new_types():
 
 
 @pytest.mark.parametrize("cell", [np.timedelta64(3, "D"), np.datetime64("2020-01-01")])
-def test_times_of_numpy_among_objects(cell):
+def test_numpy_times_in_object_arrays(cell):
     with pytest.raises(ValueError, match="holds dates or times"):
         SLFS().fit(np.array([[cell], [cell]] * 5, dtype=object), [0, 1] * 5)
 
@@ -370,7 +370,7 @@ def test_times_of_numpy_among_objects(cell):
     ],
 )
 @pytest.mark.parametrize("estimator", [SLFS(), BNSLFS(), MDLPDiscretizer()])
-def test_bad_labels_are_answered_with_a_remedy(y, message, estimator):
+def test_errors_of_bad_labels_give_a_remedy(y, message, estimator):
     with pytest.raises(ValueError, match=message):
         estimator.fit(np.arange(12.0).reshape(6, 2), y)
 
@@ -442,7 +442,7 @@ def test_unseen_values_never_break_a_prediction():
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
 
 
-def test_a_sparse_matrix_is_left_as_it_is():
+def test_the_sparse_matrix_of_the_user_is_not_modified():
     indices = np.array([2, 0, 1, 0, 1, 1])  # out of order and with a duplicate
     matrix = sparse.csc_matrix((np.ones(6), indices, [0, 3, 6]), shape=(6, 2))
     for part in (matrix.data, matrix.indices, matrix.indptr):
@@ -462,8 +462,8 @@ DRIFT = {
 
 
 @pytest.mark.parametrize("name", DRIFT)
-def test_later_tables_are_read_as_the_first_one_was(name):
-    """Whatever a later table looks like, alone or in a batch, a value means what it meant in fit."""
+def test_later_tables_are_read_like_the_one_seen_in_fit(name):
+    """A value means what it meant in fit, alone or in a batch, whatever the type of the table."""
     values, later = DRIFT[name]
     X = np.array(values * 30, dtype=object).reshape(-1, 1)
     y = np.array([0, 1, 2, 0] * 30)
@@ -482,7 +482,7 @@ def test_later_tables_are_read_as_the_first_one_was(name):
     np.testing.assert_array_equal(together[2], expected[2], "missing")
 
 
-def test_frames_whose_types_drift():
+def test_dataframes_whose_types_change():
     y = np.array([0, 1, 2] * 40)
     frame = pd.DataFrame({"a": y + 0.5, "s": np.array(list("xyz"))[y], "k": pd.Categorical(y)})
     classifier = BNSLFS(SLFS(max_depth=1, relevance_weight=0, irrelevance="printed")).fit(frame, y)
@@ -495,7 +495,7 @@ def test_frames_whose_types_drift():
     np.testing.assert_array_equal(codes.transform(plain), codes.transform(frame))
 
 
-def test_pandas_columns_of_objects_are_read_by_all_their_values():
+def test_types_of_object_columns_follow_from_all_values():
     from decimal import Decimal
 
     y = np.array([0, 1] * 150)

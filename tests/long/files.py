@@ -59,21 +59,21 @@ def mutate(random, data):
     for _ in range(int(random.integers(1, 4))):
         if not data:
             break
-        place, length = int(random.integers(len(data))), int(random.integers(1, 17))
+        index, length = int(random.integers(len(data))), int(random.integers(1, 17))
         way = random.integers(6)
         if way == 0:
-            data[place] ^= 1 << int(random.integers(8))
+            data[index] ^= 1 << int(random.integers(8))
         elif way == 1:
-            del data[place : place + length]
+            del data[index : index + length]
         elif way == 2:
-            del data[place:]
+            del data[index:]
         elif way == 3:
-            data[place:place] = data[place : place + length] * int(random.integers(1, 50))
+            data[index:index] = data[index : index + length] * int(random.integers(1, 50))
         elif way == 4:
-            data[place:place] = BYTES[random.integers(len(BYTES))]
+            data[index:index] = BYTES[random.integers(len(BYTES))]
         else:
             number = NUMBERS[random.integers(len(NUMBERS))]
-            data[place : place + length] = str(number).encode()
+            data[index : index + length] = str(number).encode()
     return bytes(data)
 
 

@@ -1,4 +1,4 @@
-"""Hypothesis strategies: tables and labels of every kind that somebody may give, sane and mad.
+"""Hypothesis strategies: tables and labels of every kind that a user may give, valid or not.
 
 A strategy draws shapes, kinds and seeds; the cells come from NumPy's generator and from pools of awkward
 values. So an example costs a millisecond, and a failing one is small because its shape and kinds shrink.
@@ -75,8 +75,8 @@ def things(random, n, pool):
     """Python values of a pool, some of which are never seen."""
     few = random.permutation(len(pool))[: random.integers(1, len(pool) + 1)]
     values = np.empty(n, object)
-    for place, which in enumerate(few[random.integers(0, len(few), n)]):
-        values[place] = pool[which]
+    for index, which in enumerate(few[random.integers(0, len(few), n)]):
+        values[index] = pool[which]
     return values
 
 
@@ -97,9 +97,11 @@ def series(random, n, kind):
     if kind == "ordered":
         return pd.Categorical(random.integers(0, 3, n), categories=[2, 1, 0, 9], ordered=True)
     if kind in ("Int64", "Float64"):
-        holes = random.random(n) < 0.2
+        missing = random.random(n) < 0.2
         values = numbers(random, n, "i8" if kind == "Int64" else "f8")
-        return pd.array([None if hole else v for hole, v in zip(holes, values, strict=True)], dtype=kind)
+        return pd.array(
+            [None if gone else v for gone, v in zip(missing, values, strict=True)], dtype=kind
+        )
     if kind == "nullable boolean":
         return pd.array(things(random, n, [True, False, None]), dtype="boolean")
     if kind == "string":
@@ -156,9 +158,9 @@ def sparse_table(random, n, p):
     """A sparse matrix, maybe unsorted, with zeros that are stored and entries that are stored twice."""
     count = int(random.integers(0, n * p + 1)) if n * p else 0
     values = numbers(random, count, random.choice(["f8", "f4", "i8", "i4", "?"]))
-    places = (random.integers(0, max(n, 1), count), random.integers(0, max(p, 1), count))
+    indices = (random.integers(0, max(n, 1), count), random.integers(0, max(p, 1), count))
     with np.errstate(all="ignore"):
-        matrix = sparse.coo_array((values, places), shape=(n, p))
+        matrix = sparse.coo_array((values, indices), shape=(n, p))
         kind = random.choice(["coo", "csr", "csc", "lil", "dok", "matrix"])
         if kind == "matrix":
             return sparse.csr_matrix(matrix)

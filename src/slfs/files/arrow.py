@@ -60,7 +60,7 @@ def _messages(data: pa.Buffer) -> Iterator[pa.Message]:
 def _decompressed_size(message: Any) -> int:
     """Return how many bytes PyArrow will allocate for a message.
 
-    PyArrow neither tells this nor has a limit of its own, and Zstandard compresses zeros 30000 to 1: 37
+    PyArrow neither reports this nor has a limit, and Zstandard compresses zeros 30000 to 1: 37
     kilobytes make it take 1.2 gigabytes. So the sizes are read from the metadata, a FlatBuffers table.
     Every compressed buffer begins with its decompressed size, or with -1 if it is not compressed after
     all.

@@ -1,4 +1,4 @@
-"""A dataframe -> a file, replaced as a whole or not at all."""
+"""A dataframe -> a file, replaced atomically."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def write_table(frame: Any, path: Path, *, escape_formulas: bool = False) -> Non
 def without_formulas(frame: Any) -> Any:
     """Put a ' before text that looks like a formula, so that spreadsheets show it as text.
 
-    Otherwise a cell such as =HYPERLINK(...) that somebody put into the data would be executed by the
+    Otherwise a cell such as =HYPERLINK(...) in data from an untrusted source would be executed by the
     spreadsheet program of whoever opens the file. Numbers stay numbers.
     """
     safe = frame.copy()

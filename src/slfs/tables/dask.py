@@ -119,7 +119,7 @@ class DaskTable(ABC):
         ----------
         work : callable
             Takes a table that has the columns of the block, with the same indices as in this one, and
-            the block. It is sent once, and estimators in it are sent unfitted.
+            the block. It is pickled and sent once.
         blocks : sequence of Block
             All columns of the table, in order. A block that belongs to two tasks is split.
 
@@ -192,7 +192,7 @@ def _cut(blocks: Sequence[SomeBlock], bounds: NDArray[np.int64]) -> list[list[So
 
 
 def _pickled(thing: Any) -> bytes:
-    """Anything as bytes, functions among it, in what is enough to make it again.
+    """Pickle an object, including functions, in few bytes.
 
     The order of the samples is sent as their classes, consecutive columns as two numbers.
     """

@@ -128,4 +128,4 @@ READERS: dict[type | str, Reader | str] = {
     "dask.dataframe": "slfs.tables.dask_frame:read_dask_frame",
     object: _FRAME,  # what narwhals can read, otherwise what NumPy makes of it
 }
-"""A type, or the name of a module, -> the reader, or the place to import it from."""
+"""A type, or the name of a module, -> the reader, or the module and function to import."""
