@@ -90,7 +90,7 @@ def test_an_error_leaves_the_selector_as_it_was():
 @pytest.mark.parametrize(
     ("selector", "blocks", "error", "message"),
     [
-        (SLFS(), [np.eye(4)], ValueError, "order='conditional' .* For a stream use order='given'"),
+        (SLFS(), [np.eye(4)], ValueError, "order='conditional' .* Use order='given'"),
         (SAOLA(), [], ValueError, "blocks is empty"),
         (SAOLA(), np.eye(4), TypeError, r"blocks is a single table.*\[X\]"),
         (SAOLA(), ["a.csv"], TypeError, "X is a path or a string.*Read the file first"),
