@@ -44,6 +44,8 @@ numpydoc_validation_exclude = {  # dataclasses, which describe their fields unde
     r"measures\.Stability$",
     r"evaluation\.(NetworkComparison|NetworkPair|FoldScore)$",
     r"files\.DataFile",
+    r"tables\.(Table|NumberBlock|LabelBlock)$",
+    r"files\.\w+\.(number|label)_block$",  # inherit their docstrings
 }
 numpydoc_validation_checks = {
     *("GL03", "GL05", "GL06", "GL07", "GL08", "GL09", "GL10"),  # sections: known, and in order

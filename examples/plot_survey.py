@@ -60,8 +60,9 @@ selector = SLFS(categorical_features=["post code"]).fit(survey, renews)
 NetworkDisplay.from_estimator(selector)
 
 # %%
-# ``features_`` has one record for each question
-# ----------------------------------------------
+# Inspect all columns
+# -------------------
+# ``features_`` has one record for each column:
 
 columns = ["name", "role", "relevance", "q_value", "n_levels", "parent", "reason"]
 pd.DataFrame(selector.features_)[columns].round(3)

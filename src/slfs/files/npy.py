@@ -82,13 +82,11 @@ class NpyColumns(FileColumns):
         return pd.DataFrame(np.array(self._array[:, self._source(columns)]), columns=names)
 
     def number_block(self, columns: Columns, order: Order) -> NumberBlock:
-        """Read columns as numbers."""
         from slfs.tables.arrays import ArrayTable
 
         return ArrayTable(self._array).number_block(self._source(columns), order)
 
     def label_block(self, column: int, order: Order) -> LabelBlock:
-        """Read one column as Python values."""
         from slfs.tables.arrays import ArrayTable
 
         return ArrayTable(self._array).label_block(int(self._source(np.array([column]))[0]), order)

@@ -106,7 +106,6 @@ class ParquetColumns(FileColumns):
         return self._read_groups([self.names[column] for column in columns]).to_pandas()
 
     def number_block(self, columns: Columns, order: Order) -> NumberBlock:
-        """Read columns as numbers."""
         part, order = self._read_rows([self.names[column] for column in columns], order)
         values = np.empty((len(columns), part.num_rows if order is None else len(order)))
         for index, column in enumerate(part.columns):
@@ -117,7 +116,6 @@ class ParquetColumns(FileColumns):
         return dense_block(values)
 
     def label_block(self, column: int, order: Order) -> LabelBlock:
-        """Read one column as Python values."""
         part, order = self._read_rows([self.names[column]], order)
         return _frame(part).label_block(0, order)
 

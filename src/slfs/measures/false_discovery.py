@@ -22,7 +22,7 @@ def q_values(p_values: Floats, *, method: str = "bh") -> Floats:
     Parameters
     ----------
     p_values : ndarray of shape (n_columns,)
-        p-values; columns with NaN are ignored.
+        The p-value of each column; columns with NaN are ignored.
     method : {"bh", "by"}, default="bh"
         ``"bh"``: Benjamini and Hochberg (1995), for columns that are independent or positively
         dependent. ``"by"``: Benjamini and Yekutieli (2001), for any dependence.
@@ -30,7 +30,7 @@ def q_values(p_values: Floats, *, method: str = "bh") -> Floats:
     Returns
     -------
     q_values : ndarray of shape (n_columns,)
-        q-value of each column; NaN for ignored columns.
+        The q-value of each column; NaN for ignored columns.
 
     Examples
     --------

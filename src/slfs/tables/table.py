@@ -27,11 +27,20 @@ Array = TypeVar("Array", bound=NDArray[Any])
 
 @dataclass(frozen=True)
 class NumberBlock:
-    """Some columns of numbers as entries: those of column j are ``indptr[j]:indptr[j + 1]``.
+    """Some columns of numbers, dense or sparse.
 
-    ``sample`` is None if every sample has an entry, in order. Otherwise it gives the sample of each
-    entry, and samples without an entry have the value 0. If all values of a dense block are integers
-    from 0 to 255, they may be stored as bytes, which is an eighth of the memory to move.
+    Attributes
+    ----------
+    n_samples : int
+        Number of rows.
+    indptr : ndarray of shape (n_columns + 1,)
+        The entries of column j are ``indptr[j]:indptr[j + 1]``.
+    value : ndarray of shape (n_entries,)
+        Values of the entries. If all values of a dense block are integers from 0 to 255, they may be
+        stored as bytes, which is an eighth of the memory to move.
+    sample : ndarray of shape (n_entries,) or None
+        Row of each entry; rows without an entry have the value 0. None if every row has an entry, in
+        order.
     """
 
     n_samples: int
@@ -40,7 +49,17 @@ class NumberBlock:
     sample: NDArray[np.int64] | None
 
     def take(self, columns: Columns) -> NumberBlock:
-        """Return some columns of the block."""
+        """Return some columns of the block.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Indices of the columns in the block.
+
+        Returns
+        -------
+        block : NumberBlock
+        """
         if len(columns) == len(self.indptr) - 1:
             return self
         if self.sample is None:
@@ -49,7 +68,12 @@ class NumberBlock:
         return NumberBlock(self.n_samples, indptr, self.value[source], self.sample[source])
 
     def dense(self) -> NDArray[np.float64]:
-        """Return all values, an array of shape (n_columns, n_samples)."""
+        """Return all values.
+
+        Returns
+        -------
+        values : ndarray of shape (n_columns, n_samples)
+        """
         if self.sample is None:
             return self.value.reshape(-1, self.n_samples).astype(np.float64, copy=False)
         n_columns = len(self.indptr) - 1
@@ -60,7 +84,17 @@ class NumberBlock:
 
 @dataclass(frozen=True)
 class LabelBlock:
-    """One column as Python values, which of them are missing, and the name of the column."""
+    """One column as Python values.
+
+    Attributes
+    ----------
+    values : list
+        Values of the rows.
+    missing : ndarray of bool of shape (n_samples,)
+        Which values are missing.
+    name : object
+        Name of the column, for messages.
+    """
 
     values: list[Any]
     missing: NDArray[np.bool_]
@@ -78,10 +112,34 @@ class Table(Protocol):
     """Which columns are categorical by their type."""
 
     def number_block(self, columns: Columns, order: Order) -> NumberBlock:
-        """Return columns as numbers, with NaN for values that are not numbers."""
+        """Return columns as numbers, with NaN for values that are not numbers.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Indices of the columns.
+        order : ndarray of int or None
+            Rows to return, in this order; None returns all rows.
+
+        Returns
+        -------
+        block : NumberBlock
+        """
 
     def label_block(self, column: int, order: Order) -> LabelBlock:
-        """Return one column as Python values."""
+        """Return one column as Python values.
+
+        Parameters
+        ----------
+        column : int
+            Index of the column.
+        order : ndarray of int or None
+            Rows to return, in this order; None returns all rows.
+
+        Returns
+        -------
+        block : LabelBlock
+        """
 
 
 class ColumnSource(ABC):
@@ -118,20 +176,64 @@ class ColumnSource(ABC):
 
     @abstractmethod
     def take(self, columns: Columns) -> Any:
-        """Return some columns in memory, as an array or a dataframe with all rows."""
+        """Return some columns in memory, with all rows.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Indices of the columns.
+
+        Returns
+        -------
+        table : array or dataframe of shape (n_samples, n_columns)
+        """
 
     def number_block(self, columns: Columns, order: Order) -> NumberBlock:
-        """Return columns as numbers, with NaN for values that are not numbers."""
+        """Return columns as numbers, with NaN for values that are not numbers.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Indices of the columns.
+        order : ndarray of int or None
+            Rows to return, in this order; None returns all rows.
+
+        Returns
+        -------
+        block : NumberBlock
+        """
         return _read(self.take(columns)).number_block(np.arange(len(columns)), order)
 
     def label_block(self, column: int, order: Order) -> LabelBlock:
-        """Return one column as Python values."""
+        """Return one column as Python values.
+
+        Parameters
+        ----------
+        column : int
+            Index of the column.
+        order : ndarray of int or None
+            Rows to return, in this order; None returns all rows.
+
+        Returns
+        -------
+        block : LabelBlock
+        """
         block = _read(self.take(np.array([column]))).label_block(0, order)
         return replace(block, name=self.names[column])
 
 
 def dense_block(values: NDArray[np.float64] | NDArray[np.uint8]) -> NumberBlock:
-    """Make a block from an array of shape (n_columns, n_samples)."""
+    """Make a dense block.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_columns, n_samples)
+        Floats, or bytes.
+
+    Returns
+    -------
+    block : NumberBlock
+    """
     n_columns, n_samples = values.shape
     indptr = np.arange(n_columns + 1, dtype=np.int64) * n_samples
     return NumberBlock(n_samples, indptr, values.reshape(-1), None)
