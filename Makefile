@@ -3,7 +3,7 @@ PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs reproduce verify bench bench-against fuzz kills soak coverage mutants audit clean
+.PHONY: help demo test quick oldest lint docs reproduce verify bench bench-against fuzz kills soak coverage mutants audit clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -13,6 +13,12 @@ demo: .venv/all.stamp ## Install, select features of a dataset, classify, write 
 
 test: .venv/test.stamp ## Run all tests; ARGS="-k mdlp" picks some
 	$(BIN)/python -m pytest -n auto $(ARGS)
+
+quick: .venv/test.stamp ## Run the tests that are not marked slow, in under two minutes
+	$(BIN)/python -m pytest -m "not slow" -n auto $(ARGS)
+
+oldest: .venv-oldest/stamp ## Run the quick tests with the oldest versions that pyproject.toml allows
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/kernels .venv-oldest/bin/python -m pytest -m "not slow" -n auto -p no:cacheprovider $(ARGS)
 
 lint: .venv/lint.stamp ## Check format, style, types and the direction of imports
 	$(BIN)/ruff format --check .
@@ -67,7 +73,7 @@ audit: .venv/test.stamp ## Known faults of what is installed: our list, pip chec
 	$(BIN)/python -m tests.long.audit
 
 clean: ## Remove the environments and caches
-	rm -rf .venv .venv-orange .venv-peers .venv-mutants mutants docs/_build docs/generated .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-orange .venv-peers .venv-mutants mutants docs/_build docs/generated .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -75,6 +81,13 @@ clean: ## Remove the environments and caches
 
 .venv/%.stamp: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	@touch $@
+
+.venv-oldest/stamp: pyproject.toml tests/long/oldest.py
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/python tests/long/oldest.py > $(@D)/requirements.txt
+	$(@D)/bin/python -m pip install --quiet --requirement $(@D)/requirements.txt
+	$(@D)/bin/python -m pip install --quiet --no-deps --editable .
 	@touch $@
 
 # What we are measured beside. Orange3 pins older libraries: an environment of its own. So does mutmut (3.8), which

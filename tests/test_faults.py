@@ -1,4 +1,4 @@
-"""Full disks, kills, interrupts, lost workers, damaged caches: old files stay, and we say what to do."""
+"""Full disks, kills, interrupts, lost workers, damaged caches: old files stay, errors give a remedy."""
 
 import os
 import resource
@@ -194,16 +194,16 @@ def compile_small(tmp_path):
     return call
 
 
-def test_a_damaged_cache_is_made_anew(compile_small, tmp_path):
+def test_a_damaged_cache_is_rebuilt(compile_small, tmp_path):
     assert compile_small() == ""
     for ending in ("nbi", "nbc"):
         (path,) = (tmp_path / "cache").rglob(f"*.{ending}")
         path.write_bytes(path.read_bytes()[:20])
         assert "is damaged" in compile_small()
-    assert compile_small() == "", "mended"
+    assert compile_small() == "", "the cache is valid again"
 
 
-def test_a_cache_on_a_full_disk_is_done_without(compile_small):
+def test_a_cache_on_a_full_disk_is_not_needed(compile_small):
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"
     assert "could not store a compiled kernel" in compile_small(limit)
 

@@ -3,7 +3,10 @@
 import decimal
 import fractions
 import json
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -312,3 +315,45 @@ def test_no_file_and_no_folder(tmp_path):
     X, y = mixed()
     save(SLFS().fit(X, y), str(tmp_path / "new" / "model.slfs"))
     assert load(str(tmp_path / "new" / "model.slfs")).n_features_ > 0
+
+
+PREDICT = """
+import sys
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from slfs.saving import load
+
+X = np.load("X.npy")
+for name in sys.argv[1:]:
+    model = load(name)
+    method = model.predict_proba if hasattr(model, "predict_proba") else model.transform
+    expected = method(X)
+    for table in (np.asfortranarray(X), X.astype(np.float32), sparse.csr_array(X)):
+        found = method(table)
+        found = found.toarray() if sparse.issparse(found) else found
+        np.testing.assert_array_equal(found, expected)
+"""
+
+
+def test_a_loaded_model_compiles_no_kernels(tmp_path):
+    """Predictions and transformed tables need no compiler: the cache of kernels stays empty."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 300)
+    X = (random.normal(size=(300, 5)) + y[:, np.newaxis]).round(1) * (random.random((300, 5)) < 0.8)
+    np.save(tmp_path / "X.npy", X.astype(np.float32).astype(float))
+    models = [SLFS(), BNSLFS(), TAN(), NaiveBayes(categorical_features="all"), MDLPDiscretizer()]
+    names = [f"{type(model).__name__}.slfs" for model in models]
+    for model, name in zip(models, names, strict=True):
+        save(model.fit(X, y), tmp_path / name)
+    cache = tmp_path / "cache"
+    done = subprocess.run(
+        [sys.executable, "-c", PREDICT, *names],
+        cwd=tmp_path,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list(cache.rglob("*.nb*")) == []

@@ -23,9 +23,9 @@ from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, pack_block
 from slfs.counting.store import PlaneStore
 from slfs.measures.information import column_information
-from slfs.screening.p_values import pack_blind
 from slfs.screening.facts import ColumnFacts, Judge, join_facts
 from slfs.screening.learn import Cuts, block_p_values, learn_block
+from slfs.screening.p_values import pack_blind
 from slfs.screening.plan import Block, Plan, SpreadTable, make_plan
 from slfs.screening.reasons import Reason
 from slfs.tables.table import Table
