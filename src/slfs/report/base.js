@@ -40,7 +40,7 @@ const nodeOfColumn = new Map(facts.nodes.map((node, index) => [node.column, inde
 /** Explain why a column was selected or dropped: fill a sentence template with the figures of the column. */
 function explanation(column) {
   const columns = facts.columns;
-  const words = {
+  const values = {
     name: () => `“${columns.name[column]}”`,
     other: () => `“${columns.name[columns.other[column]]}”`,
     reason: () => facts.reasons[columns.reason[column]],
@@ -50,5 +50,5 @@ function explanation(column) {
     conditional_relevance: () => figure(columns.conditional_relevance[column]),
   };
   const template = facts.sentences[columns.sentence[column]];
-  return template.replace(/\{(\w+)\}/g, (whole, field) => (words[field] ? words[field]() : whole));
+  return template.replace(/\{(\w+)\}/g, (whole, field) => (values[field] ? values[field]() : whole));
 }

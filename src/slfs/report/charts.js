@@ -25,7 +25,7 @@ function barChart(groups, tone, description) {
       }
       y += heading;
     }
-    for (const { label: name, share, value: words } of group.bars) {
+    for (const { label: name, share, value: text } of group.bars) {
       const middle = y + line / 2;
       const box = { x: label, y: middle - bar / 2, height: bar, rx: 3 };
       chart.append(
@@ -33,7 +33,7 @@ function barChart(groups, tone, description) {
           drawn("title", {}, name), shortened(name, 15)),
         drawn("rect", { ...box, width: room, class: "track" }),
         drawn("rect", { ...box, width: Math.max(share * room, share > 0 ? 1.5 : 0), class: "bar" }),
-        drawn("text", { x: width, y: middle + 4, "text-anchor": "end", class: "chart-value" }, words),
+        drawn("text", { x: width, y: middle + 4, "text-anchor": "end", class: "chart-value" }, text),
       );
       y += line;
     }

@@ -59,17 +59,17 @@ const pair = (label, value) =>
 
 function cutPoints(node) {
   if (node.kind !== "numbers" || node.cuts.length === 0) return [];
-  const words = (cut) => (typeof cut === "number" ? String(Number(cut.toPrecision(9))) : cut);
-  const list = node.cuts.map((cut) => element("li", {}, words(cut)));
+  const format = (cut) => (typeof cut === "number" ? String(Number(cut.toPrecision(9))) : cut);
+  const list = node.cuts.map((cut) => element("li", {}, format(cut)));
   const title = node.cuts.length === 1 ? "Cut point" : "Cut points";
   return [element("h4", {}, title), element("ul", { class: "cuts" }, ...list)];
 }
 
-function relatives(ids, words, open) {
+function relatives(ids, label, open) {
   if (ids.length === 0) return [];
   const buttons = ids.map((id) =>
     element("button", { type: "button", class: "link", click: () => open(id) }, nameOf(id)));
-  return [element("p", {}, words, ...buttons.flatMap((button, index) => (index ? [", ", button] : [button])))];
+  return [element("p", {}, label, ...buttons.flatMap((button, index) => (index ? [", ", button] : [button])))];
 }
 
 function countsTable(node) {

@@ -9,8 +9,8 @@ function showFigures() {
     ...(facts.stability ? [["stability (0 to 1)", facts.stability.value?.toFixed(2) ?? "–"]] : []),
     ...(facts.seconds === null ? [] : [["seconds", String(Number(facts.seconds.toPrecision(2)))]]),
   ];
-  byId("figures").append(...figures.map(([words, value]) =>
-    element("div", {}, element("dt", {}, words), element("dd", {}, value))));
+  byId("figures").append(...figures.map(([label, value]) =>
+    element("div", {}, element("dt", {}, label), element("dd", {}, value))));
 }
 
 function showAccuracy() {
@@ -42,8 +42,8 @@ function showTree() {
   }
   note.textContent = "Select a node to see its details. Drag to move the tree; zoom with the buttons, or with " +
     "the mouse wheel after a click. Keyboard: arrow keys move, expand and collapse; Enter shows the details.";
-  const legend = (tone, words) =>
-    element("span", { class: tone }, element("span", { class: "swatch", "aria-hidden": "true" }), words);
+  const legend = (tone, text) =>
+    element("span", { class: tone }, element("span", { class: "swatch", "aria-hidden": "true" }), text);
   byId("tree-legend").append(legend("blue", "child of the class"),
     ...(facts.depth > 1 ? [legend("orange", "deeper in the tree")] : []),
     element("span", {}, "larger dot: higher relevance"),

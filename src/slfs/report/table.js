@@ -26,7 +26,7 @@ function makeTable(openNode) {
   ];
   const sorting = { field: fields[2], down: true };
   let role = -1;
-  let words = "";
+  let query = "";
   let page = 0;
   let lowered = null;
   let order = [];
@@ -83,20 +83,20 @@ function makeTable(openNode) {
   }
 
   function detailRow(column) {
-    const rival = nodeOfColumn.get(columns.other[column]);
-    const show = { type: "button", class: "link", click: () => openNode(rival) };
-    const words = `Show “${shortened(otherName(column), 40)}” in the tree`;
-    const more = rival === undefined ? [] : [" ", element("button", show, words)];
+    const other = nodeOfColumn.get(columns.other[column]);
+    const show = { type: "button", class: "link", click: () => openNode(other) };
+    const text = `Show “${shortened(otherName(column), 40)}” in the tree`;
+    const more = other === undefined ? [] : [" ", element("button", show, text)];
     return element("tr", { class: "detail", role: "row" },
       element("td", { colspan: fields.length, role: "cell" }, explanation(column), ...more));
   }
 
   function filter() {
-    if (words && !lowered) lowered = columns.name.map((name) => name.toLowerCase());
+    if (query && !lowered) lowered = columns.name.map((name) => name.toLowerCase());
     order = [];
     for (let column = 0; column < facts.n_columns; column += 1) {
       if (role >= 0 && columns.role[column] !== role) continue;
-      if (words && !lowered[column].includes(words)) continue;
+      if (query && !lowered[column].includes(query)) continue;
       order.push(column);
     }
     const sign = sorting.down ? -1 : 1;
@@ -169,7 +169,7 @@ function makeTable(openNode) {
   byId("search").addEventListener("input", (event) => {
     clearTimeout(waiting);
     waiting = setTimeout(() => {
-      words = event.target.value.trim().toLowerCase();
+      query = event.target.value.trim().toLowerCase();
       filter();
     }, 120);
   });

@@ -54,18 +54,18 @@ def sentence_templates(selector: BaseSelector) -> Iterator[str]:
     fields = [records[field].tolist() for field in ("role", "reason", "parent", "lost_to")]
     nothing_new = (records["conditional_relevance"] < 1e-9).tolist()
     frequencies = getattr(selector, "frequencies_", np.ones(len(records))).tolist()
-    for index, (role, reason, parent, winner, nothing, frequency) in enumerate(
+    for index, (role, reason, parent, lost_to, nothing, frequency) in enumerate(
         zip(*fields, nothing_new, frequencies, strict=True)
     ):
         own = selector._figures.get(index, {})
-        key = (role, reason, parent is None, winner is None, nothing, frequency, repr(own))
+        key = (role, reason, parent is None, lost_to is None, nothing, frequency, repr(own))
         if key not in known:
             record = {
                 "name": _TextField("name"),
                 "role": role,
                 "reason": reason,
                 "parent": None if parent is None else _TextField("other"),
-                "lost_to": None if winner is None else _TextField("other"),
+                "lost_to": None if lost_to is None else _TextField("other"),
                 "frequency": frequency,
                 "relevance": _NumberField("relevance"),
                 "mutual_information": _NumberField("mutual_information"),
@@ -104,5 +104,5 @@ def summary(facts: dict[str, Any]) -> str:
     return f"{facts['method']} selects {share}{table} to predict {variable} ({samples}){details}."
 
 
-def _listed(words: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+def _listed(parts: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
