@@ -27,8 +27,8 @@ from slfs._core.progress import progress_callback
 from slfs.counting.planes import SampleLayout
 from slfs.files import ParquetColumns
 from slfs.measures.stability import nogueira
+from slfs.network.consensus import consensus_tree, count_edges
 from slfs.network.tree import ROOT
-from slfs.selectors._shared.consensus import consensus_tree, count_edges
 from slfs.selectors.stability_selection import _only, draw
 from slfs.tables.parts import Part, WithNoise
 from slfs.tables.registry import read_table

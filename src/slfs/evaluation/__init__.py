@@ -4,10 +4,18 @@ In: a selector or several, a table, its labels. Out: p-values, accuracies, tests
 with `cross_validation.py`, which all comparisons use, or with `significance.py`.
 """
 
-from slfs.evaluation.accuracy import accuracy_curve, compare_accuracy
-from slfs.evaluation.network_comparison import FoldScore, NetworkComparison, NetworkPair
-from slfs.evaluation.networks import compare_networks
-from slfs.evaluation.significance import assess, p_values
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from slfs._core.lazy import lazy_attributes
+
+if TYPE_CHECKING:
+    from slfs.evaluation.accuracy import accuracy_curve, compare_accuracy
+    from slfs.evaluation.methods import compare_methods
+    from slfs.evaluation.network_comparison import FoldScore, NetworkComparison, NetworkPair
+    from slfs.evaluation.networks import compare_networks
+    from slfs.evaluation.significance import assess, p_values
 
 __all__ = [
     "FoldScore",
@@ -16,6 +24,22 @@ __all__ = [
     "accuracy_curve",
     "assess",
     "compare_accuracy",
+    "compare_methods",
     "compare_networks",
     "p_values",
 ]
+
+__getattr__, __dir__ = lazy_attributes(
+    __name__,
+    {
+        "FoldScore": "slfs.evaluation.network_comparison",
+        "NetworkComparison": "slfs.evaluation.network_comparison",
+        "NetworkPair": "slfs.evaluation.network_comparison",
+        "accuracy_curve": "slfs.evaluation.accuracy",
+        "assess": "slfs.evaluation.significance",
+        "compare_accuracy": "slfs.evaluation.accuracy",
+        "compare_methods": "slfs.evaluation.methods",
+        "compare_networks": "slfs.evaluation.networks",
+        "p_values": "slfs.evaluation.significance",
+    },
+)

@@ -96,7 +96,7 @@ def compare_accuracy(
 def accuracy_curve(
     selector: Any, X: Any, y: ArrayLike, *, classifier: Any = None, cv: CV = 5, random_state: int = 0
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Cross-validate a classifier on the first 1, 2, ... selected columns.
+    """Cross-validate a classifier on growing numbers of selected columns.
 
     Parameters
     ----------

@@ -27,7 +27,6 @@ def compare_methods(
     cv: CV = 5,
     random_state: int = 0,
     n_jobs: int | None = None,
-    size: int | None = None,
 ) -> pd.DataFrame:
     """Cross-validate every selector with every classifier.
 
@@ -49,8 +48,6 @@ def compare_methods(
         Seed of the shuffling if ``cv`` is a number.
     n_jobs : int or None, default=None
         Number of processes.
-    size : int, optional
-        Classify with at most this many of the selected columns, the first ones.
 
     Returns
     -------
@@ -61,25 +58,22 @@ def compare_methods(
         if name not in CLASSIFIERS:
             raise ValueError(f"Unknown classifier {name!r}. Use one of {', '.join(CLASSIFIERS)}.")
     target = read_target(y)
-    score = partial(_score_fold, selectors=selectors, classifiers=classifiers, size=size)
+    score = partial(_score_fold, selectors=selectors, classifiers=classifiers)
     labels, splits = target.classes[target.codes], make_splits(target, cv, random_state)
     folds = cross_validate(score, X, labels, splits, n_jobs=n_jobs)
     return pd.DataFrame([row for rows in folds for row in rows])
 
 
-def _score_fold(
-    fold: Fold, selectors: dict[str, Any], classifiers: Sequence[str], size: int | None
-) -> list[Row]:
+def _score_fold(fold: Fold, selectors: dict[str, Any], classifiers: Sequence[str]) -> list[Row]:
     rows, scores = [], FoldScores(fold)
     with threadpool_limits(1):  # the folds share the cores
         for name, selector in selectors.items():
             begin = time.perf_counter()
             fitted = fold.fit(selector)
             seconds = time.perf_counter() - begin
-            columns = fitted.indices_[:size]
-            whole = 0 < len(columns) == fitted.n_features_
+            columns = fitted.indices_
             for classifier in classifiers:
-                own = fitted.to_classifier() if classifier == "BNSLFS" and whole else None
+                own = fitted.to_classifier() if classifier == "BNSLFS" and len(columns) else None
                 result = scores.score(columns, classifier, own)
                 if result is not None:
                     row = {"method": name, "classifier": classifier, "fold": fold.number}

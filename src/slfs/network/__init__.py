@@ -4,6 +4,7 @@ In: parents and information figures of the selected columns. Out: a `TreeNetwork
 Graphviz, Mermaid, networkx, HTML). Start with `tree.py`.
 """
 
+from slfs.network.consensus import ConsensusNetwork
 from slfs.network.tree import ROOT, TreeNetwork
 
-__all__ = ["ROOT", "TreeNetwork"]
+__all__ = ["ROOT", "ConsensusNetwork", "TreeNetwork"]

@@ -52,7 +52,7 @@ def register(name: str) -> Callable[[Class], Class]:
 
 
 def selectors() -> dict[str, type[Any]]:
-    """Return all registered selector classes by name, those of slfs first.
+    """Return all registered selector classes, sorted by name.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def selectors() -> dict[str, type[Any]]:
     <class 'slfs.selectors.mrmr.MRMR'>
     """
     _import_all()
-    return dict(_registered)
+    return dict(sorted(_registered.items()))
 
 
 @functools.cache

@@ -25,13 +25,13 @@ from slfs.counting.backend import make_backend
 from slfs.counting.planes import SampleLayout
 from slfs.measures.information import Information
 from slfs.measures.stability import Stability, nogueira
+from slfs.network.consensus import ConsensusNetwork, consensus_tree, count_edges
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.screening.facts import ColumnFacts
 from slfs.screening.judging import keep_all
 from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import SpreadTable
 from slfs.screening.reasons import Decision, Reason
-from slfs.selectors._shared.consensus import ConsensusNetwork, consensus_tree, count_edges
 from slfs.selectors._shared.records import set_decision
 from slfs.selectors._shared.selection import Selection
 from slfs.selectors.base import BaseSelector
