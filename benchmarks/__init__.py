@@ -1,1 +1,4 @@
-"""Benchmarks: named cases, each in a process of its own, beside a peer or a floor in the same run."""
+"""Benchmarks: named cases, each compared with another package or with a lower bound in the same run.
+
+`cases.py` lists them; `against.py` compares two checkouts of slfs.
+"""

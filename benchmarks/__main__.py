@@ -1,5 +1,9 @@
-"""Run cases: ``python -m benchmarks [CASE ...]``, all without a name, ``--list`` to see them."""
+"""Run cases: ``python -m benchmarks [CASE ...]``, by default all; ``--list`` shows them.
 
+Each case runs in its own process.
+"""
+
+import math
 import platform
 import resource
 import subprocess
@@ -14,14 +18,14 @@ from benchmarks.cases import CASES, warm_up
 def main(names):
     if names == ["--list"]:
         for name, case in CASES.items():
-            print(f"{name:<12}{case.__doc__}")
+            print(f"{name:<14}{case.__doc__}")
         return
     if len(names) == 2 and names[0] == "--here":
         run_here(names[1])
         return
     unknown = [name for name in names if name not in CASES]
     if unknown:
-        sys.exit(f"unknown case(s) {unknown}; there are: {', '.join(CASES)}")
+        sys.exit(f"Unknown case(s) {', '.join(unknown)}. Use some of {', '.join(CASES)}.")
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, ", end="")
     print(f"numpy {np.__version__}, numba {numba.__version__}")
     for name in names or CASES:
@@ -38,11 +42,18 @@ def run_here(name):
         print(f"  skipped: {error}")
         return
     for what, seconds, other, other_seconds in rows:
-        ratio = seconds / other_seconds
-        times = f"{ratio:6.2f} x" if ratio >= 0.1 else f"1/{1 / ratio:.0f} x"
-        print(f"  {what:<30}{_show(seconds)}   {times:>9}   {_show(other_seconds)}  {other}")
+        print(f"  {what:<34}{_show(seconds)}   {_compared(seconds, other_seconds)}  {other}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"  (warm-up {compiled:.2f} s, peak memory of the process {peak:.0f} MiB)")
+    print(f"  (first fit {compiled:.2f} s, peak memory of the process {peak:.0f} MiB)")
+
+
+def _compared(seconds, other_seconds):
+    """Format a ratio and the time that it refers to, which is NaN for packages that are missing."""
+    if math.isnan(other_seconds):
+        return f"{'':>9}   not installed"
+    ratio = seconds / other_seconds
+    times = f"{ratio:6.2f} x" if ratio >= 0.1 else f"1/{1 / ratio:.0f} x"
+    return f"{times:>9}   {_show(other_seconds)}"
 
 
 def _show(seconds):

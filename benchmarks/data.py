@@ -1,13 +1,22 @@
-"""Made data, seeded: the shapes in which feature selectors are compared."""
+"""Generated, seeded tables in the shapes in which feature selectors are compared."""
 
 import numpy as np
 from scipy import sparse
 
-from slfs.datasets.paper import find
+from slfs.datasets import find
+
+SETS = {
+    "A": (1150, 20_000, 3, 2, 1),
+    "B": (7797, 617, 5, 26, 2),
+    "D": (20_000, 16, 16, 26, 5),
+    "E": (200, 10_000, 3, 2, 3),
+    "F": (1150, 100_000, 3, 2, 4),
+}
+"""Arguments of `coded`."""
 
 
 def coded(n_samples, n_columns, n_levels, n_classes, seed):
-    """Whole numbers: 40 columns that depend on the class, 200 that depend on these, noise."""
+    """Generate integers: 40 columns that depend on the class, 200 that depend on these, noise."""
     random = np.random.default_rng(seed)
     y = random.integers(0, n_classes, n_samples)
     X = random.integers(0, n_levels, (n_samples, n_columns), dtype=np.int32)
@@ -22,12 +31,13 @@ def coded(n_samples, n_columns, n_levels, n_classes, seed):
     return X, y
 
 
-def set_a():
-    return coded(1150, 20_000, 3, 2, seed=1)
+def coded_set(name):
+    """Generate one of the `SETS`."""
+    return coded(*SETS[name])
 
 
 def set_c():
-    """2600 x 500 floats, two classes: 60 columns shifted by the class, 40 stretched by it, noise."""
+    """Generate 2600 x 500 floats, two classes: 60 columns shifted by the class, 40 scaled, noise."""
     random = np.random.default_rng(6)
     y = random.integers(0, 2, 2600)
     X = random.normal(size=(2600, 500))
@@ -36,11 +46,20 @@ def set_c():
     return X, y
 
 
+def binary_block(number, y, width=10_000):
+    """Generate a block of binary columns; in every tenth block one of them depends on the class."""
+    random = np.random.default_rng(number)
+    block = np.unpackbits(random.integers(0, 256, (len(y), width // 8), dtype=np.uint8), axis=1)
+    if number % 10 == 0:
+        block[:, 7] = y ^ (random.random(len(y)) < 0.3)
+    return block
+
+
 def paper(name):
-    """A dataset of the paper as an array or a sparse array, and its class codes."""
+    """Load a dataset of the paper as an array or a sparse array, with its class codes."""
     path = find(name)
     if path is None:
-        raise FileNotFoundError(f"{name} is not here: see 'slfs datasets'")
+        raise FileNotFoundError(f"the dataset {name} is missing; `slfs datasets` shows where to put it")
     with np.load(path) as data:
         if "indptr" in data:
             parts = (data["data"], data["indices"], data["indptr"])

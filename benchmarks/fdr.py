@@ -1,56 +1,31 @@
-"""False discoveries on noise, and power beside peers on data from a known network: tables to print."""
+"""False discoveries on noise, and power on data from known networks: tables to print."""
 
-import subprocess
-import tempfile
-import time
 import warnings
 from collections import defaultdict
-from pathlib import Path
 
 import numpy as np
+
+from benchmarks import peers
+from benchmarks.internals import LordPlusPlus, q_values, without_early_stopping
+from benchmarks.timing import best
+from slfs import SLFS, Chi2Ranking, make_network_classification
+from slfs.evaluation import p_values
 
 RATE = 0.1
-PEERS = Path(".venv-peers/bin/python")
-
-BORUTA = """
-import sys
-import numpy as np
-from boruta import BorutaPy
-from sklearn.ensemble import RandomForestClassifier
-data = np.load(sys.argv[1])
-forest = RandomForestClassifier(max_depth=5, class_weight="balanced", n_jobs=2, random_state=0)
-found = BorutaPy(forest, n_estimators="auto", random_state=0).fit(data["X"], data["y"])
-importance = np.nanmean(found.importance_history_, axis=0)
-print(*found.support_.astype(int))
-print(*np.lexsort((-importance, found.indices_)))
-"""
 
 
 def permutations():
-    """1000 permutations of 200 x 10000 numbers, two cores, beside as many without giving up early."""
-    from slfs.evaluation import significance
-
+    """1000 permutations of 200 x 10000 numbers, two cores, compared with no early stopping."""
     random = np.random.default_rng(0)
     X, y = random.normal(size=(200, 10_000)), random.integers(0, 2, 200)
-
-    def seconds(n_permutations):
-        times = []
-        for _ in range(4):
-            begin = time.perf_counter()
-            significance.p_values(X, y, n_permutations=n_permutations, n_jobs=2)
-            times.append(time.perf_counter() - begin)
-        return min(times)
-
-    early = seconds(1000)
-    enough, significance.ENOUGH = significance.ENOUGH, 10**9
-    try:
-        return [("permutation p-values", early, "drawing all of them", seconds(1000))]
-    finally:
-        significance.ENOUGH = enough
+    early = best(lambda: p_values(X, y, n_permutations=1000, n_jobs=2), 3)
+    with without_early_stopping():
+        every = best(lambda: p_values(X, y, n_permutations=1000, n_jobs=2), 3)
+    return [("permutation p-values", early, "without early stopping", every)]
 
 
 def fdr(n_datasets=1000, n_networks=10):
-    """False discoveries at q = 0.1: 1000 tables of noise of each kind; known networks beside peers."""
+    """False discoveries at q = 0.1: 1000 tables of noise of each kind; known networks."""
     _print_noise(n_datasets)
     _print_networks(n_networks)
     return []
@@ -65,21 +40,18 @@ def _print_noise(n_datasets):
 
 
 def _false_shares(X, y, categorical):
-    """Whether the tests alone and SLFS find anything in noise; how much SLFS keeps by default."""
-    from slfs import SLFS
-    from slfs.measures.false_discovery import LordPlusPlus, q_values
-
+    """Return whether the tests alone and SLFS select noise, and the default number of columns."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tested = SLFS(irrelevance="test", alpha=RATE, categorical_features=categorical).fit(X, y)
-        given = SLFS(
-            irrelevance="test", order="given", alpha=RATE, categorical_features=categorical
-        ).fit(X, y)
+        tested = SLFS(irrelevance="test", fdr=RATE, categorical_features=categorical).fit(X, y)
+        given = SLFS(irrelevance="test", order="given", fdr=RATE, categorical_features=categorical).fit(
+            X, y
+        )
         plain = SLFS(categorical_features=categorical).fit(X, y)
-    p_values = tested.features_["p_value"]
+    found = tested.features_["p_value"]
     return (
-        (q_values(p_values) <= RATE).any(),
-        LordPlusPlus(RATE).decide(p_values).any(),
+        (q_values(found) <= RATE).any(),
+        LordPlusPlus(RATE).decide(found).any(),
         tested.n_features_ > 0,
         given.n_features_ > 0,
         plain.n_features_,
@@ -87,7 +59,7 @@ def _false_shares(X, y, categorical):
 
 
 def _labels(random, shares):
-    """200 labels, each class at least twice."""
+    """Draw 200 labels with at least two samples of each class."""
     y = random.choice(len(shares), p=shares, size=200)
     y[: 2 * len(shares)] = np.repeat(np.arange(len(shares)), 2)
     return y
@@ -99,7 +71,7 @@ def _numbers(seed, shares=(0.5, 0.5)):
 
 
 def _factors(seed):
-    """Numbers that hang together: ten of them behind all columns."""
+    """Draw correlated numbers with ten common factors."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(200, 10)) @ random.normal(size=(10, 500)) + random.normal(size=(200, 500))
     return X, _labels(random, (0.5, 0.5)), "from_dtype"
@@ -121,7 +93,7 @@ def _rare(seed):
 NOISE = {
     "numbers, two classes": _numbers,
     "numbers, 5 % in one class": lambda seed: _numbers(seed, (0.95, 0.05)),
-    "numbers that hang together": _factors,
+    "correlated numbers": _factors,
     "4 levels, two classes": lambda seed: _levels(seed, 4, (0.5, 0.5)),
     "20 levels, most of them rare; three classes": lambda seed: _levels(
         seed, 20, (0.7, 0.25, 0.05), 1.5
@@ -132,7 +104,7 @@ NOISE = {
 
 def _print_networks(n_networks):
     print(
-        f"\n  {n_networks} known networks, N = 200: 6 children of the class, 12 below these, 282 noise"
+        f"\n  {n_networks} known networks, N = 200: 6 children of the class, 12 descendants, 282 noise"
     )
     for name, numbers in (("levels", False), ("numbers", True)):
         found = defaultdict(list)
@@ -146,22 +118,19 @@ def _print_networks(n_networks):
 
 
 def _compare(seed, numbers):
-    """Size, share of children and of related columns found, share of noise, for each method."""
-    from slfs import SLFS, Chi2Ranking, make_network_classification
-    from slfs.measures.false_discovery import q_values
-
+    """Return for each method its size, the shares of children and related columns, and of noise."""
     made = make_network_classification(200, n_noise=282, random_state=seed)
     X, y, categorical = made.data, made.target, "all"
     if numbers:
         X = X + np.random.default_rng(seed).normal(scale=0.5, size=X.shape)
         categorical = "from_dtype"
-    tested = SLFS(irrelevance="test", alpha=RATE, categorical_features=categorical).fit(X, y)
+    tested = SLFS(irrelevance="test", fdr=RATE, categorical_features=categorical).fit(X, y)
     plain = SLFS(categorical_features=categorical).fit(X, y)
     size = max(tested.n_features_, 1)
     found = {
         "SLFS, test": tested.indices_,
         "SLFS, test, given": SLFS(
-            irrelevance="test", order="given", alpha=RATE, categorical_features=categorical
+            irrelevance="test", order="given", fdr=RATE, categorical_features=categorical
         )
         .fit(X, y)
         .indices_,
@@ -172,8 +141,9 @@ def _compare(seed, numbers):
         .indices_,
         "chi2, equal size": Chi2Ranking(size, categorical_features=categorical).fit(X, y).indices_,
     }
-    if PEERS.exists():
-        support, order = _boruta(X, y)
+    boruta = peers.boruta(X, y)
+    if boruta is not None:
+        support, order = boruta
         found["Boruta, equal size"] = order[:size]
         found["Boruta, its own size"] = np.flatnonzero(support)
     related = np.union1d(made.blanket, made.descendants)
@@ -186,12 +156,3 @@ def _compare(seed, numbers):
         )
         for method, columns in found.items()
     }
-
-
-def _boruta(X, y):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "arrays.npz"
-        np.savez(path, X=X, y=y)
-        command = [str(PEERS), "-W", "ignore", "-c", BORUTA, str(path)]
-        run = subprocess.run(command, capture_output=True, text=True, check=True)
-    return [np.array(line.split(), int) for line in run.stdout.splitlines()[-2:]]

@@ -1,4 +1,4 @@
-"""Time and peak memory against the number of columns and of samples; each point in a process of its own.
+"""Time and peak memory for growing numbers of columns and samples, each point in its own process.
 
 Run one point with ``python -m benchmarks.scale columns 1000000``.
 """
@@ -13,6 +13,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+
+from benchmarks.data import binary_block
+from benchmarks.internals import memory_taken
+from benchmarks.timing import best
+from slfs import SLFS
+from slfs.files import ParquetColumns
 
 COLUMNS = (10**5, 10**6, 10**7)
 SAMPLES = (10**5, 10**6)
@@ -32,9 +38,7 @@ def scale():
 
 
 def columns(size):
-    """SLFS on a stream of so many made binary columns, two cores; the time of making them subtracted."""
-    from slfs import SLFS
-
+    """SLFS on a stream of generated binary columns, two cores, without the time to generate them."""
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 1000)
     spent = 0.0
@@ -43,10 +47,7 @@ def columns(size):
         nonlocal spent
         for number in range(size // width):
             begin = time.perf_counter()
-            own = np.random.default_rng(number)
-            block = np.unpackbits(own.integers(0, 256, (1000, width // 8), dtype=np.uint8), axis=1)
-            if number % 10 == 0:
-                block[:, 7] = y ^ (own.random(1000) < 0.3)
+            block = binary_block(number, y, width)
             spent += time.perf_counter() - begin
             yield block
 
@@ -56,12 +57,9 @@ def columns(size):
 
 
 def samples(size):
-    """SLFS on a Parquet file of so many rows and 100 columns of four kinds, two cores."""
+    """SLFS on a Parquet file with 100 columns of four types, two cores."""
     import pyarrow as pa
     from pyarrow import parquet
-
-    from slfs import SLFS
-    from slfs.files import ParquetColumns
 
     random = np.random.default_rng(0)
     y = random.integers(0, 3, size)
@@ -80,13 +78,9 @@ def samples(size):
 
 
 def agree(shape=(1000, 50_000)):
-    """One wide table read in every way: in memory, within a limit, by Dask, as a stream."""
+    """The same wide table in memory, within a memory limit, from Dask, and as a stream."""
     import dask.array
     from distributed import Client, LocalCluster
-
-    from benchmarks.cases import best
-    from slfs import SLFS
-    from slfs._core.memory import memory_taken
 
     random = np.random.default_rng(0)
     y = random.integers(0, 2, shape[0])
@@ -126,7 +120,7 @@ def agree(shape=(1000, 50_000)):
         expected = kept["in memory" if order == "conditional" else "whole", order]
         same = np.array_equal(network.columns, expected.columns)
         if not (same and np.array_equal(network.parents, expected.parents)):
-            raise AssertionError(f"{name} selects something else")
+            raise AssertionError(f"{name} selects other columns than the table in memory")
     return [*rows, ("a stream of 8 blocks", streamed, "order='given', whole", given)]
 
 
@@ -163,9 +157,7 @@ def _draw(points, path):
 
 
 if __name__ == "__main__":
-    from slfs import SLFS
-
-    SLFS().fit(np.eye(6)[:, :3], [0, 1] * 3)  # what was compiled is loaded outside of the clock
+    SLFS().fit(np.eye(6)[:, :3], [0, 1] * 3)  # loads compiled kernels, which is not timed
     seconds = _POINTS[sys.argv[1]](int(sys.argv[2]))
     mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     sys.stdout.write(json.dumps({"size": int(sys.argv[2]), "seconds": seconds, "mib": mib}))

@@ -1,0 +1,58 @@
+"""Everything that benchmarks use of slfs apart from its public interface, in one place."""
+
+from contextlib import contextmanager
+
+import numpy as np
+
+from slfs._core.memory import memory_taken
+from slfs._core.resources import Resources
+from slfs.counting.backend import make_backend
+from slfs.counting.planes import SampleLayout
+from slfs.evaluation import significance
+from slfs.measures.false_discovery import LordPlusPlus, q_values
+from slfs.measures.information import Information
+from slfs.screening.judging import drop_constant
+from slfs.screening.pipeline import screen_table
+from slfs.tables.registry import read_table
+
+__all__ = [
+    "LordPlusPlus",
+    "information",
+    "memory_taken",
+    "pack",
+    "planes",
+    "q_values",
+    "without_early_stopping",
+]
+
+
+def pack(X, y, categorical, n_jobs):
+    """Encode a table and pack it into bit planes: all columns as categories, or all as numbers."""
+    layout = SampleLayout.from_class_codes(y, int(y.max()) + 1)
+    table = read_table(X)
+    mask = np.full(table.n_features, categorical)
+    with Resources(n_jobs) as resources:
+        _, store = screen_table(table, layout, mask, resources, drop_constant)
+    return store
+
+
+def information(codes, y):
+    """Return the object that computes information between columns of codes, on one thread."""
+    packed = pack(codes, y, categorical=True, n_jobs=1).packed()
+    return Information(make_backend(packed, Resources(1).threads))
+
+
+def planes(found):
+    """Return the words of all planes of `information`: (n_columns, n_planes, n_words)."""
+    words = found.packed.arrays.words
+    return words.reshape(len(found.packed), 2, -1)
+
+
+@contextmanager
+def without_early_stopping():
+    """Draw all permutations of p_values, also for columns that are clearly not significant."""
+    enough, significance.ENOUGH = significance.ENOUGH, 10**9
+    try:
+        yield
+    finally:
+        significance.ENOUGH = enough

@@ -1,0 +1,54 @@
+"""Benchmarks: their access to internals still works, and two checkouts can be compared."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import slfs
+from benchmarks import internals
+from benchmarks.cases import CASES
+from benchmarks.public_cases import indices, sized
+from tests.helpers import dependent_codes
+
+ROOT = Path(__file__).parent.parent
+
+
+def run(*arguments):
+    command = [sys.executable, "-m", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+def test_cases_are_listed():
+    done = run("benchmarks", "--list")
+    assert [line.split()[0] for line in done.stdout.splitlines()] == list(CASES)
+    assert run("benchmarks", "nothing").returncode == 1
+
+
+def test_access_to_internals():
+    codes, y = dependent_codes(0, 200, 6, n_levels=3)
+    X = np.ascontiguousarray(codes.T)
+    found = internals.information(X, y)
+    assert internals.planes(found).shape[:2] == (6, 2)
+    np.testing.assert_allclose(found.relevance, slfs.SLFS(categorical_features="all").fit(X, y).scores_)
+    assert len(internals.pack(X.astype(float), y, categorical=False, n_jobs=2).packed()) <= 6
+    with internals.without_early_stopping():
+        slfs.evaluation.p_values(X, y, n_permutations=10)
+
+
+def test_parameters_of_both_versions():
+    class OldSelector:
+        def __init__(self, k=5):
+            self.k, self.ranking_ = k, [2, 1]
+
+    assert sized(slfs.MRMR, 3).n_features_to_select == 3
+    assert sized(OldSelector, 3).k == 3
+    assert indices(OldSelector()) == [2, 1]
+
+
+def test_comparison_of_a_checkout_with_itself():
+    done = run("benchmarks.against", ROOT, "tan-fit")
+    assert done.returncode == 0, done.stderr
+    assert "yes" in next(line for line in done.stdout.splitlines() if line.startswith("tan-fit"))
+    assert "There is no slfs package" in run("benchmarks.against", ROOT / "docs").stderr
