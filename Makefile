@@ -11,7 +11,7 @@ help: ## Show this list
 demo: .venv/all.stamp ## Install, select features of a dataset, classify, write demo-report.html
 	$(BIN)/slfs demo demo-report.html
 
-test: .venv/test.stamp ## Run all tests; ARGS="-k mdlp" picks some
+test: .venv/test.stamp ## Run all tests; ARGS="-k mdlp" selects some
 	$(BIN)/python -m pytest -n auto $(ARGS)
 
 quick: .venv/test.stamp ## Run the tests that are not marked slow, in under two minutes
@@ -41,34 +41,34 @@ bench: .venv/test.stamp .venv-orange/stamp .venv-peers/stamp ## Compare speed wi
 bench-against: .venv/test.stamp ## Compare speed with another checkout; ARGS="/path/to/checkout [CASE ...]"
 	$(BIN)/python -m benchmarks.against $(ARGS)
 
-fuzz: .venv/test.stamp ## Throw tables and files at every way in; ARGS="--minutes 60 --seed 1"
+fuzz: .venv/test.stamp ## Fuzz every entry point with tables and files; ARGS="--minutes 60 --seed 1"
 	$(BIN)/python -m tests.long.fuzz $(ARGS)
 
-kills: .venv/test.stamp ## SIGKILL at random moments; ARGS="--kills 200" for each of three jobs
+kills: .venv/test.stamp ## Kill jobs at random moments and check what is left; ARGS="--kills 200"
 	$(BIN)/python -m tests.long.kills $(ARGS)
 
-soak: .venv/test.stamp ## Fit for an hour and watch the memory; ARGS="--minutes 5"
+soak: .venv/test.stamp ## Fit for an hour and watch memory; ARGS="--minutes 5"
 	$(BIN)/python -m tests.long.soak $(ARGS)
 
 # Kernels are seen by coverage with the JIT off only, where the other tests would take hours. Tests that kill
 # processes may leave a damaged file of data behind: combine says so and leaves it out.
-KERNEL_TESTS := $(addprefix tests/,test_counting.py test_mdlp.py test_chi2.py test_stream.py test_slfs.py \
+KERNEL_TESTS := $(addprefix tests/,test_counting.py test_backends.py test_mdlp.py test_chi2.py test_stream.py test_slfs.py \
 	test_table.py::test_columns_become_rows_whatever_type_and_memory_order test_information.py::test_laws \
 	test_information.py::test_sums_over_few_levels_are_those_of_their_tables \
 	test_information.py::test_pooled_counts_are_the_same_bits_however_they_are_counted test_contingency.py \
 	test_significance.py::test_permutations_approach_the_count_of_all_of_them)
-coverage: .venv/test.stamp ## Branch coverage, kernels as plain Python; at least 95 %
+coverage: .venv/test.stamp ## Branch coverage, kernels as plain Python; at least 95%
 	$(BIN)/coverage erase
 	SLFS_EXAMPLES=20 $(BIN)/coverage run -m pytest -q -n auto -p no:cacheprovider
 	NUMBA_DISABLE_JIT=1 SLFS_EXAMPLES=5 $(BIN)/coverage run -m pytest -q -n auto -p no:cacheprovider $(KERNEL_TESTS)
 	-$(BIN)/coverage combine -q
 	$(BIN)/coverage report --skip-covered --fail-under=95
 
-mutants: .venv-mutants/stamp ## Change one thing at a time, see whether tests notice; ARGS="slfs.network*"
+mutants: .venv-mutants/stamp ## Mutation testing; ARGS="slfs.network*"
 	-.venv-mutants/bin/mutmut run $(ARGS)
 	.venv-mutants/bin/mutmut results | sed '/not checked/d'
 
-audit: .venv/test.stamp ## Known faults of what is installed: our list, pip check, pip-audit
+audit: .venv/test.stamp ## Check installed packages for known vulnerabilities
 	-$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/python -m tests.long.audit
 
