@@ -6,6 +6,7 @@ import contextlib
 import functools
 import logging
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -19,6 +20,7 @@ logger = logging.getLogger("slfs")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _lock = threading.RLock()
+_durations: list[float] = []
 
 
 def kernel(signature: Any) -> Callable[[Function], Function]:
@@ -49,11 +51,18 @@ class _Kernel:
         with _lock:
             if self._ready:
                 return
+            begin = time.perf_counter()
             self._compiled.compile(self._signature)
             self._compiled.disable_compile()
+            _durations.append(time.perf_counter() - begin)
             if not self._compiled.stats.cache_hits:
                 _announce()
             self._ready = True
+
+
+def compile_seconds() -> float:
+    """Return the time that this process has spent compiling or loading kernels."""
+    return sum(_durations)
 
 
 @functools.cache

@@ -124,3 +124,14 @@ def _setting(text: str) -> tuple[str, Any]:
 def _suggestion(wrong: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(wrong, list(known), n=2)
     return f" Did you mean {' or '.join(near)}?" if near else f" Available: {', '.join(known)}."
+
+
+def timed_fit(selector: Any, X: Any, y: Any) -> float:
+    """Fit a selector and return the seconds it took, without compiling kernels on a new machine."""
+    import time
+
+    from slfs._core.compile import compile_seconds
+
+    begin, compiled = time.perf_counter(), compile_seconds()
+    selector.fit(X, y)
+    return time.perf_counter() - begin - (compile_seconds() - compiled)

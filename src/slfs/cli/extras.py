@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from slfs.cli.common import timed_fit
 from slfs.cli.output import show_table
 
 
@@ -67,9 +67,8 @@ def demo(
     check_output(report)
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     y = y.map({0: "malignant", 1: "benign"}).rename("diagnosis")
-    begin = time.perf_counter()
-    selector = SLFS(n_jobs=-1).fit(X, y)
-    seconds = time.perf_counter() - begin
+    selector = SLFS(n_jobs=-1)
+    seconds = timed_fit(selector, X, y)
     size = f"{X.shape[0]} samples x {X.shape[1]} columns"
     typer.echo(f"Breast cancer, {size}: {selector.n_features_} selected in {seconds:.2f} s.\n")
     kept = selector.features_[selector.indices_]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slfs.cli.common import labels, make_selector, make_stable, read_labelled, with_target
+from slfs.cli.common import labels, make_selector, make_stable, read_labelled, timed_fit, with_target
 from slfs.cli.options import (
     Categorical,
     Data,
@@ -84,9 +83,7 @@ def select(
     )
     selector = make_stable(selector, stability, fdr, n_features_to_select, n_jobs)
     with progress("selecting") as tick, progress_callback(tick):
-        begin = time.perf_counter()
-        selector.fit(file.X, labels(file))
-        seconds = time.perf_counter() - begin
+        seconds = timed_fit(selector, file.X, labels(file))
     if out is not None:
         write_table(_selected(file, selector), out, escape_formulas=escape_formulas)
     if as_json or report is not None:
