@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import slfs
 from benchmarks import internals
@@ -20,6 +21,7 @@ def run(*arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
+@pytest.mark.slow
 def test_cases_are_listed():
     done = run("benchmarks", "--list")
     assert [line.split()[0] for line in done.stdout.splitlines()] == list(CASES)
@@ -47,6 +49,7 @@ def test_parameters_of_both_versions():
     assert indices(OldSelector()) == [2, 1]
 
 
+@pytest.mark.slow
 def test_comparison_of_a_checkout_with_itself():
     done = run("benchmarks.against", ROOT, "tan-fit")
     assert done.returncode == 0, done.stderr

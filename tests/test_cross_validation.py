@@ -113,7 +113,7 @@ def test_a_curve_with_another_classifier():
         assert accuracy[0, fold] == model.score(X[test][:, first], y[test])
 
 
-@pytest.mark.parametrize("prefer", ["threads", "processes"])
+@pytest.mark.parametrize("prefer", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
 def test_progress_per_fold_and_no_warnings(prefer):
     """Warnings about columns of one fold are silenced; progress is not reported within folds."""
     y = np.tile([0, 1], 30)

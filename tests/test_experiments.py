@@ -62,6 +62,7 @@ def must_not_load(name):
     raise AssertionError(f"{name} is loaded although all its rows are stored")
 
 
+@pytest.mark.slow
 def test_rows_are_what_a_plain_loop_gives(config, tmp_path):
     rows = run(config, tmp_path, n_jobs=1, progress=quietly)
     assert len(rows) == 3 * 5 * 3
@@ -78,6 +79,7 @@ def test_rows_are_what_a_plain_loop_gives(config, tmp_path):
         assert (own[own["size"] == "equal"]["n_features"] <= selector.n_features_).all()
 
 
+@pytest.mark.slow
 def test_stored_rows_are_not_computed_again(config, tmp_path):
     first = run(config, tmp_path, n_jobs=1, progress=quietly)
     again = run(config, tmp_path, n_jobs=1, progress=quietly, load=must_not_load)
@@ -102,6 +104,7 @@ def test_stored_rows_are_not_computed_again(config, tmp_path):
     assert (wider["classifier"] == "TAN").sum() == len(first) / 3
 
 
+@pytest.mark.slow
 def test_a_killed_run_continues(config, tmp_path):
     """Cells that are in a journal are kept, a truncated line is computed again."""
     whole = run(config, tmp_path / "whole", n_jobs=1, progress=quietly)
@@ -120,6 +123,7 @@ def test_a_killed_run_continues(config, tmp_path):
     pd.testing.assert_frame_equal(again[same], whole[same])
 
 
+@pytest.mark.slow
 def test_killed_by_sigkill(paper_data, tmp_path):
     """The second run finishes with all rows and keeps those of the first."""
     paper_data("voting")
@@ -322,6 +326,7 @@ def test_the_published_figures_are_those_of_the_rows():
     assert [figure for figure in figures if figure not in text] == []
 
 
+@pytest.mark.slow
 def test_the_results_page_is_that_of_the_rows():
     rows, growth_rows = (pd.read_parquet(STORED / name) for name in ("rows.parquet", "growth.parquet"))
     sensitivity = pd.read_parquet(STORED / "sensitivity" / "rows.parquet")
@@ -330,6 +335,7 @@ def test_the_results_page_is_that_of_the_rows():
     assert results_page(rows, growth_rows, sensitivity, subsamples) == page
 
 
+@pytest.mark.slow
 def test_the_stored_selections_on_subsamples_are_those_of_the_methods(paper_data):
     paper_data("yeast")
     config = read_config()
@@ -356,6 +362,7 @@ def test_stability_on_arcene_in_the_stored_rows():
         assert f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" in text, method
 
 
+@pytest.mark.slow
 def test_the_measured_rows_are_stored_and_not_measured_again(paper_data, tmp_path):
     paper_data("voting")
     config = replace(read_config(), datasets=("voting",), subsamples=4)
@@ -368,6 +375,7 @@ def test_the_measured_rows_are_stored_and_not_measured_again(paper_data, tmp_pat
     pd.testing.assert_frame_equal(again, first)
 
 
+@pytest.mark.slow
 def test_check_finds_changed_selections(paper_data, tmp_path):
     """On the smallest datasets: stored selections are confirmed, a changed row is reported."""
     for name in ("voting", "yeast"):
@@ -395,6 +403,7 @@ def reproduce(*arguments, cwd=ROOT):
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.slow
 def test_a_quick_run_of_the_command(paper_data, tmp_path):
     paper_data("voting")
     paper_data("breastcancer")
@@ -419,6 +428,7 @@ def test_a_quick_run_of_the_command(paper_data, tmp_path):
     assert "Traceback" not in error
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_how_to_continue(paper_data, tmp_path):
     paper_data("voting")
     paper_data("breastcancer")
@@ -437,6 +447,7 @@ def kill_worker(_name):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_lost_worker_is_reported(config, tmp_path):
     with pytest.raises(ChildProcessError, match="Finished cells are kept"):
         run(config, tmp_path, n_jobs=2, progress=quietly, load=kill_worker)

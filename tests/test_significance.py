@@ -267,7 +267,7 @@ def test_shares_of_lord_sum_to_at_most_one():
 
 
 def test_noise_of_all_kinds_is_not_selected():
-    """The mean false discovery proportion at 0.1; all 1000 tables of each kind: ``slfs bench fdr``."""
+    """Mean false discovery proportion at 0.1; ``python -m benchmarks fdr`` uses more tables."""
     wrong, online = [], []
     for seed in range(120):
         random = np.random.default_rng(seed)

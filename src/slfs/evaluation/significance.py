@@ -1,8 +1,8 @@
-"""A table and its classes, or a fitted selector -> p-values and q-values that can be believed.
+"""A table and its classes, or a fitted selector -> valid p-values and q-values.
 
-All p-values here are worked out on levels that have not seen the class: quartiles of numbers (and a
-level for what is missing), categories as they are. MDLP's intervals have seen the class and would look
-significant on noise.
+All p-values are computed from levels that do not depend on the class: quartiles of numbers (and a level
+for missing values), categories as they are. The intervals of MDLP are chosen with the class and would
+look significant on noise.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.uint8]
 
 ENOUGH = 20
-"""Hits after which no more permutations of a column are drawn (Besag and Clifford)."""
+"""Number of permutations with a larger statistic after which a column is not permuted any more."""
 
-_MOST_LEVELS = MAX_PLANE_LEVELS
-_MOST_OF_A_PAIR = 8
-"""Levels of a column and of its parent, where both are looked at together: 64 pairs at most."""
+_MAX_LEVELS = MAX_PLANE_LEVELS
+_MAX_PAIR_LEVELS = 8
+"""Maximum number of levels of a column and of its parent in a joint table, which has up to 64 rows."""
 
 _DRAW_ENTRIES = 1 << 22
-_MOST_DRAWN = 256
+_MAX_DRAWN = 256
 
 _FIELDS = np.dtype(
     [
@@ -79,14 +79,14 @@ def p_values(
     y : array-like of shape (n_samples,)
         Class labels.
     n_permutations : int, default=0
-        0: exact and chi-square tests (see Notes). Otherwise the G statistic is compared with that of so
-        many permutations of the class, fewer for columns that are clearly nothing.
+        0: exact and chi-square tests (see Notes). Otherwise the G statistic is compared with that of
+        this many permutations of the class; fewer are drawn for columns that are clearly irrelevant.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         As in `SLFS`.
     random_state : int, RandomState or None, default=0
-        Of the permutations.
+        Seed of the permutations.
     n_jobs : int or None, default=None
-        Threads. The result is the same for any number.
+        Number of threads. The result does not depend on it.
 
     Returns
     -------
@@ -100,9 +100,10 @@ def p_values(
     samples; otherwise exact tests of single cells, and of the table with rare levels and classes pooled,
     corrected for their number.
 
-    With m permutations, b of which reach the observed G: (b + 1) / (m + 1). A column that has been
-    reached 20 times after l draws is given up: 20 / l. Both are valid p-values. None is below
-    1 / (m + 1), so that after a correction for p columns nothing is left unless m is well above p / q.
+    With m permutations, of which b have at least the observed G, the p-value is (b + 1) / (m + 1). If
+    there are 20 such permutations after l draws, no more are drawn and the p-value is 20 / l. Both are
+    valid p-values. They are at least 1 / (m + 1): after a correction for p columns, none is significant
+    at level q unless m is much larger than p / q.
 
     References
     ----------
@@ -135,32 +136,34 @@ def assess(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> np.recarray[Any, Any]:
-    """Work out how far each column, and each edge of the tree of a selector, can be believed.
+    """Compute p-values of all columns and of the edges of a selector's tree.
 
     Parameters
     ----------
     selector : selector
         A fitted selector of this library.
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-        With the columns that the selector was fitted to. On the samples of the fit the last two p-values
-        are too small, since the same samples have chosen columns and parents; on others they hold.
+        A table with the columns that the selector was fitted to. Use other samples than those of the
+        fit: on the same samples ``p_given_parent`` and ``p_edge`` are too small, because columns and
+        parents were selected on them.
     y : array-like of shape (n_samples,)
         Class labels.
     n_permutations : int, default=0
-        As in `p_values`; the class is permuted within the levels of the parent where that is given.
+        As in `p_values`; for ``p_given_parent`` the class is permuted within the levels of the parent.
     random_state : int, RandomState or None, default=0
-        Of the permutations.
+        Seed of the permutations.
     n_jobs : int or None, default=None
-        Threads. The result is the same for any number.
+        Number of threads. The result does not depend on it.
 
     Returns
     -------
     records : recarray of shape (n_features,)
-        ``name``; ``p_value``: of independence from the class; ``q_value`` and ``q_value_by``: the same
-        corrected for the number of columns by Benjamini and Hochberg, and by Benjamini and Yekutieli;
-        ``p_given_parent``: of independence from the class given the level, or quartile, of the parent;
-        ``p_edge``: of independence from the parent. The last two are NaN for columns that are not in the
-        tree; of the children of the class the edge is the relevance, and there is nothing to be given.
+        ``name``; ``p_value`` of independence from the class; ``q_value`` and ``q_value_by``, the same
+        corrected for the number of columns with the methods of Benjamini and Hochberg and of Benjamini
+        and Yekutieli; ``p_given_parent`` of independence from the class given the level or quartile of
+        the parent; ``p_edge`` of independence from the parent. The last two are NaN for columns that are
+        not in the tree. For children of the class, ``p_edge`` is ``p_value`` and ``p_given_parent`` is
+        NaN.
 
     Examples
     --------
@@ -198,12 +201,12 @@ def _seed(random_state: Any) -> int:
 
 
 def _relevance(data: TrainingData, n_permutations: int, seed: int, resources: Resources) -> Floats:
-    """The p-value of each column's dependence on the class."""
+    """Return the p-value of each column."""
     if n_permutations == 0:
         return table_p_values(data.table, data.layout, data.categorical, resources)
     every = np.ones(data.table.n_features, np.bool_)
-    packed = pack_table_blind(data.table, data.categorical, every, _MOST_LEVELS, resources)
-    labels = _few(data.target.codes, _MOST_LEVELS)
+    packed = pack_table_blind(data.table, data.categorical, every, _MAX_LEVELS, resources)
+    labels = _few(data.target.codes, _MAX_LEVELS)
     return _by_permutation(packed, labels, None, n_permutations, [seed], resources)
 
 
@@ -230,9 +233,9 @@ def _assess_tree(
             records["p_edge"][columns] = [_test_pair(table.sum(axis=2)) for table in tables]
             continue
         strata = codes[parent]
-        both = codes[children] * np.uint8(_MOST_OF_A_PAIR) + strata
+        both = codes[children] * np.uint8(_MAX_PAIR_LEVELS) + strata
         own = [seed, int(network.columns[parent])]
-        labels = _few(y, _MOST_LEVELS)
+        labels = _few(y, _MAX_LEVELS)
         records["p_given_parent"][columns] = _by_permutation(
             _pack(both, np.argsort(strata, kind="stable")),
             labels,
@@ -248,10 +251,10 @@ def _assess_tree(
 
 
 def _codes_of(data: TrainingData, columns: NDArray[np.int64], resources: Resources) -> Codes:
-    """Levels that have not seen the class of some columns: one row each."""
+    """Encode some columns without the class, one row each."""
     keep = np.zeros(data.table.n_features, np.bool_)
     keep[columns] = True
-    packed = pack_table_blind(data.table, data.categorical, keep, _MOST_OF_A_PAIR, resources)
+    packed = pack_table_blind(data.table, data.categorical, keep, _MAX_PAIR_LEVELS, resources)
     backend = make_backend(packed, resources.threads)
     indices = np.searchsorted(packed.columns, columns).tolist()
     codes = [backend.codes(PackedIndex(index)) for index in indices]
@@ -259,7 +262,7 @@ def _codes_of(data: TrainingData, columns: NDArray[np.int64], resources: Resourc
 
 
 def _count(strata: Codes, codes: Codes, y: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Counts (strata, levels, classes)."""
+    """Return counts of shape (strata, levels, classes)."""
     shape = (int(strata.max()) + 1, int(codes.max()) + 1, int(y.max()) + 1)
     cells = np.ravel_multi_index((strata, codes, y), shape)
     return np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
@@ -271,7 +274,7 @@ def _test_pair(table: NDArray[np.int64]) -> float:
 
 
 def _few(labels: NDArray[np.int64], most: int) -> Codes:
-    """Labels as bytes; beyond so many the rarest are one."""
+    """Convert labels to bytes; if there are more than ``most``, pool the rarest."""
     return labels.astype(np.uint8) if labels.max() < most else pool_levels(labels, most)
 
 
@@ -316,8 +319,8 @@ def _by_permutation(
 def _permutations(
     labels: Codes, sizes: list[int], number: int, random: np.random.Generator
 ) -> Iterator[Codes]:
-    """So many permutations of the labels within consecutive parts, some at a time."""
-    some = max(1, min(_MOST_DRAWN, _DRAW_ENTRIES // len(labels)))
+    """Yield permutations of the labels within consecutive parts, several at a time."""
+    some = max(1, min(_MAX_DRAWN, _DRAW_ENTRIES // len(labels)))
     bounds = np.cumsum([0, *sizes])
     for begin in range(0, number, some):
         drawn = np.repeat(labels[np.newaxis], min(some, number - begin), axis=0)
