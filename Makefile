@@ -8,7 +8,7 @@ BIN := .venv/bin
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
-demo: .venv/all.stamp ## Install, select features of a dataset, classify, write demo-report.html
+demo: .venv/all.stamp ## Install, select features from a dataset, classify, write demo-report.html
 	$(BIN)/slfs demo demo-report.html
 
 test: .venv/test.stamp ## Run all tests; ARGS="-k mdlp" selects some

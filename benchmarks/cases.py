@@ -67,7 +67,7 @@ def mdlp():
 
 
 def mrmr():
-    """mRMR, 50 features, discretization included, two cores; the peer uses F and Pearson correlation."""
+    """mRMR, 50 features, including discretization, two cores; mrmrs uses F and Pearson correlation."""
     rows = []
     for name in "EBAF":
         X, y = data.coded_set(name)

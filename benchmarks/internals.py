@@ -1,4 +1,4 @@
-"""Everything that benchmarks use of slfs apart from its public interface, in one place."""
+"""Access to all private parts of slfs that the benchmarks use."""
 
 from contextlib import contextmanager
 

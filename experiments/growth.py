@@ -52,7 +52,7 @@ VARIED = {
 
 
 def measure(path: Path, scale: int, progress: Callable[[int, int], None]) -> pd.DataFrame:
-    """Time every method on every shape, unless the times are already stored in ``path``.
+    """Measure the time of every method on every shape, unless the times are already stored in ``path``.
 
     ``scale`` divides the number of columns and of informative columns.
     """

@@ -60,7 +60,7 @@ def run_job(job: Job) -> None:
     if all(key(cell) in complete for cell in own):
         return
     with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about columns that are constant in one fold, and the like
+        warnings.simplefilter("ignore")  # for example about columns that are constant in one fold
         fold = make_fold(job.load, job.dataset, job.fold, job.config)
         scores, select = FoldScores(fold), Selections(fold, _WARM_UP)
         for row in done:

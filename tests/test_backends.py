@@ -169,5 +169,5 @@ def test_a_backend_from_outside():
 
 
 def test_an_unknown_backend_is_refused():
-    with pytest.raises(ValueError, match=r"There is no counting backend 'cuda9'\. Available: numba"):
+    with pytest.raises(ValueError, match=r"Unknown counting backend 'cuda9'\. Available: numba"):
         use_backend("cuda9").__enter__()

@@ -139,7 +139,7 @@ def test_fit_predict_explain(here, slfs, table):
     table.drop(columns=["worst area", "diagnosis"]).to_csv("short.csv")
     code, _, error = slfs("predict", "m.slfs", "short.csv")
     assert code == 1
-    assert "lacks 1 column(s)" in error
+    assert "is missing 1 column(s)" in error
     for source in (["--model", "m.slfs"], ["cancer.csv", "-t", "diagnosis"]):
         code, out, _ = slfs("explain", "worst radius", *source)
         assert (code, "redundant" in out) == (0, True)
@@ -191,7 +191,7 @@ def test_compare(here, slfs):
         (["cancer.csv", "-t", "99"], "no column 99: it has 32 columns"),
         (
             ["cancer.csv"],
-            "cancer.csv has no class labels of its own. Name the column that contains",
+            "cancer.csv does not contain class labels. Set the column of the class labels with",
         ),
         (["cancr.csv", "-t", "diagnosis"], "no file 'cancr.csv'. Did you mean cancer.csv"),
         (["cancer.csv", "-t", "diagnosis", "-m", "mrmrr"], "Unknown method 'mrmrr'. Did you mean mrmr"),
@@ -209,11 +209,11 @@ def test_compare(here, slfs):
         (["broken.parquet", "-t", "y"], "cannot be read as parquet"),
         (["empty.csv", "-t", "y"], "cannot be read as csv"),
         (["cut.csv.gz", "-t", "y"], "damaged"),
-        (["data.xyz", "-t", "y"], "is not that of a known format"),
+        (["data.xyz", "-t", "y"], "cannot be inferred from its suffix"),
         (["empty.npz"], "cannot be read as npz"),
         (["empty.arff", "-t", "y"], "cannot be read as arff"),
         (["flipped.csv.gz", "-t", "y"], "damaged"),
-        (["labelled.npz", "-t", "y"], "has labels of its own"),
+        (["labelled.npz", "-t", "y"], "already contains class labels"),
         (["[/x].csv", "-t", "y"], "no file '[/x].csv'"),
     ],
 )
@@ -573,7 +573,7 @@ def test_nothing_is_overwritten_by_accident(arguments, here, slfs):
     before = (here / "cancer.csv").read_bytes()
     code, _, err = slfs(*(argument.format(here.name) for argument in arguments))
     assert code == 1
-    assert "is given twice and would be overwritten. Give each file its own name." in err
+    assert "is used for two outputs and would be overwritten. Use different file names." in err
     assert [path.name for path in here.iterdir()] == ["cancer.csv"]
     assert (here / "cancer.csv").read_bytes() == before
 

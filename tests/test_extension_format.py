@@ -36,7 +36,7 @@ def test_read_and_write(iris):
     pd.testing.assert_frame_equal(file.X, frame.drop(columns=["target", "sepal width (cm)"]))
     assert file.y.tolist() == frame["target"].tolist()
     other = iris.rename(iris.with_suffix(".data"))
-    with pytest.raises(ValueError, match=r"not that of a known format. Give --format, one of .*jsonl"):
+    with pytest.raises(ValueError, match=r"from its suffix. Set --format to one of .*jsonl"):
         read_file(str(other))
     assert read_file(str(other), file_format="jsonl").X.shape == (150, 5)
     other.rename(iris)

@@ -197,7 +197,7 @@ def test_npy_files(tmp_path):
     ("array", "message"),
     [
         (np.zeros(4), "two dimensions"),
-        (np.array([["a"]]), "expected numbers"),
+        (np.array([["a"]]), "expected a two-dimensional array of numbers"),
         (np.zeros((0, 3)), "no columns or no rows"),
     ],
 )

@@ -258,11 +258,11 @@ DATES = pd.date_range("2020-01-01", periods=6)
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (pd.DataFrame({"when": DATES, "x": range(6)}), "'when' of X has type Datetime.*Turn them into"),
+        (pd.DataFrame({"when": DATES, "x": range(6)}), "'when' of X has type Datetime.*Convert them to"),
         (pl.DataFrame({"day": DATES.to_numpy().astype("datetime64[D]")}), "'day' .* Date: dates and"),
         (pd.DataFrame({"lag": DATES - DATES[0]}), "'lag' of X has type Duration"),
-        (DATES.to_numpy().reshape(-1, 1), "X has dtype datetime64.*: dates and times are neither"),
-        (pl.DataFrame({"list": [[1]] * 6}), "'list' of X has type List.*Expand it into plain columns"),
+        (DATES.to_numpy().reshape(-1, 1), "X has dtype datetime64.*: dates and times are not"),
+        (pl.DataFrame({"list": [[1]] * 6}), "'list' of X has type List.*Expand it into several columns"),
         (
             pd.DataFrame(np.eye(6, 3), columns=["a", "b", "a"]),
             r"duplicate column names: \['a'\]. Rename",
@@ -346,14 +346,14 @@ def test_labels_and_names_of_new_types():
 
 @pytest.mark.parametrize("cell", [np.timedelta64(3, "D"), np.datetime64("2020-01-01")])
 def test_numpy_times_in_object_arrays(cell):
-    with pytest.raises(ValueError, match="holds dates or times"):
+    with pytest.raises(ValueError, match="contains dates or times"):
         SLFS().fit(np.array([[cell], [cell]] * 5, dtype=object), [0, 1] * 5)
 
 
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([0] * 6, r"y contains only one class \(0\).*Give rows of at least two classes"),
+        ([0] * 6, r"y contains only one class \(0\).*Pass samples of at least two classes"),
         ([0, 1, np.nan, 1, 0, np.nan], "Input y contains NaN: 2 missing label.*first in row 2. Drop"),
         (["a", None, "b", "a", "b", "b"], "Input y contains NaN: 1 missing label.*row 1"),
         (pd.array([0, 1, pd.NA, 1, 0, 1], dtype="Int64"), "Input y contains NaN: 1 missing"),
@@ -362,9 +362,9 @@ def test_numpy_times_in_object_arrays(cell):
         (np.eye(6, 2), "y should be a 1d array, got an array of shape"),
         ([np.inf, 0, 1, 0, 1, 0], "Input y contains infinity"),
         (None, "requires y to be passed"),
-        (np.array([1, "a", 2.5, 1, "a", 1], dtype=object), "types float, int, str. Give labels of one"),
+        (np.array([1, "a", 2.5, 1, "a", 1], dtype=object), "types float, int, str. Pass labels of one"),
         (DATES, "y has dtype datetime64"),
-        (pd.Series(pd.cut(np.arange(6), 2)), "y has labels of the type Interval. Give .*map.str, y"),
+        (pd.Series(pd.cut(np.arange(6), 2)), "y has labels of the type Interval. Pass .*map.str, y"),
         (np.ma.array([0, 1] * 3, mask=[0, 0, 1, 0, 0, 0]), "Input y contains NaN: 1 missing.*row 2"),
         (np.ma.array(["a", "b"] * 3, mask=[0, 1] + [0] * 4), "Input y contains NaN: 1 missing.*row 1"),
     ],
@@ -511,7 +511,7 @@ def test_types_of_object_columns_follow_from_all_values():
     discretizer = MDLPDiscretizer().fit(frame, y)
     assert discretizer.n_levels_.tolist() == [3, 2, 2, 2]
     dates = pd.DataFrame({"when": pd.Series([DATES[0].date()] * 300, dtype=object)})
-    with pytest.raises(ValueError, match="The column 'when' of X holds dates or times: dates"):
+    with pytest.raises(ValueError, match="The column 'when' of X contains dates or times: dates"):
         SLFS().fit(dates, y)
     empty = pl.DataFrame({"none": [None] * 300, "y": y})
     assert SLFS().fit(empty, y).features_.reason[0] == "constant"

@@ -19,31 +19,31 @@ from slfs.screening.pipeline import learn_table
 class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  # type: ignore[misc]
     """Supervised discretization of numeric columns with MDLP (Fayyad and Irani).
 
-    A column is split in two at the cut point with the smallest class entropy, and each part is split
-    again, while the information gain exceeds the description length of the split (minimum description
-    length principle). Cut points are midpoints between adjacent values; interval k contains
+    Each column is split recursively at the cut point with the smallest class entropy, as long as the
+    information gain exceeds the description length of the split (minimum description length principle).
+    Cut points are midpoints between adjacent values; interval k contains
     cut[k-1] < x <= cut[k]. A column without a cut point has one level.
 
     Categorical columns keep their levels; a column with more than 255 levels keeps the 254 most frequent
-    ones, and the others are pooled. Missing values are a separate level, the last one. Categories that
-    were not seen during ``fit`` are coded as missing, or as the most frequent level if no values were
-    missing.
+    ones, and the others are pooled. Missing values form a separate level, the last one. Categories that
+    were not seen during ``fit`` are coded as missing or, if there were no missing values, as the most
+    frequent level.
 
-    Numbers are compared as 64-bit floats. Convert integers above 2**53 that must be distinguished, for
-    example keys, to strings.
+    Numbers are compared as 64-bit floats. To distinguish integers above 2**53, such as identifiers,
+    convert them to strings.
 
     Parameters
     ----------
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
-        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
-        and columns of a categorical type are always categories.
+        Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
+        columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
+        columns of a categorical dtype are always categorical.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
-        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``. To stay below the limit,
+        smaller blocks are read and bit planes are moved to a temporary file. ``None`` means no limit.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         return self
 
     def transform(self, X: Any) -> NDArray[np.uint8]:
-        """Replace every value by its level.
+        """Encode each value as its level.
 
         Parameters
         ----------

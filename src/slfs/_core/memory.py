@@ -1,4 +1,4 @@
-"""The memory that a user allows -> how much of it is left."""
+"""Memory limit -> remaining memory."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def parse_size(size: int | str, name: str = "memory_limit") -> int:
 
 
 def show_size(n_bytes: float) -> str:
-    """Format a number of bytes for people."""
+    """Format a number of bytes as human-readable text."""
     if n_bytes < 1 << 30:
         return f"{math.ceil(n_bytes / (1 << 20))} MiB"
     return f"{math.ceil(10 * n_bytes / (1 << 30)) / 10:g} GiB"
@@ -54,8 +54,8 @@ def show_size(n_bytes: float) -> str:
 def memory_taken() -> int:
     """Return the resident memory of this process in bytes.
 
-    Where the system reports them (Linux), pages shared with files are left out: they are given back when
-    memory gets short, so that a memory-mapped table does not count.
+    Where the system reports them (Linux), pages shared with files are left out: the system
+    can reclaim them, so that a memory-mapped table does not count.
     """
     import psutil  # late: a fit without memory_limit does not need it
 
@@ -92,5 +92,5 @@ class Budget:
         return MemoryError(
             f"memory_limit={show_size(self.limit)} is too small: the process uses {show_size(taken)} "
             f"already, and {what} need {show_size(needed)} more. Set memory_limit to at least "
-            f"{show_size(1.1 * (taken + needed))}, or give fewer columns or rows."
+            f"{show_size(1.1 * (taken + needed))}, or pass fewer columns or rows."
         )

@@ -15,7 +15,7 @@ from slfs.selectors.slfs import SLFS
 
 
 class BNSLFS(NetworkClassifier):
-    """Bayesian network classifier over the features of a selector.
+    """Bayesian network classifier on the features selected by a selector.
 
     The probabilities are estimated from the counts of the selection, so
     ``SLFS().fit(X, y).to_classifier()`` does not read the data again. ``BNSLFS().fit(X, y)`` selects
@@ -24,17 +24,19 @@ class BNSLFS(NetworkClassifier):
     Parameters
     ----------
     selector : selector or None, default=None
-        Selector of the features. ``None`` means ``SLFS()``. Its ``n_jobs`` is also used for predictions.
+        Selector to use. ``None`` means ``SLFS()``. Its ``n_jobs`` is also used for predictions.
     structure : {"linked", "augmented", "tree"}, default="linked"
-        What each selected feature depends on. ``"tree"``: its parent in the tree, so that only the
-        children of the class depend on the class directly. ``"augmented"``: the class and its parent.
-        ``"linked"``: as ``"augmented"``, and a child of the class also depends on the more relevant
-        sibling k with the largest I(f;k|Y).
+        Dependencies of each selected feature.
+
+        - ``"tree"``: on its parent in the tree. Only children of the class depend directly on the class.
+        - ``"augmented"``: on the class and on its parent in the tree.
+        - ``"linked"``: as ``"augmented"``. In addition, each child f of the class depends on the more
+          relevant sibling k with the largest I(f;k|Y).
     alpha : float, default=1.0
         Additive (Laplace) smoothing of P(class) and P(feature | class).
     backoff : float or None, default=5.0
-        Smoothing of P(feature | class, parent) towards P(feature | class): the weight of the latter as a
-        number of samples. ``None`` means Laplace smoothing with ``alpha`` instead.
+        Smoothing of P(feature | class, parent) towards P(feature | class), which has the weight of
+        ``backoff`` samples. With ``None``, Laplace smoothing with ``alpha`` is used instead.
 
     Attributes
     ----------
@@ -45,8 +47,8 @@ class BNSLFS(NetworkClassifier):
     network_ : TreeNetwork
         The network of the selected features.
     parents_ : ndarray of shape (n_selected,)
-        Index of the node of ``network_`` on which each node depends in addition to the class; -1 for
-        none.
+        Index of the node of ``network_`` on which each node depends in addition to the class; -1 if
+        there is none.
     n_features_in_ : int
         Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -84,15 +84,15 @@ class NaiveBayes(_AllColumns):
     alpha : float, default=1.0
         Additive (Laplace) smoothing of P(class) and P(feature | class).
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
-        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
-        and columns of a categorical type are always categories.
+        Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
+        columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
+        columns of a categorical dtype are always categorical.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
-        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``. To stay below the limit,
+        smaller blocks are read and bit planes are moved to a temporary file. ``None`` means no limit.
 
     Attributes
     ----------
@@ -169,15 +169,15 @@ class TAN(_SpanningTree):
         Smoothing of P(feature | class, parent) towards P(feature | class): the weight of the latter as a
         number of samples. ``None`` means Laplace smoothing with ``alpha`` instead.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
-        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
-        and columns of a categorical type are always categories.
+        Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
+        columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
+        columns of a categorical dtype are always categorical.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
-        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``. To stay below the limit,
+        smaller blocks are read and bit planes are moved to a temporary file. ``None`` means no limit.
 
     Attributes
     ----------
@@ -240,15 +240,15 @@ class ChowLiu(_SpanningTree):
         Smoothing of P(feature | parent) towards P(feature): the weight of the latter as a number of
         samples. ``None`` means Laplace smoothing with ``alpha`` instead.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
-        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
-        and columns of a categorical type are always categories.
+        Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
+        columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
+        columns of a categorical dtype are always categorical.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
-        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``. To stay below the limit,
+        smaller blocks are read and bit planes are moved to a temporary file. ``None`` means no limit.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ def read_labelled(
         )
     if file.y is None:
         raise ValueError(
-            f"{file.name} has no class labels of its own. Name the column that contains them with "
+            f"{file.name} does not contain class labels. Set the column of the class labels with "
             f"--target, for example --target {file.names[-1]!r}."
         )
     return file

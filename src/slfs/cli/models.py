@@ -117,7 +117,7 @@ def predict(
     classifier = load(model)
     if not isinstance(classifier, BNSLFS):
         raise TypeError(
-            f"{model} contains a {type(classifier).__name__}. Give a model that 'slfs fit' has saved."
+            f"{model} contains a {type(classifier).__name__}. Pass a model saved by 'slfs fit'."
         )
     with status("predicting"):
         text = _text_columns(classifier)
@@ -137,7 +137,7 @@ def predict(
 
 
 def _match_columns(table: Any, classifier: Any, source: str) -> Any:
-    """The columns of a table that the classifier knows, in its order."""
+    """Return the columns of a table that were seen in fit, in the order of the classifier."""
     import pandas as pd
     from scipy import sparse
 
@@ -146,7 +146,7 @@ def _match_columns(table: Any, classifier: Any, source: str) -> Any:
         lacking = [name for name in names if name not in table.columns]
         if lacking:
             raise ValueError(
-                f"{source} lacks {len(lacking)} column(s) that the model was fitted with: {lacking[:5]}."
+                f"{source} is missing {len(lacking)} column(s) that were seen in fit: {lacking[:5]}."
             )
         table = _with_booleans(table[list(names)], classifier)
     if sparse.issparse(table) and table.shape[1] < classifier.n_features_in_:

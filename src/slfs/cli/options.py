@@ -8,7 +8,7 @@ import typer
 
 
 def number_or_share(text: str) -> float:
-    """Read a number of columns, such as 10, or a share of them, such as 0.1."""
+    """Read a number of columns, such as 10, or a fraction of the columns, such as 0.1."""
     try:
         return int(text)
     except ValueError:
@@ -17,7 +17,7 @@ def number_or_share(text: str) -> float:
         return float(text)
     except ValueError:
         raise typer.BadParameter(
-            f"{text!r} is not a number. Give a number of columns, such as 10, or a share, such as 0.1."
+            f"{text!r} is not a number. Use a number of columns, such as 10, or a fraction, such as 0.1."
         ) from None
 
 
@@ -66,7 +66,7 @@ Size = Annotated[
         "-k",
         parser=number_or_share,
         metavar="K",
-        help="Maximum number of columns to select, or a share of all columns, such as 0.1.",
+        help="Maximum number of columns to select, or a fraction of all columns, such as 0.1.",
     ),
 ]
 Setting = Annotated[
@@ -90,7 +90,7 @@ Rate = Annotated[
     typer.Option(
         "--fdr",
         metavar="Q",
-        help="With --stability: accepted share of noise among the selected columns.",
+        help="With --stability: false discovery rate of the selection.",
     ),
 ]
 EscapeFormulas = Annotated[

@@ -1,4 +1,4 @@
-"""What a person sees: tables on standard output, progress on standard error."""
+"""Output of the commands: tables on standard output, progress on standard error."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def explain(
     Example:  slfs explain "worst radius" cancer.csv --target diagnosis
     """
     if (model is None) == (data is None):
-        raise typer.BadParameter("give either DATA or --model")
+        raise typer.BadParameter("pass either DATA or --model")
     if model is not None:
         typer.echo(_explain_model(model, column))
         return
@@ -158,8 +158,8 @@ def _explain_model(model: Path, column: str) -> str:
     fitted = load(model)
     if not hasattr(fitted, "explain"):
         raise ValueError(
-            f"{model} contains a {type(fitted).__name__}, which does not select columns. Give a model "
-            "that 'slfs fit' has saved."
+            f"{model} contains a {type(fitted).__name__}, which does not select columns. Pass a model "
+            "saved by 'slfs fit'."
         )
     known = getattr(fitted, "feature_names_in_", ())
     is_index = column not in known and re.fullmatch(r"-?[0-9]+", column)

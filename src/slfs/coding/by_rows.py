@@ -172,8 +172,8 @@ def _sample_edges(
 ) -> list[NDArray[np.float64] | None]:
     """Return the bin edges of each column: the values of a sample of rows, or their quantiles.
 
-    The sample contains one random row of each group of consecutive rows, so that periodic data do no
-    harm. It does not depend on the pieces in which it is read.
+    The sample contains one random row of each group of consecutive rows, so that the
+    sample is representative of periodic data. It does not depend on the pieces in which it is read.
     """
     step = max(1, layout.n_samples // SAMPLE_ROWS)
     first = np.arange(0, layout.n_samples, step)

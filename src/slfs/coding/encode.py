@@ -11,6 +11,9 @@ from slfs._core.threads import Threads
 from slfs.coding.codebook import Coding, missing_codes
 from slfs.tables.table import LabelBlock, Table
 
+_FEW_THRESHOLDS = 24
+"""Comparing with each of this few thresholds is faster than a binary search."""
+
 _BLOCK_ENTRIES = 1 << 20
 """Maximum number of values that are read at a time."""
 
@@ -59,13 +62,18 @@ def _blocks(coding: Coding, n_samples: int) -> list[NDArray[np.int64]]:
 
 def _encode_numbers(coding: Coding, values: NDArray[np.float64]) -> NDArray[np.uint8]:
     """Code numbers, one row per column, by the number of the column's thresholds below each."""
-    codes = np.empty(values.shape, np.uint8)
+    codes = np.zeros(values.shape, np.uint8)
     missing = missing_codes(coding)
     for j, (row, out) in enumerate(zip(values, codes, strict=True)):
-        unknown = np.isnan(row)
         thresholds = coding.column_thresholds(j)
-        index = np.searchsorted(thresholds, row)
+        if len(thresholds) <= _FEW_THRESHOLDS:
+            for threshold in thresholds.tolist():
+                out += row > threshold
+        else:
+            out[:] = np.searchsorted(thresholds, row)
+        unknown = np.isnan(row)
         if not coding.cut[j]:  # the thresholds are the known values: all others are new
-            unknown |= np.append(thresholds, np.nan)[index] != row
-        out[:] = np.where(unknown, missing[j], index)
+            unknown |= np.append(thresholds, np.nan)[out] != row
+        if unknown.any():
+            out[unknown] = missing[j]
     return codes

@@ -168,7 +168,7 @@ def use_backend(name: str) -> Iterator[None]:
         "numba" (the default), "numpy" (slow, the reference) or a registered name.
     """
     if name not in _FACTORIES:
-        raise ValueError(f"There is no counting backend {name!r}. Available: {', '.join(_FACTORIES)}.")
+        raise ValueError(f"Unknown counting backend {name!r}. Available: {', '.join(_FACTORIES)}.")
     token = _current.set(name)
     try:
         yield

@@ -123,7 +123,7 @@ def accuracy_curve(
     rankings = cross_validate(lambda fold: fold.fit(selector).indices_, X, labels, splits)
     shortest = min(map(len, rankings))
     if shortest == 0:
-        raise ValueError(f"{selector} selects no columns in at least one fold: there is no curve.")
+        raise ValueError(f"{selector} selects no columns in at least one fold, so there is no curve.")
     sizes = np.unique(np.geomspace(1, shortest, _MAX_SIZES).round().astype(int))
 
     def score(fold: Fold) -> list[float]:

@@ -127,8 +127,8 @@ def cross_validate(
 ) -> list[Result]:
     """Call ``score`` with every fold and return the results in order.
 
-    Warnings of slfs are silenced inside ``score``, because they repeat what was said about the whole
-    table. The progress callback, if there is one, is called after each fold.
+    Warnings of slfs are silenced inside ``score``, because they repeat the warnings about the
+    whole table. The progress callback, if there is one, is called after each fold.
 
     Parameters
     ----------

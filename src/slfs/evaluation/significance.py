@@ -1,8 +1,8 @@
 """A table and its classes, or a fitted selector -> valid p-values and q-values.
 
-All p-values are computed from levels that do not depend on the class: quartiles of numbers (and a level
-for missing values), categories as they are. The intervals of MDLP are chosen with the class and would
-look significant on noise.
+All p-values are computed from levels that do not depend on the class: quartiles of numeric
+columns (and a level for missing values), and the categories of categorical columns. MDLP uses the class
+to choose its intervals, so a test on them would find noise significant.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.uint8]
 
 ENOUGH = 20
-"""Number of permutations with a larger statistic after which a column is not permuted any more."""
+"""Number of permutations with at least the observed statistic after which a test stops early."""
 
 _MAX_LEVELS = MAX_PLANE_LEVELS
 _MAX_PAIR_LEVELS = 8
@@ -76,13 +76,14 @@ def p_values(
     Parameters
     ----------
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+        Input data.
     y : array-like of shape (n_samples,)
         Class labels.
     n_permutations : int, default=0
-        0: exact and chi-square tests (see Notes). Otherwise the G statistic is compared with that of
-        this many permutations of the class; fewer are drawn for columns that are clearly irrelevant.
+        Number of permutations of the class with which the G statistic is compared; fewer are drawn for
+        columns that are clearly irrelevant. With 0, exact and chi-squared tests are used; see Notes.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        As in `SLFS`.
+        Numeric columns to treat as categorical; see `SLFS`.
     random_state : int, RandomState or None, default=0
         Seed of the permutations.
     n_jobs : int or None, default=None
@@ -91,14 +92,15 @@ def p_values(
     Returns
     -------
     p_values : ndarray of shape (n_features,)
-        In (0, 1].
+        p-value of each column, in (0, 1].
 
     Notes
     -----
-    Without permutations: Fisher's exact test for two levels and two classes; the smaller of G and
-    Pearson's statistic, with (levels - 1)(classes - 1) degrees of freedom, where every cell expects five
-    samples; otherwise exact tests of single cells, and of the table with rare levels and classes pooled,
-    corrected for their number.
+    Without permutations, Fisher's exact test is used for two levels and two classes. If the expected
+    count of every cell is at least 5, the smaller of G and Pearson's statistic is used, with
+    (levels - 1)(classes - 1) degrees of freedom. Otherwise single cells are tested exactly, the table is
+    also tested with rare levels and classes pooled, and the p-values are corrected for the number of
+    tests.
 
     With m permutations, of which b have at least the observed G, the p-value is (b + 1) / (m + 1). If
     there are 20 such permutations after l draws, no more are drawn and the p-value is 20 / l. Both are

@@ -1,7 +1,7 @@
 """Files on disk -> tables, and back.
 
 In: a path. Out: a table with its target, or a file that is replaced atomically. Start
-with `reading.py`, which has `read_file`, then `registry.py`, which knows the formats. Each format has
+with `reading.py`, which has `read_file`, then `registry.py`, which lists the formats. Each format has
 one file (`csv.py`, `parquet.py`, `arrow.py`, `npy.py`, `npz.py`, `svmlight.py`, `arff.py`) that
 registers itself; `limits.py` refuses files that would need too much memory.
 

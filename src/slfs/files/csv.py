@@ -49,7 +49,7 @@ def _guess_separator(content: IO[bytes]) -> str:
 
 
 def _rows_end_with(content: IO[bytes], separator: str) -> bool:
-    """Tell whether the rows end with a separator, but the header does not."""
+    """Return whether the rows end with a separator, but the header does not."""
     header, *rows = [content.readline().rstrip(b"\r\n") for _ in range(20)]
     content.seek(0)
     ends = [row.endswith(separator.encode()) for row in rows if row]
@@ -57,7 +57,7 @@ def _rows_end_with(content: IO[bytes], separator: str) -> bool:
 
 
 def _has_decimal_commas(table: Any) -> bool:
-    """Tell whether a column of text holds numbers such as 3,14 and no column those such as 3.14."""
+    """Return whether a text column has numbers such as 3,14, and no column has numbers such as 3.14."""
     found = False
     for name in table.columns:
         column = table[name]

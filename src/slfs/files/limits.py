@@ -1,4 +1,4 @@
-"""Compressed files and array headers -> bytes and arrays, never more than memory can hold.
+"""Compressed files and array headers -> bytes and arrays, within a memory limit.
 
 A few kilobytes may decompress to terabytes, and a header of a few bytes may claim an array of that size.
 Both are refused before the memory is allocated.

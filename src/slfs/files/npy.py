@@ -58,7 +58,7 @@ class NpyColumns(FileColumns):
         array = np.load(path, mmap_mode="r", allow_pickle=False)
         if array.ndim != 2 or array.dtype.kind not in "biuf":
             found = f"{array.dtype} of shape {array.shape}"
-            raise ValueError(f"{path} holds {found}; expected numbers in two dimensions.")
+            raise ValueError(f"{path} contains {found}; expected a two-dimensional array of numbers.")
         if 0 in array.shape:
             raise ValueError(f"{path} has no columns or no rows.")
         self._array = array
@@ -107,7 +107,7 @@ def _read(content: io.BytesIO, _options: ReadOptions) -> tuple[Any, Any]:
 
     array = read_array(content.read(), "the file")
     if array.ndim != 2:
-        raise ValueError(f"it holds an array of shape {array.shape}; expected two dimensions")
+        raise ValueError(f"it contains an array of shape {array.shape}; expected two dimensions")
     return pd.DataFrame(array, columns=[f"x{column}" for column in range(array.shape[1])]), None
 
 

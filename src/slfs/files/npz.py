@@ -37,7 +37,7 @@ def _make_sparse(arrays: dict[str, NDArray[Any]]) -> Any:
         refuse_beyond(8 * shape[0], f"a table of {shape[0]} rows")
         return sparse.coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape=shape).tocsr()
     if kind not in ("csr", "csc"):
-        raise ValueError(f"it holds a sparse matrix of the format {kind!r}; expected csr, csc or coo")
+        raise ValueError(f"it contains a sparse matrix in the format {kind!r}; expected csr, csc or coo")
     make = sparse.csr_array if kind == "csr" else sparse.csc_array
     return make((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
 

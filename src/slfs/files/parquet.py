@@ -31,8 +31,8 @@ _PLAIN = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint6
 class ParquetColumns(FileColumns):
     """A Parquet file as a table that need not fit in memory.
 
-    Give it to ``fit``, ``predict`` or ``transform`` like a dataframe. Columns are read, coded and packed
-    block by block, so that memory holds only the current blocks and the packed columns.
+    Pass it to ``fit``, ``predict`` or ``transform`` like a dataframe. Columns are read, coded and packed
+    block by block, so that only the current blocks and the packed columns are in memory.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def _frame(table: pa.Table) -> Table:
 
 
 def _open(source: Any) -> tuple[pq.ParquetFile, dict[str, int]]:
-    """Open a file; also return how many rows are safe to read of columns with maybe too much text."""
+    """Open a file; also return how many rows are safe to read of columns that may be too large."""
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(source)

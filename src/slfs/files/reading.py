@@ -116,14 +116,14 @@ def read_file(
         raise form.missing_library(error) from error
     except Exception as error:  # the libraries behind the formats may raise anything
         raise ValueError(
-            f"{name} cannot be read as {form.name}: {str(error) or type(error).__name__}. Give the "
-            f"right --format ({', '.join(sorted(formats()))}), or fix the file."
+            f"{name} cannot be read as {form.name}: {str(error) or type(error).__name__}. Set the "
+            f"correct --format ({', '.join(sorted(formats()))}), or fix the file."
         ) from error
     names = _names(table)
     unwanted = [find_column(column, names, name) for column in drop]
     target_name = "class"
     if y is not None and target is not None:
-        raise ValueError(f"{name} has labels of its own: leave out --target {target!r}.")
+        raise ValueError(f"{name} already contains class labels. Remove --target {target!r}.")
     if target is not None:
         column = find_column(target, names, name)
         y, target_name = _column(table, column), names[column]
@@ -172,7 +172,7 @@ def _format(source: str) -> Format:
     found = format_of_suffix(path.with_suffix("") if _is_compressed(source) else path)
     if found is None:
         raise ValueError(
-            f"The suffix of {source!r} is not that of a known format. Give --format, one of "
+            f"The format of {source!r} cannot be inferred from its suffix. Set --format to one of "
             f"{', '.join(sorted(formats()))}."
         )
     return found
@@ -185,7 +185,7 @@ def _is_compressed(source: str) -> bool:
 def _content(source: str) -> io.BytesIO:
     if source == STDIN:
         if sys.stdin is None:
-            raise ValueError("The standard input is closed: there is nothing to read.")
+            raise ValueError("The standard input is closed and cannot be read.")
         return io.BytesIO(sys.stdin.buffer.read())
     return decompress(_existing(source))
 

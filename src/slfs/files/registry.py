@@ -23,7 +23,7 @@ ENTRY_POINTS = "slfs.formats"
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What a user says about a text file; other formats need none of it."""
+    """Options for reading text files; other formats ignore them."""
 
     missing: Sequence[str] = ()
     """Further strings that mean a missing value."""

@@ -58,7 +58,7 @@ def check_output(
         return
     if any(other is not None and path.resolve() == Path(other).resolve() for other in taken):
         raise ValueError(
-            f"{str(path)!r} is given twice and would be overwritten. Give each file its own name."
+            f"{str(path)!r} is used for two outputs and would be overwritten. Use different file names."
         )
     if table:
         _format(path)

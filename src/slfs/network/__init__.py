@@ -5,6 +5,6 @@ Graphviz, Mermaid, networkx, HTML). Start with `tree.py`.
 """
 
 from slfs.network.consensus import ConsensusNetwork
-from slfs.network.tree import ROOT, TreeNetwork
+from slfs.network.tree import TreeNetwork
 
-__all__ = ["ROOT", "ConsensusNetwork", "TreeNetwork"]
+__all__ = ["ConsensusNetwork", "TreeNetwork"]

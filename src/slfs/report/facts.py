@@ -216,7 +216,7 @@ def _rounded(value: float) -> float | int | None:
 
 
 def _plain(value: Any) -> Any:
-    """Convert a value to one that JSON can hold."""
+    """Convert a value to one that can be written as JSON."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if value is None or isinstance(value, bool | int):

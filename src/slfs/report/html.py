@@ -88,7 +88,7 @@ def write_report(
     True
     """
     if (X is None) != (y is None):
-        raise ValueError("Give both X and y to measure the accuracy, or neither.")
+        raise ValueError("Pass both X and y to measure the accuracy, or neither.")
     if X is not None and accuracy is None:
         from slfs.evaluation import compare_accuracy
 

@@ -31,7 +31,7 @@ const measure = (() => {
 })();
 
 /**
- * Put leaves below each other, parents beside the middle of their children, and levels next to each other.
+ * Put leaves below each other, parents at the middle of their children, and levels next to each other.
  * The class is drawn no lower than `lowest`, the levels share the width `room`, and names are cut to `letters`.
  */
 function arrange(collapsed, { lowest, room, letters }) {

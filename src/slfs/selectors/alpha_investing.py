@@ -52,19 +52,19 @@ class AlphaInvesting(StreamSelector):
     payout : float, default=0.5
         Amount by which a selected feature raises the wealth, before the level is subtracted.
     n_features_to_select : int, float or "auto", default="auto"
-        Maximum number of features to select, or share of the columns. ``"auto"`` keeps all features that
-        the method selects; otherwise the most relevant of these are kept.
+        Maximum number of features to select, or fraction of the columns. ``"auto"`` keeps all
+        features that the method selects; otherwise only the most relevant ones are kept.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
-        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
-        and columns of a categorical type are always categories. This changes ``features_`` and
+        Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
+        columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
+        columns of a categorical dtype are always categorical. This changes ``features_`` and
         ``to_classifier``; the regression uses the numbers of numeric columns in any case.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
-        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``. To stay below the limit,
+        smaller blocks are read and bit planes are moved to a temporary file. ``None`` means no limit.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class AlphaInvesting(StreamSelector):
     scores_ : ndarray of shape (n_features_in_,)
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
-        p-value of independence from the class of every column, and the corresponding q-value.
+        p-value of each column for independence from the class, and the corresponding q-value.
     support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
         As in `SLFS`.
 

@@ -22,20 +22,20 @@ class CMIM(GreedySelector):
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
-        Number of features to select, or share of the columns. ``"auto"`` stops at the first feature
-        whose information does not exceed the cost of its parameters (MDL), alone or given any selected
-        feature: 2 N I <= (d-1)(c-1) log N, where I is I(f;Y) or I(f;Y|s), d the number of levels, c the
-        number of classes and N the number of samples.
+        Number of features to select, or fraction of the columns. ``"auto"`` stops at the first
+        feature whose information does not exceed the cost of its parameters (MDL), on its own or
+        given any selected feature: 2 N I <= (d-1)(c-1) log N, where I is I(f;Y) or I(f;Y|s), d the
+        number of levels, c the number of classes and N the number of samples.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
-        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
-        and columns of a categorical type are always categories.
+        Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
+        columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
+        columns of a categorical dtype are always categorical.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
-        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``. To stay below the limit,
+        smaller blocks are read and bit planes are moved to a temporary file. ``None`` means no limit.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class CMIM(GreedySelector):
     scores_ : ndarray of shape (n_features_in_,)
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
-        p-value of independence from the class of every column, and the corresponding q-value.
+        p-value of each column for independence from the class, and the corresponding q-value.
     support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
         As in `SLFS`.
 

@@ -46,22 +46,24 @@ class SLFS(StreamSelector):
         Maximum number of children of the class and of each feature (NCH in the paper, which recommends
         at most 15). ``None`` means no limit.
     n_features_to_select : int, float or "auto", default="auto"
-        Maximum number of features to select, or share of the columns. ``"auto"`` keeps all features of
-        the tree; otherwise they are kept level by level, and within a level in order of insertion.
+        Maximum number of features to select, or fraction of the columns. ``"auto"`` keeps all
+        features of the tree; otherwise they are kept level by level, and within a level in order of
+        insertion.
     rule : {"objective", "printed"}, default="objective"
         How the position of a feature is chosen. ``"objective"`` maximizes J. ``"printed"`` uses eq. 8 to
         10 of the paper as printed; then few features after the first one become children of the class.
     irrelevance : {"mdl", "printed", "reversed", "test"}, default="mdl"
-        Which features are dropped as irrelevant.
+        Criterion for dropping irrelevant features.
 
-        - ``"mdl"``: features whose information does not exceed the cost of their parameters. Columns of
-          numbers must have a cut point accepted by MDLP, other columns 2 N I(f;Y) > (d-1)(c-1) log N.
+        - ``"mdl"``: features whose information does not exceed the cost of their parameters. Numeric
+          columns must have a cut point accepted by MDLP; other columns must satisfy
+          2 N I(f;Y) > (d-1)(c-1) log N, with N samples, d levels and c classes.
         - ``"printed"``: eq. 7 of the paper.
         - ``"reversed"``: eq. 7 with its first inequality reversed, as the text of the paper describes
           it.
-        - ``"test"``: features that are not significant at a false discovery rate of ``fdr``: Benjamini
-          and Hochberg for all columns at once, or LORD++ column by column with ``order="given"``. The
-          tests of independence use levels that do not depend on the class (quartiles of numbers) and are
+        - ``"test"``: features that are not significant at a false discovery rate of ``fdr``. The rate is
+          controlled with the Benjamini-Hochberg procedure or, with ``order="given"``, with LORD++. The
+          tests use levels that do not depend on the class (quartiles of numeric columns) and are
           exact for small counts; see `slfs.evaluation.significance`. Columns without an MDLP cut point
           are also dropped, because they have a single level.
     swap : {"printed", "objective", "never"}, default="printed"
@@ -69,22 +71,25 @@ class SLFS(StreamSelector):
         eq. 12), only if J of the whole tree increases (``"objective"``), or never. Used with
         ``order="given"`` only.
     order : {"conditional", "relevance", "given"}, default="conditional"
-        Insertion order. ``"conditional"``: the feature with the most information about the class that no
-        single node of the tree contains first; ``"relevance"``: the most relevant feature first;
-        ``"given"``: the order of the columns. The selection depends on the order of the columns with
-        ``"given"`` only.
+        Order in which features are inserted into the tree.
+
+        - ``"conditional"``: the next feature has the largest minimum of I(f;Y) and of I(f;Y|k) over all
+          nodes k of the tree.
+        - ``"relevance"``: by decreasing relevance.
+        - ``"given"``: in the order of the columns. Only with this value does the selection depend on the
+          order of the columns.
     fdr : float, default=0.05
         False discovery rate for ``irrelevance="test"``.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
-        Columns of numbers to treat as categories. ``"from_dtype"`` treats booleans as categories,
-        ``"all"`` treats all columns as categories; or give a mask, indices or names of columns. Strings
-        and columns of a categorical type are always categories.
+        Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
+        columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
+        columns of a categorical dtype are always categorical.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
     memory_limit : int, str or None, default=None
-        Maximum memory of the process during ``fit``, for example ``"2GiB"``; smaller blocks are read and
-        bit planes are moved to a temporary file. ``None`` means no limit. See the page on scaling.
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``. To stay below the limit,
+        smaller blocks are read and bit planes are moved to a temporary file. ``None`` means no limit.
 
     Attributes
     ----------
@@ -95,15 +100,16 @@ class SLFS(StreamSelector):
     indices_ : ndarray of shape (n_features_,)
         Selected columns, in order of selection.
     selection_scores_ : ndarray of shape (n_features_,)
-        Score of each selected column when it was selected: for SLFS its relevance I(f;Y), in nats.
+        Score of each selected column at the time of its selection. For SLFS this is the relevance
+        I(f;Y), in nats.
     scores_ : ndarray of shape (n_features_in_,)
         Relevance I(f;Y) of every column, in nats.
     pvalues_ : ndarray of shape (n_features_in_,)
-        p-value of independence from the class of every column. The tests use levels that do not depend
-        on the class: quartiles for columns of numbers.
+        p-value of each column for independence from the class. The tests use levels that do not depend
+        on the class: quartiles for numeric columns.
     qvalues_ : ndarray of shape (n_features_in_,)
-        q-value of every column: the smallest false discovery rate (Benjamini and Hochberg) at which it
-        would be significant.
+        q-value of each column: the smallest false discovery rate (Benjamini-Hochberg) at which it is
+        significant.
     network_ : TreeNetwork
         The tree over the selected columns.
     features_ : recarray of shape (n_features_in_,)
@@ -140,12 +146,13 @@ class SLFS(StreamSelector):
     With many more columns than samples, MDLP finds cut points in some columns of pure noise, because
     each column is tested on its own; ``irrelevance="test"`` accounts for the number of columns.
 
-    A feature is placed below another one while there is room, even if it adds no information: a copy of
-    a column may be selected below the original. ``max_depth=1`` keeps children of the class only.
+    A feature becomes a child of another feature as long as the tree has room, even if it adds no
+    information: a copy of a column may be selected as a child of the original. With ``max_depth=1`` only
+    children of the class are selected.
 
     Theorem 1 of the paper considers only the edge of the swapped pair. The terms of the grandparent and
-    of the children change as well, so that J of the whole tree may decrease after a swap as printed;
-    ``swap="objective"`` checks the whole tree.
+    of the children change as well, so that J of the whole tree may decrease after a swap with
+    ``swap="printed"``. ``swap="objective"`` takes the whole tree into account.
 
     References
     ----------

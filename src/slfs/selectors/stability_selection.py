@@ -47,31 +47,31 @@ Run = tuple[Ints, Ints]
 class StabilitySelection(BaseSelector):
     """Select the features that a selector selects on most subsamples of the data.
 
-    The subsamples are drawn in pairs without common samples, stratified by class. A feature is selected
-    if the share of the subsamples on which the selector selects it is at least ``threshold``.
+    The subsamples are drawn in complementary pairs, stratified by class. A feature is selected if it is
+    selected on at least a fraction ``threshold`` of the subsamples.
 
     Parameters
     ----------
     selector : selector or None, default=None
-        Selector that is run on each subsample; any selector of this library. ``None`` means ``SLFS()``.
-        Its ``n_jobs`` is not used.
+        Selector to run on each subsample. Any selector of this library can be used; its ``n_jobs`` is
+        ignored. ``None`` means ``SLFS()``.
     n_subsamples : int, default=50
-        Number of subsamples; a pair counts as two.
+        Number of subsamples. Each pair counts as two subsamples.
     fraction : float, default=0.5
-        Share of the samples in each subsample. Above 0.5 the two subsamples of a pair overlap.
+        Fraction of the samples in each subsample. Above 0.5 the two subsamples of a pair overlap.
     threshold : float, default=0.6
-        Minimum share of the subsamples on which a feature must be selected. Not used with ``fdr``.
+        Minimum fraction of subsamples on which a feature must be selected. Ignored if ``fdr`` is set.
     n_features_to_select : int, float or "auto", default="auto"
-        Maximum number of features to select, or share of the columns. ``"auto"`` keeps all features that
-        are selected frequently enough; otherwise the most frequently selected are kept, ties by
-        relevance.
+        Maximum number of features to select, or fraction of the columns. ``"auto"`` keeps all
+        features that are selected frequently enough; otherwise the most frequently selected ones are
+        kept, and ties are broken by relevance.
     fdr : float or None, default=None
-        Maximum share of the selected features that may be noise. The threshold is then calibrated with
-        columns of noise that are added to the table; see the notes.
+        False discovery rate: expected fraction of noise among the selected features. If set, the
+        threshold is calibrated with noise columns that are added to the table; see Notes.
     random_state : int, RandomState or None, default=0
-        Controls the subsamples and the columns of noise.
+        Controls the subsamples and the noise columns.
     n_jobs : int or None, default=None
-        Number of subsamples that are processed in parallel, one thread each. ``None`` means 1 unless in
+        Number of subsamples to process in parallel, with one thread each. ``None`` means 1 unless in
         a ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
 
     Attributes
@@ -79,25 +79,25 @@ class StabilitySelection(BaseSelector):
     support_ : ndarray of shape (n_features_in_,)
         Mask of the selected columns.
     frequencies_ : ndarray of shape (n_features_in_,)
-        Share of the subsamples on which each column was selected.
+        Fraction of subsamples on which each column was selected.
     threshold_ : float
-        Threshold that was used; infinity if no threshold controls the false discovery rate.
+        Threshold that was used; infinity if no threshold achieves the false discovery rate.
     stability_ : Stability
         Agreement between the subsamples: Nogueira's measure with a confidence interval.
     supports_ : sparse array of shape (n_subsamples, n_features_in_)
         Mask of the columns selected on each subsample.
     edges_ : recarray
-        All edges of the networks of the subsamples, the most frequent first: ``parent`` (a column, -1
-        for the class), ``child`` and ``frequency``.
+        All edges of the networks learned on the subsamples, by decreasing frequency. The fields are
+        ``parent`` (index of a column, -1 for the class), ``child`` and ``frequency``.
     network_ : TreeNetwork
-        Consensus network: the tree over the selected columns that is built from the most frequent edges,
-        without those that would close a cycle. Its information values are computed on all samples.
+        Consensus network: a tree over the selected columns built from the most frequent edges. Edges
+        that would close a cycle are skipped. Its information values are computed on all samples.
     consensus_ : ConsensusNetwork
-        The same network with frequencies, which its drawings show instead of information.
+        The same network with frequencies. Drawings show frequencies instead of information.
     edge_frequencies_ : ndarray of shape (n_features_,)
         Frequency of the edge between each node of ``network_`` and its parent.
     noise_frequencies_ : ndarray or None
-        Share of the subsamples on which each column of noise was selected; None without ``fdr``.
+        Fraction of subsamples on which each noise column was selected; None if ``fdr`` is not set.
     features_ : recarray of shape (n_features_in_,)
         One record per column, as in `SLFS`, with the additional field ``frequency``.
     indices_ : ndarray of shape (n_features_,)
@@ -107,7 +107,7 @@ class StabilitySelection(BaseSelector):
     scores_ : ndarray of shape (n_features_in_,)
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
-        p-value of independence from the class of every column, and the corresponding q-value.
+        p-value of each column for independence from the class, and the corresponding q-value.
     n_features_, classes_, n_features_in_, feature_names_in_
         As in `SLFS`.
 
@@ -117,15 +117,14 @@ class StabilitySelection(BaseSelector):
 
     Notes
     -----
-    With ``fdr=q`` a column of noise is added for every column: a copy with the rows permuted, with the
-    same permutation for all columns. The threshold is the smallest t with (1 + number of noise columns
+    With ``fdr=q``, a noise column is added for every column: a copy with permuted rows, with the same
+    permutation for all columns. The threshold is the smallest t with (1 + number of noise columns
     with frequency >= t) / max(1, number of columns with frequency >= t) <= q. Because of the 1, either
     no features or at least 1/q features are selected. This is the rule of the knockoff filter, but
     permuted columns are not knockoffs. They represent columns that are independent of the class and of
-    all other columns; for these the false discovery rate is controlled approximately, without a proof. A
-    column that contains only information about the class which other columns contain as well is not
-    noise in this sense, and noise that is correlated with informative columns may be selected more
-    often.
+    all other columns; for these the false discovery rate is controlled approximately, but there is no
+    proof. A column whose information about the class is also contained in other columns is not noise in
+    this sense. Noise that is correlated with informative columns may be selected more often.
 
     References
     ----------

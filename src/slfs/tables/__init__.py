@@ -1,9 +1,9 @@
-"""What a user has -> checked blocks of columns, and class codes.
+"""Tables and class labels of any supported type -> validated blocks of columns, and class codes.
 
 In: arrays, dataframes, sparse matrices, Dask collections, files whose columns stay on disk. Out: a
-`Table`, which hands out blocks of columns, and a `Target`, which holds the class of each sample.
+`Table`, which returns blocks of columns, and a `Target`, which contains the class of each sample.
 
-Start with `table.py`, which says what a table and a block are, then `registry.py`, which finds the
+Start with `table.py`, which defines tables and blocks, then `registry.py`, which finds the
 reader for a given type. Each kind of table has one file: `arrays.py`, `sparse.py`, `frames.py`,
 `dask_array.py`, `dask_frame.py`.
 

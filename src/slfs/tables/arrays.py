@@ -22,12 +22,12 @@ from slfs.tables.values import DATES, are_numbers, masked_as_missing, to_numbers
 
 
 def read_array(X: Any) -> ArrayTable | ObjectTable:
-    """Read an array of two dimensions, or what NumPy makes one of."""
+    """Read a two-dimensional array, or an object that NumPy can convert to one."""
     array = check_any_array(keep_types(masked_as_missing(X)))
     if array.dtype.kind in "mM":
         raise ValueError(f"X has dtype {array.dtype}: {DATES}")
     if array.dtype.kind == "c":
-        raise ValueError("Complex data not supported: give the real and imaginary parts as columns.")
+        raise ValueError("Complex data not supported: pass real and imaginary parts as columns.")
     return ArrayTable(array) if array.dtype.kind in "biuf" else ObjectTable(array)
 
 
@@ -45,7 +45,7 @@ def check_any_array(X: Any) -> Any:
 
 
 def keep_types(X: Any) -> Any:
-    """Make an array of a list of rows; with text in it one of objects, so that numbers stay numbers."""
+    """Convert a list of rows to an array; an object array if it contains text, to keep the numbers."""
     if not isinstance(X, list | tuple):
         return X
     text = any(isinstance(cell, str) for row in X if isinstance(row, list | tuple) for cell in row)
@@ -53,7 +53,7 @@ def keep_types(X: Any) -> Any:
 
 
 def indexable(X: Any) -> Any:
-    """Convert a table to a form that `safe_indexing` can take rows and columns of, if it is not yet."""
+    """Convert a table to a format that supports `safe_indexing`, if necessary."""
     if hasattr(X, "tocsr"):  # coordinate and diagonal formats cannot be indexed
         return X.tocsr()
     return keep_types(nw.to_native(X, pass_through=True))

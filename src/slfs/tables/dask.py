@@ -1,7 +1,7 @@
-"""What all Dask tables share: work on blocks of columns goes to the workers that hold the columns.
+"""Base of all Dask tables: blocks of columns are processed on the workers that store them.
 
 A worker brings the rows of some columns together, then codes, screens and packs them. The client
-receives what is known of the columns, and the bit planes of those worth keeping. The tables themselves
+receives the facts about all columns, and the bit planes of the candidate columns. The tables themselves
 are in `dask_array.py` and `dask_frame.py`.
 """
 
@@ -67,7 +67,7 @@ def refuse(X: Any) -> NoReturn:
 
 
 def import_dask() -> Any:
-    """Import Dask, or say how to install it."""
+    """Import Dask, or raise an error that explains how to install it."""
     try:
         import dask
         import dask.array
@@ -140,7 +140,7 @@ class DaskTable(ABC):
             yield from _received(packed)
 
     def _inspect_objects(self, columns: Columns) -> None:
-        """Find out from the values which columns of Python objects hold numbers."""
+        """Determine from the values which columns of Python objects contain numbers."""
         import dask
 
         if len(columns) == 0:

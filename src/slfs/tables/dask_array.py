@@ -18,7 +18,7 @@ def read_dask_array(X: Any) -> DaskArrayTable:
     if not isinstance(X, dask.array.Array):
         refuse(X)
     if isinstance(X._meta, np.ma.MaskedArray):
-        raise TypeError("X is a masked Dask array. Give dask.array.ma.filled(X, float('nan')) instead.")
+        raise TypeError("X is a masked Dask array. Pass dask.array.ma.filled(X, float('nan')) instead.")
     if not isinstance(X._meta, np.ndarray):
         raise TypeError(
             f"X is a Dask array whose chunks are of type {type(X._meta).__name__}; expected NumPy "

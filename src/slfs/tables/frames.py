@@ -1,4 +1,4 @@
-"""Dataframes of pandas, polars, PyArrow and whatever else narwhals reads eagerly -> tables."""
+"""Dataframes of pandas, polars, PyArrow and other libraries that narwhals supports -> tables."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from slfs.tables.values import DATES, are_numbers, to_numbers
 
 
 def read_frame(X: Any) -> Table:
-    """Read a dataframe; what is not a dataframe is read as an array."""
+    """Read a dataframe; other objects are read as arrays."""
     if not nw.dependencies.is_into_dataframe(X):
         if isinstance(X, nw.LazyFrame) or type(X).__name__ == "LazyFrame":
-            raise TypeError("X is a lazy frame, which has no values yet. Give X.collect() instead.")
+            raise TypeError("X is a lazy frame, which is not supported. Pass X.collect() instead.")
         return read_array(X)
     names = Counter(getattr(X, "column_names", getattr(X, "columns", ())))
     if len(names) < sum(names.values()):
@@ -87,8 +87,8 @@ def _kind(series: nw.Series[Any]) -> str:
     held = _value_type(series)
     if held.is_nested() or held == nw.Binary or (held == nw.Unknown and not series.is_null().all()):
         raise ValueError(
-            f"The column {series.name!r} of X has type {dtype}, which slfs cannot use. "
-            "Expand it into plain columns, turn it into numbers, or drop it."
+            f"The column {series.name!r} of X has type {dtype}, which is not supported. "
+            "Expand it into several columns, convert it to numbers, or drop it."
         )
     if dtype.is_numeric() or dtype == nw.Unknown:
         return "number"
@@ -106,7 +106,7 @@ def _value_type(series: nw.Series[Any]) -> Any:
 
 
 def _holds_objects(series: nw.Series[Any]) -> bool:
-    """Tell whether a column holds Python objects, which narwhals may call text by the first values."""
+    """Return whether a column contains Python objects; narwhals may report them as strings."""
     native = getattr(series.to_native(), "dtype", None)
     return (isinstance(native, np.dtype) and native.kind == "O") or series.dtype == nw.Object
 

@@ -19,7 +19,7 @@ from slfs.tables.table import (
 
 
 class Part(ColumnSource):
-    """Some rows and columns of a table, which is read when a block is asked for.
+    """Some rows and columns of a table, which is read when a block is requested.
 
     Parameters
     ----------

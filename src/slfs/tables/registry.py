@@ -1,7 +1,7 @@
-"""The type of what a user has -> the function that reads it.
+"""The type of a table -> the function that reads it.
 
 A kind of table is registered under a type, or under the name of the module that defines its types. A
-name needs no import: the reader, and the library behind it, are imported when such a table is met.
+name needs no import: the reader, and the library behind it, are imported on first use.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def read_table(X: Any, *, min_samples: int = 1) -> Table:
 
 
 def is_in_memory(X: Any) -> bool:
-    """Tell whether X is an array, a sparse matrix or a dataframe, which can be indexed as it is."""
+    """Return whether X is an array, a sparse matrix or a dataframe, which can be indexed as it is."""
     return _find(type(X)) in _IN_MEMORY
 
 
@@ -111,7 +111,7 @@ def _as_it_is(X: Table) -> Table:
 def _refuse_path(X: str | PurePath) -> NoReturn:
     raise TypeError(
         f"X is a path or a string ({str(X)[:60]!r}); expected a table. Read the file first, for example "
-        "with slfs.files.read_file or pandas.read_csv, or give slfs.files.ParquetColumns(path)."
+        "with slfs.files.read_file or pandas.read_csv, or pass slfs.files.ParquetColumns(path)."
     )
 
 
@@ -126,6 +126,6 @@ READERS: dict[type | str, Reader | str] = {
     "dask": "slfs.tables.dask:refuse",
     "dask.array": "slfs.tables.dask_array:read_dask_array",
     "dask.dataframe": "slfs.tables.dask_frame:read_dask_frame",
-    object: _FRAME,  # what narwhals can read, otherwise what NumPy makes of it
+    object: _FRAME,  # read by narwhals if possible, otherwise converted by NumPy
 }
 """A type, or the name of a module, -> the reader, or the module and function to import."""

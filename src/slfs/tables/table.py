@@ -1,4 +1,4 @@
-"""What a table is: something that hands out checked blocks of its columns.
+"""The interface of a table, which returns validated blocks of its columns.
 
 Numbers come as entries (value, sample), everything else as Python values with a mask of the missing
 ones.
@@ -102,7 +102,7 @@ class LabelBlock:
 
 
 class Table(Protocol):
-    """What the rest of the library sees of a user's table."""
+    """Interface of a table that is used by the rest of the library."""
 
     n_samples: int
     n_features: int
@@ -143,10 +143,10 @@ class Table(Protocol):
 
 
 class ColumnSource(ABC):
-    """A table whose columns are elsewhere and are fetched when they are needed.
+    """Base class of tables whose columns are loaded on demand.
 
     Subclasses set the attributes and implement `take`. They may override `number_block` and
-    `label_block` where there is a faster way than through what `take` returns.
+    `label_block` if there is a faster way than with `take`.
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ def read_target(y: Any) -> Target:
         y = y.compute()
     if y is None:
         raise ValueError(
-            "requires y to be passed, but the target y is None. Give one class label for each row."
+            "requires y to be passed, but the target y is None. Pass one class label for each row."
         )
     name = getattr(y, "name", None)
     labels = _as_array(y)
@@ -39,16 +39,16 @@ def read_target(y: Any) -> Target:
         kind = type_of_target(labels, input_name="y")
     if kind not in ("binary", "multiclass"):
         raise ValueError(
-            f"Unknown label type: {kind}. slfs selects for classification: bin y into classes first, "
+            f"Unknown label type: {kind}. slfs supports only classification: bin y into classes first, "
             "for example with pandas.qcut(y, 3, labels=False)."
         )
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) == 0:
-        raise ValueError("y has no labels. Give one class label for each row.")
+        raise ValueError("y is empty. Pass one class label for each row.")
     if len(classes) < 2:
         raise ValueError(
             f"y contains only one class ({classes.tolist()[0]!r}): no feature can be relevant to it. "
-            "Give rows of at least two classes."
+            "Pass samples of at least two classes."
         )
     return Target(classes, codes.astype(np.int64), name if isinstance(name, str) and name else "class")
 
@@ -69,7 +69,7 @@ def _as_array(y: Any) -> NDArray[Any]:
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError(
             "Input y contains infinity or a value too large for dtype('float64'). "
-            "Give class labels: integers, strings or booleans."
+            "Pass class labels: integers, strings or booleans."
         )
     return labels
 
@@ -79,7 +79,7 @@ def _refuse_missing(labels: NDArray[Any]) -> None:
     if missing.any():
         raise ValueError(
             f"Input y contains NaN: {missing.sum()} missing label(s), the first in row "
-            f"{int(missing.argmax())}. Drop these rows, or give them a class of their own."
+            f"{int(missing.argmax())}. Drop these rows, or assign them to a separate class."
         )
 
 
@@ -95,6 +95,6 @@ def _of_one_type(labels: list[Any]) -> NDArray[Any]:
     names = sorted(kind.__name__ for kind in kinds)
     found = "mixes labels of the types" if len(names) > 1 else "has labels of the type"
     raise ValueError(
-        f"Unknown label type: y {found} {', '.join(names)}. Give labels of one type (integers, strings "
+        f"Unknown label type: y {found} {', '.join(names)}. Pass labels of one type (integers, strings "
         "or booleans), for example list(map(str, y))."
     )

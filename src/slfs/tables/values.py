@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 DATES = (
-    "dates and times are neither numbers nor categories. Turn them into numbers (days since a date, "
-    "hour of the day) or into categories (month, weekday) first."
+    "dates and times are not supported. Convert them to numbers (days since a date, hour of the day) or "
+    "to categories (month, weekday) first."
 )
 
 _NA_TYPES = ("NAType", "NaTType")
@@ -20,18 +20,18 @@ _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.ti
 
 
 def missing_values(values: list[Any]) -> NDArray[np.bool_]:
-    """Tell which values are missing: None, NaN, and NA and NaT of pandas."""
+    """Return which values are missing: None, NaN, and NA and NaT of pandas."""
     return np.fromiter((_is_missing(value) for value in values), bool, len(values))
 
 
 def are_numbers(values: list[Any], name: object) -> bool:
-    """Tell whether all values that are not missing are numbers; raise an error for dates.
+    """Return whether all values that are not missing are numbers; raise an error for dates.
 
     Booleans do not count as numbers here: they are categories.
     """
     kinds = {kind for kind in set(map(type, values)) if kind.__name__ not in _NA_TYPES}
     if any(issubclass(kind, _TIMES) for kind in kinds):
-        raise ValueError(f"The column {name!r} of X holds dates or times: {DATES}")
+        raise ValueError(f"The column {name!r} of X contains dates or times: {DATES}")
     kinds -= {type(None)}
     return all(issubclass(kind, Real | Decimal) and not issubclass(kind, bool) for kind in kinds)
 
@@ -54,7 +54,7 @@ def masked_as_missing(values: Any) -> Any:
 
 
 def is_dask(X: Any) -> bool:
-    """Tell whether X is a Dask collection, without importing Dask."""
+    """Return whether X is a Dask collection, without importing Dask."""
     return type(X).__module__.startswith("dask.")
 
 

@@ -43,7 +43,7 @@ def make_records(
     selection: Selection,
     network: TreeNetwork,
 ) -> tuple[np.recarray[Any, Any], Figures]:
-    """Record role and reason of every column, and return the figures of single columns beside them."""
+    """Record role and reason of every column, and return the figures behind each decision."""
     records = np.zeros(len(names), _FIELDS)
     records["name"] = names
     records["relevance"], records["entropy"] = facts.relevance, facts.entropy

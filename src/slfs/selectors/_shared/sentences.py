@@ -81,7 +81,7 @@ def _closer(_: Any, figures: Figures) -> str:
 def _outranked(_: Any, figures: Figures) -> str:
     count = figures["n_features_"]
     if count == 0:
-        return "no column was worth selecting"
+        return "no column met the selection criterion"
     return f"{count} other column{'s were' if count > 1 else ' was'} preferred"
 
 
