@@ -17,8 +17,10 @@ test: .venv/test.stamp ## Run all tests; ARGS="-k mdlp" selects some
 quick: .venv/test.stamp ## Run the tests that are not marked slow, in under two minutes
 	$(BIN)/python -m pytest -m "not slow" -n auto $(ARGS)
 
+# Old libraries may use what newer ones that they depend on have deprecated: no errors here.
 oldest: .venv-oldest/stamp ## Run the quick tests with the oldest versions that pyproject.toml allows
-	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/kernels .venv-oldest/bin/python -m pytest -m "not slow" -n auto -p no:cacheprovider $(ARGS)
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/kernels .venv-oldest/bin/python -m pytest -m "not slow" -n auto \
+		-p no:cacheprovider -W default::DeprecationWarning -W default::PendingDeprecationWarning $(ARGS)
 
 lint: .venv/lint.stamp ## Check format, style, types and the direction of imports
 	$(BIN)/ruff format --check .

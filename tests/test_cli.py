@@ -457,7 +457,8 @@ def test_compare_prints_json(here, slfs):
     code, out, _ = slfs("compare", "cancer.csv", "-t", "diagnosis", "-j", "1", *options)
     assert code == 0
     rows = json.loads(out)
-    assert [row["accuracy"] for row in rows] == pd.read_csv(here / "rows.csv")["accuracy"].tolist()
+    written = pd.read_csv(here / "rows.csv", float_precision="round_trip")
+    assert [row["accuracy"] for row in rows] == written["accuracy"].tolist()
 
 
 def predictors(n=60):
