@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.indices import NodeIndex
+
 if TYPE_CHECKING:
     import networkx
 
-ROOT = -1
+ROOT = NodeIndex(-1)
 """Index of the class variable, the parent of the features at level 1."""
 
 

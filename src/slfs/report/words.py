@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from slfs._core.indices import TableIndex
 from slfs.screening.reasons import Role
 from slfs.selectors._shared.sentences import explain
 from slfs.selectors.base import BaseSelector
@@ -57,7 +58,7 @@ def sentence_templates(selector: BaseSelector) -> Iterator[str]:
     for index, (role, reason, parent, lost_to, nothing, frequency) in enumerate(
         zip(*fields, nothing_new, frequencies, strict=True)
     ):
-        own = selector._figures.get(index, {})
+        own = selector._figures.get(TableIndex(index), {})
         key = (role, reason, parent is None, lost_to is None, nothing, frequency, repr(own))
         if key not in known:
             record = {

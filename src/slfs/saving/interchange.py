@@ -156,7 +156,7 @@ def _variables(classifier: NetworkClassifier) -> dict[int, _Variable]:
     names = _identifiers(titles, "x")
     labels = [str(label) for label in classifier.classes_.tolist()]
     comment = _comment(f"{_quoted(titles[0])}: {_listed(labels)}")
-    variables = {ROOT: _Variable(names[0], _identifiers(labels, "v"), comment)}
+    variables: dict[int, _Variable] = {ROOT: _Variable(names[0], _identifiers(labels, "v"), comment)}
     for node, title, name in zip(nodes, titles[1:], names[1:], strict=True):
         words = level_names(coding, node)
         states = _identifiers([_in_words(word) for word in words], "v")

@@ -18,6 +18,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from slfs._compat import Interval, StrOptions, get_output_config
+from slfs._core.indices import TableIndex
 from slfs._core.resources import Resources
 from slfs.base import CODING_CONSTRAINTS, TableEstimator, TrainingData
 from slfs.counting.backend import make_backend
@@ -216,7 +217,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             return sentence
         return f"{sentence} {sentences.evidence(record['p_value'], record['q_value'])}".rstrip()
 
-    def _figures_of(self, index: int) -> dict[str, Any]:
+    def _figures_of(self, index: TableIndex) -> dict[str, Any]:
         """Return the figures that a sentence about a column may mention."""
         share = float(self.scores_[index]) / self._class_entropy()
         return {**self._shared_figures(), "relevance_share": share, **self._figures.get(index, {})}
@@ -230,7 +231,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         shares = self.network_counts_.class_totals / self.network_counts_.class_totals.sum()
         return -float((shares * np.log(shares)).sum())
 
-    def _column_index(self, column: str | int) -> int:
+    def _column_index(self, column: str | int) -> TableIndex:
         """Return the index of a column given by name or index (negative: from the end)."""
         names = self.features_["name"]
         if isinstance(column, Integral):
@@ -239,7 +240,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
                     f"There is no column {column}: X had {len(names)} columns. Use an index from 0 to "
                     f"{len(names) - 1}."
                 )
-            return int(column) % len(names)
+            return TableIndex(int(column) % len(names))
         indices = np.flatnonzero(names == column)
         if len(indices) == 0:
             near = difflib.get_close_matches(str(column), names.tolist(), n=3)
@@ -247,7 +248,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             if not hasattr(self, "feature_names_in_"):
                 hint = f" X had no column names: use an index, 0 to {len(names) - 1}."
             raise ValueError(f"There is no column {column!r} in the table seen in fit.{hint}")
-        return int(indices[0])
+        return TableIndex(int(indices[0]))
 
     def _html_repr(self) -> str:
         """Return the HTML for notebooks: scikit-learn's diagram and, once fitted, the tree."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.indices import TableIndex
 from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
@@ -14,7 +15,7 @@ from slfs.screening.facts import ColumnFacts
 from slfs.screening.reasons import Decision, Reason, Role
 from slfs.selectors._shared.selection import Selection
 
-Figures = dict[int, dict[str, Any]]
+Figures = dict[TableIndex, dict[str, Any]]
 """Figures on which the decision about a column is based, by its index in the table."""
 
 _FIELDS = np.dtype(
@@ -88,7 +89,7 @@ def _record_reasons(
     set_decision(records, column_of, Decision(Reason.OUTRANKED))
     figures: Figures = {}
     for index, decision in selection.dropped.items():
-        column = int(column_of[index])
+        column = TableIndex(int(column_of[index]))
         set_decision(records, column, decision)
         figures[column] = dict(decision.figures)
     return {column: own for column, own in figures.items() if own}

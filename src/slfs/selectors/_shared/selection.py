@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.indices import NodeIndex
 from slfs.coding.codebook import Coding
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
@@ -163,7 +164,7 @@ def count_network(information: Information, selection: Selection, coding: Coding
     partners = selection.parents.copy()
     top = np.flatnonzero(partners == ROOT)
     for node in top:
-        partners[node] = _closest_sibling(information, selection.nodes, int(node), top)
+        partners[node] = _closest_sibling(information, selection.nodes, NodeIndex(int(node)), top)
     return count_edges(information, selection, coding, partners)
 
 
@@ -189,7 +190,7 @@ def _compact(counts: Ints) -> NDArray[np.int32] | Ints:
     return counts.astype(np.int32) if counts.max() <= np.iinfo(np.int32).max else counts
 
 
-def _closest_sibling(information: Information, nodes: Ints, node: int, top: Ints) -> int:
+def _closest_sibling(information: Information, nodes: Ints, node: NodeIndex, top: Ints) -> NodeIndex:
     """Return the more relevant child k of the class with the largest I(f;k|Y); ties: smaller index."""
     column = int(nodes[node])
     relevance = information.relevance[nodes[top]]
@@ -198,4 +199,4 @@ def _closest_sibling(information: Information, nodes: Ints, node: int, top: Ints
     if len(ahead) == 0:
         return ROOT
     ahead = ahead[np.argsort(nodes[ahead])]
-    return int(ahead[information.pairs(column, nodes[ahead]).given_class.argmax()])
+    return NodeIndex(int(ahead[information.pairs(column, nodes[ahead]).given_class.argmax()]))
