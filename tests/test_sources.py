@@ -196,7 +196,7 @@ def test_npy_files(tmp_path):
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (np.zeros(4), "two dimensions"),
+        (np.zeros(4), "expected a two-dimensional array of numbers"),
         (np.array([["a"]]), "expected a two-dimensional array of numbers"),
         (np.zeros((0, 3)), "no columns or no rows"),
     ],
