@@ -31,8 +31,8 @@ from slfs.screening.facts import ColumnFacts
 from slfs.screening.judging import keep_all
 from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import SpreadTable
-from slfs.screening.reasons import Decision, Reason
-from slfs.selectors._shared.records import set_decision
+from slfs.screening.reasons import Reason
+from slfs.selectors._shared.records import set_reason
 from slfs.selectors._shared.selection import Selection
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
@@ -321,9 +321,9 @@ class StabilitySelection(BaseSelector):
         frequent = rare & (frequency >= self.threshold_)
         calibrated = math.isinf(self.threshold_)
         missed = Reason.NO_THRESHOLD if calibrated else Reason.RARELY_SELECTED
-        set_decision(longer, rare, Decision(missed))
-        set_decision(longer, frequent, Decision(Reason.BEYOND_SIZE))
-        set_decision(longer, frequent & (facts.relevance <= 0), Decision(Reason.NO_INFORMATION))
+        set_reason(longer, rare, missed)
+        set_reason(longer, frequent, Reason.BEYOND_SIZE)
+        set_reason(longer, frequent & (facts.relevance <= 0), Reason.NO_INFORMATION)
         return longer.view(np.recarray)
 
 

@@ -21,6 +21,9 @@ NOTHING = -2
 """Index that means "no such node"."""
 
 
+_EQUATION_7, _NO_ROOM = Decision(Reason.EQUATION_7), Decision(Reason.NO_ROOM)
+
+
 @dataclass(frozen=True)
 class Rules:
     """Parameters of `SLFS` that control how the tree grows."""
@@ -135,7 +138,7 @@ class TreeBuilder:
         tree, rules = self.tree, self.rules
         node, affinity = best_child(f, ROOT)
         if self._irrelevant_below(f, node):
-            self.growth.dropped[f] = Decision(Reason.EQUATION_7)
+            self.growth.dropped[f] = _EQUATION_7
             return
         if node == NOTHING or (self._prefers_class(f, node, affinity) and self._has_room(ROOT)):
             tree.attach(f, ROOT)
@@ -148,7 +151,7 @@ class TreeBuilder:
                 affinity = float(self._affinities(moving, [node])[0])
             if tree.level[node] == rules.max_depth:
                 self.growth.lost_to[moving] = node
-                self.growth.dropped[moving] = Decision(Reason.NO_ROOM)
+                self.growth.dropped[moving] = _NO_ROOM
                 return
             child, child_affinity = best_child(moving, node)
             if child == NOTHING or (affinity > child_affinity and self._has_room(node)):

@@ -12,7 +12,7 @@ from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.screening.facts import ColumnFacts
-from slfs.screening.reasons import Decision, Reason, Role
+from slfs.screening.reasons import Reason, Role
 from slfs.selectors._shared.selection import Selection
 
 Figures = dict[TableIndex, dict[str, Any]]
@@ -73,26 +73,27 @@ def make_records(
     return records.view(np.recarray), figures
 
 
-def set_decision(records: NDArray[Any], columns: NDArray[Any] | int, decision: Decision) -> None:
-    """Record why some columns were dropped."""
-    records["role"][columns] = str(decision.reason.role)
-    records["reason"][columns] = decision.reason.label
+def set_reason(records: NDArray[Any], columns: NDArray[Any], reason: Reason) -> None:
+    """Record why some columns, given by a mask or indices, were dropped."""
+    records["role"][columns] = str(reason.role)
+    records["reason"][columns] = reason.label
 
 
 def _record_reasons(
     records: NDArray[Any], facts: ColumnFacts, information: Information, selection: Selection
 ) -> Figures:
     """Fill in the roles and reasons of all columns; the selected ones are overwritten later."""
-    for code in np.unique(facts.reason):
-        set_decision(records, facts.reason == code, Decision(Reason(int(code))))
-    column_of = information.packed.columns
-    set_decision(records, column_of, Decision(Reason.OUTRANKED))
-    figures: Figures = {}
-    for index, decision in selection.dropped.items():
-        column = TableIndex(int(column_of[index]))
-        set_decision(records, column, decision)
-        figures[column] = dict(decision.figures)
-    return {column: own for column, own in figures.items() if own}
+    reason, column_of = facts.reason.copy(), information.packed.columns
+    reason[column_of] = Reason.OUTRANKED
+    dropped = column_of[np.fromiter(selection.dropped, np.int64, len(selection.dropped))]
+    reason[dropped] = [decision.reason for decision in selection.dropped.values()]
+    for code in np.flatnonzero(np.bincount(reason)).tolist():
+        set_reason(records, reason == code, Reason(code))
+    return {
+        TableIndex(column): dict(decision.figures)
+        for column, decision in zip(dropped.tolist(), selection.dropped.values(), strict=True)
+        if decision.figures
+    }
 
 
 def _grouped(rivals: dict[int, int]) -> dict[int, NDArray[np.int64]]:
