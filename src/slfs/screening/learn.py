@@ -49,7 +49,8 @@ def learn_block(
         learned = learn_numbers(tally.runs, tally.missing, layout, thresholds, n_cuts)
 
     def encode(kept: NDArray[np.int64]) -> NDArray[np.uint8]:
-        coding = learned.coding.take(kept)
+        every = len(kept) == len(block.columns)
+        coding = learned.coding if every else learned.coding.take(kept)
         if numbers is None:
             return encode_rows(table, coding, block.columns[kept], layout, block.n_rows)
         return encode_numbers(coding, numbers.take(kept))
