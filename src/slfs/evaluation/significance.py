@@ -92,7 +92,7 @@ def p_values(
     Returns
     -------
     p_values : ndarray of shape (n_features,)
-        p-value of each column, in (0, 1].
+        The p-value of each column, in (0, 1].
 
     Notes
     -----
