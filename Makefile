@@ -15,7 +15,7 @@ test: .venv/test.stamp ## Run all tests; ARGS="-k mdlp" selects some
 	$(BIN)/python -m pytest -n auto $(ARGS)
 
 quick: .venv/test.stamp ## Run the tests that are not marked slow, in under two minutes
-	$(BIN)/python -m pytest -m "not slow" -n auto $(ARGS)
+	SLFS_EXAMPLES=5 $(BIN)/python -m pytest -m "not slow" -n auto $(ARGS)
 
 # Old libraries may use what newer ones that they depend on have deprecated: no errors here.
 oldest: .venv-oldest/stamp ## Run the quick tests with the oldest versions that pyproject.toml allows
