@@ -197,6 +197,7 @@ def test_new_dataframes_keep_their_names():
         selector.to_classifier().predict(split.drop(columns="n3"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "selector", [SLFS(), SLFS(order="given"), MRMR(n_features_to_select=5), OSFS()], ids=str
 )
@@ -210,6 +211,7 @@ def test_processes_agree(selector):
     _assert_same(pickle.loads(pickle.dumps(remote)), remote)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("client")
 def test_processes_agree_on_dataframes():
     frame, y = _frame()
@@ -220,6 +222,7 @@ def test_processes_agree_on_dataframes():
     np.testing.assert_array_equal(classifier.predict_proba(split), classifier.predict_proba(whole))
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_changes_nothing(client, tmp_path):
     X, y = _array(n_features=400)
     marker = tmp_path / "died"

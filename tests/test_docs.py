@@ -38,6 +38,7 @@ def run_pages(monkeypatch: pytest.MonkeyPatch) -> Any:
     sys.modules.pop("run_pages", None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_page_shows_the_output_of_its_code(
     page: Path, run_pages: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -50,6 +51,7 @@ def test_page_shows_the_output_of_its_code(
         )
 
 
+@pytest.mark.slow
 def test_commands_on_the_command_line_page_run(
     run_pages: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,6 +81,7 @@ def test_local_links_exist(page: Path) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tutorial", TUTORIALS, ids=_name)
 def test_tutorial_runs_and_plots(tutorial: Path) -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot")

@@ -73,10 +73,12 @@ def run(installed, *arguments):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_python_finds_it(installed):
     assert run(installed, "-c", USE).strip() == "2"
 
 
+@pytest.mark.slow
 def test_the_command_line_finds_it(installed):
     pytest.importorskip("typer")
     from sklearn.datasets import load_iris

@@ -24,6 +24,7 @@ from tests.long import kills
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", kills.CASES)
 def test_kills_at_random_moments(name, tmp_path):
     kills.CASES[name](tmp_path, 10, np.random.default_rng(0))
@@ -152,6 +153,7 @@ def interrupted(arguments, sign, number=signal.SIGINT):
     return process.returncode, heard + rest
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_select_leaves_the_old_file(tmp_path):
     data, out = tmp_path / "iris.csv", tmp_path / "out.csv"
     load_iris(as_frame=True).frame.to_csv(data, index=False)
@@ -194,6 +196,7 @@ def compile_small(tmp_path):
     return call
 
 
+@pytest.mark.slow
 def test_a_damaged_cache_is_rebuilt(compile_small, tmp_path):
     assert compile_small() == ""
     for ending in ("nbi", "nbc"):

@@ -22,6 +22,7 @@ from tests.long import files
 from tests.long.fuzz import WAYS, run_way
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WAYS)
 def test_every_way_in(name):
     run_way(name, 100, seed=0)

@@ -232,6 +232,7 @@ def test_pyagrum_gives_the_same_posteriors(fitted, tmp_path):
         np.testing.assert_allclose(engine.posterior(root).toarray(), shares, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_pgmpy_gives_the_same_posteriors(fitted):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

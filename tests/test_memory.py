@@ -77,6 +77,7 @@ def clone_fit(selector, X, y):
     return copy.deepcopy(selector).fit(X, y)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 90), st.integers(1, 5), st.sampled_from([1, 2]))
 def test_block_sizes_do_not_change_the_selection(seed, n_rows, n_columns, n_jobs):
@@ -340,6 +341,7 @@ print(peak - before, *selector.network_.columns)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the memory is measured in /proc")
 def test_the_limit_holds_as_measured(tmp_path):
     """A tall table from a file: the fit takes more without a limit, and stays within it with one."""

@@ -64,6 +64,7 @@ print(SLFS().fit(*load_iris(return_X_y=True)).n_features_)
 """
 
 
+@pytest.mark.slow
 def test_a_first_call_says_that_it_compiles_and_later_ones_are_silent(tmp_path):
     first = run(FIT, NUMBA_CACHE_DIR=str(tmp_path))
     assert first.stderr.count("\n") == 1
@@ -74,6 +75,7 @@ def test_a_first_call_says_that_it_compiles_and_later_ones_are_silent(tmp_path):
     assert second.stdout == first.stdout
 
 
+@pytest.mark.slow
 def test_kernels_are_plain_python_too():
     """With the JIT off the same tests pass: the kernels do not rest on how numba treats integers."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-W", "error"]
@@ -134,6 +136,7 @@ def test_public_docstrings_name_every_parameter():
                 assert re.search(rf"^    (?:\w+, )*{parameter}\b.* :", text, re.MULTILINE), parameter
 
 
+@pytest.mark.slow
 def test_kernels_compile_where_nothing_can_be_cached():
     code = (
         """

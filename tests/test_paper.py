@@ -12,6 +12,7 @@ TABLE_3 = [(15, 1, 2), (8, 1.5, 2), (8, 1.5, 3), (15, 1.5, 2), (15, 0.75, 1), (1
 """NCH, lambda and MAXDEPTH of the six rows."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reading", "expected"),
     [

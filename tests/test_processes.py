@@ -65,6 +65,7 @@ def run(code, *arguments, **environment):
     return result.stdout
 
 
+@pytest.mark.slow
 def test_fresh_processes_with_other_settings_give_the_same_bits():
     found = [json.loads(run(FINGERPRINTS, n_jobs, **settings)) for n_jobs, settings in SETTINGS]
     assert len(found[0]) == 10
@@ -87,6 +88,7 @@ def test_fits_in_parallel_threads_are_those_of_one():
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_the_first_fits_of_a_process_may_come_at_once():
     """All threads meet the compiler at the same time."""
     code = """

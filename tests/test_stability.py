@@ -329,6 +329,7 @@ def test_tables_of_dask_are_refused_with_a_remedy():
 # noise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selector", [SLFS(), MRMR(n_features_to_select=15)], ids=["SLFS", "mRMR"])
 def test_the_false_discovery_rate_is_held_and_has_power(selector):
     wrong, power = [], []
