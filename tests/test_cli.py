@@ -97,6 +97,7 @@ def test_arff(here, slfs):
     assert "x " in out
 
 
+@pytest.mark.slow
 def test_standard_input_and_a_pipe(here):
     command = [sys.executable, "-m", "slfs", "select", "-", "-t", "diagnosis", "-m", "mrmr", "-k", "3"]
     done = subprocess.run(

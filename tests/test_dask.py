@@ -267,6 +267,7 @@ def _stored(X, folder, width):
     return da.hstack(pieces)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.int8])
 def test_results_are_much_smaller_than_the_table(dtype, tmp_path):
     X, y = _array(n_samples=1000, n_features=5000)
@@ -304,6 +305,7 @@ def test_blocks_are_joined_into_tasks():
     assert 1 < heard[-1][1] <= 256, "fewer tasks than columns"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("synchronous")
 @pytest.mark.parametrize("scheduler", ["threads", "synchronous", None])
 @pytest.mark.usefixtures("client")

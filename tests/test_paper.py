@@ -36,6 +36,7 @@ def test_table_3_of_the_paper(reading, expected, paper_data):
     assert found[2] > found[0] >= found[1] >= found[4] == found[5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "gain"), [("letter", 0.10), ("isolet", 0.04)])
 def test_linked_network_beats_naive_bayes_on_the_same_columns(name, gain, paper_data):
     X, y = paper_data(name)

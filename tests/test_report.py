@@ -290,6 +290,7 @@ def test_relevance_as_a_share_of_the_class_entropy():
     assert facts["columns"]["relevance_share"] == [1, 0]
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_columns_fit_in_15_megabytes(wide):
     facts = make_facts(wide)
     assert len(facts["columns"]["name"]) == 100_000

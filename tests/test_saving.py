@@ -337,6 +337,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_a_loaded_model_compiles_no_kernels(tmp_path):
     """Predictions and transformed tables need no compiler: the cache of kernels stays empty."""
     random = np.random.default_rng(0)

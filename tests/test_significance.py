@@ -266,6 +266,7 @@ def test_shares_of_lord_sum_to_at_most_one():
     assert 0.99 < shares.sum() + tail <= 1
 
 
+@pytest.mark.slow
 def test_noise_of_all_kinds_is_not_selected():
     """Mean false discovery proportion at 0.1; ``python -m benchmarks fdr`` uses more tables."""
     wrong, online = [], []

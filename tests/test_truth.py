@@ -107,6 +107,7 @@ def test_columns_of_ten_million_samples(counts):
     assert abs(mpmath.mpf(float(relevance[0])) - expected["relevance"]) < 1e-12
 
 
+@pytest.mark.slow
 def test_rounding_is_put_back_where_cells_are_many_and_small():
     """Half of a last bit for each of 650 250 cells would be 3e-12."""
     table = np.full((10, 255, 255), 15)
