@@ -53,7 +53,8 @@ class PackedArrays(NamedTuple):
 
 
 _u1, _i1 = types.uint64[::1], types.int64[::1]
-_packed = types.NamedTuple([_u1, _u1, _u1, _i1, _u1, _u1, _u1, _u1, _u1], PackedArrays)
+PACKED = types.NamedTuple([_u1, _u1, _u1, _i1, _u1, _u1, _u1, _u1, _u1], PackedArrays)
+"""The type of `PackedArrays` in the signature of a kernel."""
 
 
 @kernel(types.void(types.uint8[:, ::1], _u1, _u1, _u1, _u1, _u1))
@@ -331,7 +332,7 @@ def _put_back(often: Counts, rest: Counts) -> np.int64:
     return taken >> REST_BITS
 
 
-@kernel(types.void(_packed, types.uint64, _u1, _i1, _i1, types.int64[:, ::1], types.int64[:, :, ::1]))
+@kernel(types.void(PACKED, types.uint64, _u1, _i1, _i1, types.int64[:, ::1], types.int64[:, :, ::1]))
 def pair_sums(
     packed: PackedArrays,
     f: np.uint64,
@@ -446,18 +447,32 @@ def marginal_sums(
         out[j, ONE] = by_class
 
 
-@late_kernel
-def level_sums(packed: PackedArrays, columns: Words, weights: Counts, out: Counts) -> None:
-    """Add up the weights of the samples of each level: one row per level, column by column."""
-    codes = np.empty(weights.shape[0], np.uint8)
+@kernel(types.void(PACKED, _u1, types.int32[:, ::1], types.int64, types.int64[:, ::1]))
+def level_sums(
+    packed: PackedArrays, columns: Words, weights: NDArray[np.int32], at_once: int, out: Counts
+) -> None:
+    """Add up the weights of the samples of each level: one row per level, column by column.
+
+    The weights of ``at_once`` samples are added in 32 bits, which is faster; they must not overflow.
+    """
+    n_samples, n_weights = np.uint64(weights.shape[0]), np.uint64(weights.shape[1])
+    codes = np.empty(n_samples, np.uint8)
+    sums = np.empty((256, n_weights), np.int32)
     first = ZERO
     for i in range(np.uint64(columns.shape[0])):
+        levels = packed.levels[columns[i]]
         _decode(packed, columns[i], codes)
-        for s in range(np.uint64(weights.shape[0])):
-            row = first + np.uint64(codes[s])
-            for w in range(np.uint64(weights.shape[1])):
-                out[row, w] += weights[s, w]
-        first += packed.levels[columns[i]]
+        out[first : first + levels] = 0
+        for begin in range(ZERO, n_samples, np.uint64(at_once)):
+            sums[:levels] = 0
+            for s in range(begin, min(begin + np.uint64(at_once), n_samples)):
+                level = np.uint64(codes[s])
+                for w in range(n_weights):
+                    sums[level, w] += weights[s, w]
+            for level in range(levels):
+                for w in range(n_weights):
+                    out[first + level, w] += sums[level, w]
+        first += levels
 
 
 @late_kernel

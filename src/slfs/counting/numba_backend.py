@@ -9,15 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.indices import PackedIndex
+from slfs._core.ragged import starts
 from slfs.counting.backend import Codes, ConditionalCounts, CountingBackend, Ints
 from slfs.counting.kernels import PackedArrays, decode, level_sums, pair_sums
 from slfs.counting.marginals import column_sums
 from slfs.counting.permutations import count_exceedances, sums_with_labels
 from slfs.counting.planes import MAX_PLANE_LEVELS, SampleLayout, pack_block
 from slfs.counting.strata import strata_by_planes, strata_by_samples
+from slfs.counting.weights import (
+    ADD,
+    POPCOUNT,
+    SAMPLE,
+    WeightPlanes,
+    level_sums_by_planes,
+    make_weight_planes,
+)
 
 _THREAD_WORTH = 300_000
 """Nanoseconds of counting below which several threads are slower than one."""
+
+_WEIGHT_BITS = 30
+_MAX_WEIGHT = 1 << _WEIGHT_BITS
+"""Weights from here on are split into two parts, each of which fits in 32 bits."""
 
 _NO_TABLES = np.empty((0, 0, 0), np.int64)
 
@@ -28,6 +41,7 @@ class NumbaBackend(CountingBackend):
     _pooled: PackedArrays | None = None
     _sample_bits: NDArray[np.uint64] | None = None
     _decoded: dict[int, Codes] | None = None
+    _weights: dict[int, tuple[Ints, WeightPlanes, NDArray[np.int32]]] | None = None
 
     def codes(self, f: PackedIndex) -> Codes:
         codes = np.empty(self.packed.layout.n_samples, np.uint8)
@@ -79,10 +93,46 @@ class NumbaBackend(CountingBackend):
         return ConditionalCounts(table, int(half))
 
     def weighted_sums(self, columns: Ints, weights: Ints) -> Ints:
+        if weights.size and max(-int(weights.min()), int(weights.max())) >= _MAX_WEIGHT:
+            upper, lower = weights >> _WEIGHT_BITS, weights & (_MAX_WEIGHT - 1)
+            above = self.weighted_sums(columns, upper) << _WEIGHT_BITS
+            return above + self.weighted_sums(columns, lower)
         levels = self.packed.arrays.levels[columns].astype(np.int64)
-        sums = np.zeros((int(levels.sum()), weights.shape[1]), np.int64)
-        level_sums(self.packed.arrays, columns.astype(np.uint64), np.ascontiguousarray(weights), sums)
+        sums = np.empty((int(levels.sum()), weights.shape[1]), np.int64)
+        offset = starts(levels)
+        planes, rows = self._prepare_weights(weights)
+        at_once = max(1, (2**31 - 1) // max(1, int(np.abs(rows).max(initial=0))))
+
+        def add(piece: slice) -> None:
+            chosen = columns[piece].astype(np.uint64)
+            out = sums[offset[piece.start] : offset[piece.stop]]
+            if self._weights_by_planes(levels[piece], planes):
+                level_sums_by_planes(self.packed.arrays, chosen, *planes, out)
+            else:
+                level_sums(self.packed.arrays, chosen, rows, at_once, out)
+
+        work = len(columns) * self.packed.layout.n_samples * weights.shape[1] * ADD
+        count = min(self.threads.count if work > _THREAD_WORTH else 1, max(1, len(columns)))
+        bounds = [len(columns) * piece // count for piece in range(count + 1)]
+        self.threads.map(add, [slice(b, e) for b, e in itertools.pairwise(bounds)])
         return sums
+
+    def _prepare_weights(self, weights: Ints) -> tuple[WeightPlanes, NDArray[np.int32]]:
+        """Return weights as planes and in 32 bits; they are likely to be needed again."""
+        if self._weights is None:
+            self._weights = {}
+        if id(weights) not in self._weights:
+            planes = make_weight_planes(weights, self.packed.layout)
+            self._weights[id(weights)] = (weights, planes, weights.astype(np.int32))
+        return self._weights[id(weights)][1:]
+
+    def _weights_by_planes(self, levels: Ints, planes: WeightPlanes) -> bool:
+        """Whether popcounts are cheaper than adding sample by sample; the sums are the same."""
+        if len(levels) == 0 or levels.max() > MAX_PLANE_LEVELS:
+            return False
+        n_weights, n_bits, n_words = planes.words.shape
+        popcounts = (float(levels.mean()) - 1) * n_words * n_bits * n_weights * POPCOUNT
+        return popcounts < self.packed.layout.n_samples * (SAMPLE + ADD * n_weights)
 
     def label_sums(self, labels: Codes) -> Ints:
         sums = np.empty(len(self.packed), np.int64)

@@ -7,6 +7,8 @@ their sums over the samples of a level are exact integers.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
@@ -87,7 +89,11 @@ class AdditiveModel:
         spread = probability * (1 - probability)
         n = self.n_residuals
         both = (residual[:, :n] * RESIDUAL_SCALE, spread[:, :n] * WEIGHT_SCALE)
-        return np.rint(np.concatenate(both, axis=1)).astype(np.int64)
+        weights = np.rint(np.concatenate(both, axis=1)).astype(np.int64)
+        # 16 bits for residuals and 14 for weights: the largest ones are a unit smaller
+        np.minimum(weights[:, :n], 2**15 - 1, out=weights[:, :n])
+        np.minimum(weights[:, n:], 2**14 - 1, out=weights[:, n:])
+        return weights
 
     def _fit(self) -> None:
         """Take damped Newton steps for one table after another, the newest first."""
@@ -100,7 +106,7 @@ class AdditiveModel:
         odds = np.exp(scores - scores.max(axis=1, keepdims=True))
         for _ in range(SWEEPS):
             sweep_tables(codes, offset, counts, odds, tables)
-        self.tables = [tables[begin:end] for begin, end in zip(offset[:-1], offset[1:], strict=True)]
+        self.tables = [tables[begin:end] for begin, end in itertools.pairwise(offset)]
 
 
 @kernel(types.void(types.uint8[:, ::1], _i1, _i2, _f2, _f2))

@@ -1,4 +1,4 @@
-"""Packed columns -> the order of residual pursuit: which column explains best what the model gets wrong."""
+"""Packed columns -> the order of residual pursuit: who explains best what the model gets wrong."""
 
 from __future__ import annotations
 
