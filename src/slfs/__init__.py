@@ -16,6 +16,7 @@ from slfs._core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from slfs._core.progress import progress_callback
+    from slfs._core.warn import UnseenValueWarning
     from slfs.classifiers.bnslfs import BNSLFS
     from slfs.classifiers.tan import TAN, ChowLiu, NaiveBayes
     from slfs.datasets.generate import make_network_classification
@@ -54,6 +55,7 @@ _HOME = {
     "StabilitySelection": "slfs.selectors.stability_selection",
     "TAN": "slfs.classifiers.tan",
     "TreeNetwork": "slfs.network.tree",
+    "UnseenValueWarning": "slfs._core.warn",
     "compare_networks": "slfs.evaluation.networks",
     "make_network_classification": "slfs.datasets.generate",
     "progress_callback": "slfs._core.progress",
@@ -81,6 +83,7 @@ __all__ = [
     "NaiveBayes",
     "StabilitySelection",
     "TreeNetwork",
+    "UnseenValueWarning",
     "compare_networks",
     "make_network_classification",
     "progress_callback",

@@ -70,7 +70,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     def _read_new_data(self, X: Any) -> Table:
         """Read a table and check it against the one seen in fit."""
         check_is_fitted(self)
-        table = read_table(X)
+        table = read_table(X, min_samples=0)
         self._check_columns(table if isinstance(table, ColumnSource) else X)
         return table
 

@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from slfs._compat import Interval
 from slfs._core.threads import Threads
 from slfs.base import TableEstimator
+from slfs.classifiers.inference import joint_log_proba, parents_first
 from slfs.classifiers.tables import LogTable, decode_levels, make_tables
-from slfs.coding.encode import encode_table
+from slfs.coding.encode import Encoded, encode_table, warn_about_unknown
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.selectors._shared.selection import NetworkCounts
 
@@ -122,14 +123,7 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         joint : ndarray of shape (n_samples, n_classes)
             Log probabilities log P(class, features), in the order of ``classes_``.
         """
-        table = self._read_new_data(X)
-        with Threads(self._n_jobs()) as threads:
-            codes = encode_table(table, self._coding, self.network_.columns, threads)
-        joint = np.tile(self._log_prior, (table.n_samples, 1))
-        for node, own in enumerate(self._tables):
-            parent = 0 if own.parent == ROOT else codes[own.parent]
-            joint += own.values[codes[node], parent]
-        return joint
+        return joint_log_proba(self._tables, self._log_prior, self._encode(X))
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Compute the log density of each sample: log P(features), summed over the classes.
@@ -176,7 +170,7 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         random = check_random_state(random_state)
         classes = random.choice(len(self.classes_), n_samples, p=np.exp(self._log_prior))
         codes = np.zeros((len(self._tables), n_samples), np.int64)
-        for node in self._parents_first():
+        for node in parents_first(self.parents_):
             own = self._tables[node]
             parent = 0 if own.parent == ROOT else codes[own.parent]
             given = classes if own.values.shape[2] > 1 else 0  # independent of the class
@@ -192,12 +186,10 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         X = np.stack(columns, axis=1) if columns else np.empty((n_samples, 0))
         return X, self.classes_[classes]
 
-    def _parents_first(self) -> list[int]:
-        """Return the nodes in an order in which every parent precedes its children."""
-        order: list[int] = []
-        waiting = list(range(len(self._tables)))
-        while waiting:
-            ready = [n for n in waiting if self.parents_[n] == ROOT or self.parents_[n] in order]
-            order += ready
-            waiting = [n for n in waiting if n not in ready]
-        return order
+    def _encode(self, X: Any) -> Encoded:
+        """Read a table and code the columns of the network; warn about values not seen in fit."""
+        table = self._read_new_data(X)
+        with Threads(self._n_jobs()) as threads:
+            encoded = encode_table(table, self._coding, self.network_.columns, threads)
+        warn_about_unknown(encoded, self.network_.names, "carry no information in the prediction")
+        return encoded
