@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,7 +123,56 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         joint : ndarray of shape (n_samples, n_classes)
             Log probabilities log P(class, features), in the order of ``classes_``.
         """
-        return joint_log_proba(self._tables, self._log_prior, self._encode(X))
+        encoded = self._encode(X)
+        return joint_log_proba(self._tables, self._log_prior, encoded)
+
+    def reduce(self) -> Self:
+        """Create a classifier that expects only the columns that it uses.
+
+        Its tables have the columns of the network, in the order of the original table; predictions are
+        the same. The fitted attributes describe these columns only. The parameters are unchanged: they
+        say how the classifier was fitted.
+
+        Returns
+        -------
+        classifier : object
+            A fitted classifier of the same class. This one is not changed.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from slfs import BNSLFS, SLFS
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> small = BNSLFS(SLFS(n_features_to_select=2)).fit(X, y).reduce()
+        >>> small.feature_names_in_
+        array(['worst perimeter', 'worst concave points'], dtype=object)
+        >>> small.predict(X[["worst perimeter", "worst concave points"]].head(3))
+        array([0, 0, 0])
+        """
+        check_is_fitted(self)
+        if len(self.network_) == 0:
+            raise ValueError(
+                f"The {type(self).__name__} cannot be reduced: it uses none of the columns of X, so that "
+                "it predicts the class frequencies for every sample. Fit it on informative columns."
+            )
+        return self._take_columns(np.sort(self.network_.columns))
+
+    def _take_columns(self, columns: NDArray[np.int64]) -> Self:
+        copy = super()._take_columns(columns)
+        copy.network_ = self.network_.take_columns(columns)
+        return copy
+
+    def _check_columns(self, X: Any) -> None:
+        try:
+            super()._check_columns(X)
+        except ValueError as error:
+            n_used = len(self.network_)
+            if not 0 < n_used < self.n_features_in_:
+                raise
+            raise ValueError(
+                f"{error}\nThis {type(self).__name__} uses only {n_used} of {self.n_features_in_} columns: "
+                "reduce() returns a classifier that expects only these."
+            ) from None
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Compute the log density of each sample: log P(features), summed over the classes.
