@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from slfs._core.progress import progress_callback
     from slfs._core.warn import UnseenValueWarning
     from slfs.classifiers.bnslfs import BNSLFS
+    from slfs.classifiers.explanation import PredictionExplanation
     from slfs.classifiers.tan import TAN, ChowLiu, NaiveBayes
     from slfs.datasets.generate import make_network_classification
     from slfs.evaluation.networks import compare_networks
@@ -50,6 +51,7 @@ _HOME = {
     "MRMR": "slfs.selectors.mrmr",
     "NaiveBayes": "slfs.classifiers.tan",
     "OSFS": "slfs.selectors.osfs",
+    "PredictionExplanation": "slfs.classifiers.explanation",
     "SAOLA": "slfs.selectors.saola",
     "SLFS": "slfs.selectors.slfs",
     "StabilitySelection": "slfs.selectors.stability_selection",
@@ -81,6 +83,7 @@ __all__ = [
     "FastOSFS",
     "MDLPDiscretizer",
     "NaiveBayes",
+    "PredictionExplanation",
     "StabilitySelection",
     "TreeNetwork",
     "UnseenValueWarning",

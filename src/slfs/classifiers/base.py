@@ -15,9 +15,16 @@ from sklearn.utils.validation import check_is_fitted
 from slfs._compat import Interval
 from slfs._core.threads import Threads
 from slfs.base import TableEstimator
-from slfs.classifiers.inference import joint_log_proba, parents_first
+from slfs.classifiers.explanation import UNKNOWN, PredictionExplanation
+from slfs.classifiers.inference import (
+    expected_contributions,
+    joint_log_proba,
+    log_factors,
+    parents_first,
+)
 from slfs.classifiers.tables import LogTable, decode_levels, make_tables
 from slfs.coding.encode import Encoded, encode_table, warn_about_unknown
+from slfs.coding.level_names import level_names
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.selectors._shared.selection import NetworkCounts
 
@@ -125,6 +132,52 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         """
         encoded = self._encode(X)
         return joint_log_proba(self._tables, self._log_prior, encoded)
+
+    def explain_prediction(self, X: Any) -> PredictionExplanation:
+        """Explain predictions by the exact contribution of each feature to each class.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Input data.
+
+        Returns
+        -------
+        explanation : PredictionExplanation
+            The contributions, which add up to the prediction. ``print`` shows them as text,
+            ``to_frame()`` converts them, and `slfs.plotting.EvidenceDisplay` draws them.
+        """
+        encoded = self._encode(X)
+        order = np.argsort(self.network_.columns)
+        n_samples = encoded.codes.shape[1]
+        known = ~encoded.unknown_mask(np.arange(n_samples))[order].T
+        levels = np.empty((n_samples, len(order)), dtype=object)
+        for position, node in enumerate(order.tolist()):
+            names = np.array(level_names(self._coding, node), dtype=object)
+            levels[:, position] = names[encoded.codes[node]]
+        levels[~known] = UNKNOWN
+        factors = log_factors(self._tables, len(self.classes_), encoded)
+        return PredictionExplanation(
+            [self.network_.names[node] for node in order],
+            self.classes_,
+            levels,
+            known,
+            self._log_prior,
+            factors[:, order],
+        )
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Importance of each column: its mean contribution to the true class, as a share of the sum.
+
+        The mean is over the distribution of the network and is computed from its probabilities. Columns
+        that are not in the network have importance 0.
+        """
+        check_is_fitted(self)
+        importances = np.zeros(self.n_features_in_)
+        importances[self.network_.columns] = expected_contributions(self._tables, self._log_prior)
+        total = importances.sum()
+        return importances / total if total > 0 else importances
 
     def reduce(self) -> Self:
         """Create a classifier that expects only the columns that it uses.

@@ -52,6 +52,9 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
     parents_ : ndarray of shape (n_selected,)
         Index of the node of ``network_`` on which each node depends in addition to the class; -1 if
         there is none.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Importance of each column: its mean contribution to the true class, as a share of the sum; see
+        `explain_prediction`.
     n_features_in_ : int
         Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)

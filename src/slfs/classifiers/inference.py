@@ -79,6 +79,25 @@ def log_factors(tables: list[LogTable], n_classes: int, encoded: Encoded) -> Flo
     return factors
 
 
+def expected_contributions(tables: list[LogTable], log_prior: Floats) -> Floats:
+    """Compute the mean contribution of each node to the true class, over the distribution of the network.
+
+    A contribution is log P(value | class, parent) minus the logarithm of its mean over the classes; see
+    `PredictionExplanation`. The mean contribution is not negative.
+    """
+    prior = np.exp(log_prior)
+    given_class: dict[int, Floats] = {int(ROOT): np.ones((1, len(prior)))}  # P(level | class)
+    expected = np.zeros(len(tables))
+    for node in parents_first(np.array([own.parent for own in tables], np.int64)):
+        shares = np.exp(tables[node].values)
+        joint = shares * given_class[tables[node].parent]  # P(level, level of the parent | class)
+        given_class[node] = joint.sum(axis=1)
+        mean = shares @ prior if shares.shape[2] > 1 else shares[:, :, 0]
+        contribution = tables[node].values - np.log(mean)[:, :, np.newaxis]
+        expected[node] = (joint * contribution).sum(axis=(0, 1)) @ prior
+    return np.maximum(expected, 0)  # rounding errors
+
+
 def _known_factor(own: LogTable, codes: NDArray[np.uint8], node: int) -> Floats:
     """Return log P(value | class, parent) of one node for samples whose values are known."""
     parent = 0 if own.parent == ROOT else codes[own.parent]

@@ -49,7 +49,7 @@ def make_tables(
             continue
         joint = counts.joint_counts[node]
         assert joint is not None
-        table = joint.transpose(1, 2, 0)  # level, level of the partner, class
+        table = np.ascontiguousarray(joint.transpose(1, 2, 0))  # level, level of the partner, class
         if structure == "tree":
             table = table.sum(axis=2, keepdims=True)
             own = own.sum(axis=1, keepdims=True)
