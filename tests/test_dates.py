@@ -29,13 +29,11 @@ NUMBERS = (DAYS - pd.Timestamp(0)) / pd.Timedelta(days=1)
         pl.DataFrame({"when": DAYS.to_list(), "x": Y}),
         pa.table({"when": DAYS.to_list(), "x": Y}),
         DAYS.to_numpy().reshape(-1, 1),
-        DAYS.to_numpy().astype(object).reshape(-1, 1),
+        np.array([[value] for value in DAYS.to_pydatetime()], dtype=object),
     ],
     ids=["pandas", "time zone", "seconds", "objects", "polars", "pyarrow", "array", "array of objects"],
 )
 def test_a_date_is_the_same_number_in_every_table(table):
-    if isinstance(table, np.ndarray) and table.dtype == object:
-        table = np.array([[value] for value in DAYS.to_pydatetime()], dtype=object)
     read = read_table(table)
     assert (read.numbers[0], read.categorical[0]) == (True, False)
     np.testing.assert_array_equal(read.number_block(np.array([0]), None).value, NUMBERS)
@@ -50,9 +48,7 @@ def test_a_date_is_the_same_number_in_every_table(table):
     ],
     ids=["dates", "durations", "times"],
 )
-@pytest.mark.parametrize(
-    "make", [pl.DataFrame, pa.table, lambda data: pd.DataFrame(data, dtype=object)]
-)
+@pytest.mark.parametrize("make", [pl.DataFrame, pa.table, lambda data: pd.DataFrame(data, dtype=object)])
 def test_dates_durations_and_times(values, expected, make):
     block = read_table(make({"a": values, "b": ["p", "q"]})).number_block(np.array([0]), None)
     np.testing.assert_array_equal(block.value, expected)
