@@ -15,15 +15,22 @@ from slfs.cli.options import (
     Drop,
     EscapeFormulas,
     Format,
+    Id,
     Jobs,
+    Json,
     Memory,
     Method,
     Missing,
+    NoHeader,
     Setting,
+    Sheet,
     Size,
     Target,
+    TargetsFrom,
+    Transpose,
 )
-from slfs.cli.output import progress, status
+from slfs.cli.output import NOTHING_SELECTED, progress, show_json, status
+from slfs.cli.selection import explain_nothing
 
 
 def fit(
@@ -40,12 +47,18 @@ def fit(
     ] = "linked",
     categorical: Categorical = None,
     drop: Drop = None,
+    ids: Id = None,
+    targets_from: TargetsFrom = None,
+    transpose: Transpose = False,
     missing: Missing = None,
+    no_header: NoHeader = False,
+    sheet: Sheet = None,
     file_format: Format = None,
     bif: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Also write the network in the interchange format BIF."),
     ] = None,
+    as_json: Json = False,
     n_jobs: Jobs = -1,
     memory_limit: Memory = None,
 ) -> None:
@@ -65,7 +78,18 @@ def fit(
 
     check_output(model, data)
     check_output(bif, data, model)
-    file = read_labelled(data, target, file_format, missing, drop)
+    file = read_labelled(
+        data,
+        target,
+        file_format,
+        missing=missing,
+        drop=drop,
+        ids=ids,
+        targets_from=targets_from,
+        transpose=transpose,
+        no_header=no_header,
+        sheet=sheet,
+    )
     selector = make_selector(
         method,
         file,
@@ -77,11 +101,32 @@ def fit(
     )
     with progress("fitting") as tick, progress_callback(tick):
         classifier = BNSLFS(selector, structure=structure).fit(file.X, np.asarray(file.y))
-    save(classifier, model)
-    if bif is not None:
-        write_bif(classifier, bif)
-    kept = classifier.selector_.n_features_
-    typer.echo(f"{file.name}: {kept} of {file.X.shape[1]} columns selected. Written: {model}")
+    selected = [file.names[column] for column in classifier.selector_.indices_]
+    if selected:
+        save(classifier, model)
+        if bif is not None:
+            write_bif(classifier, bif)
+    if as_json:
+        show_json(
+            {
+                "selected": selected,
+                "data": file.name,
+                "target": file.target,
+                "ids": file.ids,
+                "classes": [str(label) for label in classifier.classes_],
+                "n_columns": file.X.shape[1],
+                "model": str(model) if selected else None,
+                "bif": str(bif) if bif is not None and selected else None,
+            }
+        )
+    else:
+        typer.echo(f"{file.name}: {len(selected)} of {file.X.shape[1]} columns selected.")
+        for path in (model, bif):
+            if path is not None and selected:
+                typer.echo(f"Written: {path}")
+    if not selected:
+        explain_nothing(classifier.selector_, model)
+        raise typer.Exit(NOTHING_SELECTED)
 
 
 def predict(

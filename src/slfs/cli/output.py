@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from slfs._core.progress import Listener
+
+
+NOTHING_SELECTED = 3
+"""Exit code if no column is selected."""
 
 
 def show_table(
@@ -31,6 +35,22 @@ def show_table(
     for line in lines:
         table.add_row(*map(Text, line))
     console.print(table)
+
+
+def show_json(found: Any) -> None:
+    """Print plain values as JSON on one line."""
+    import json
+
+    import typer
+
+    typer.echo(json.dumps(found, ensure_ascii=False))
+
+
+def show_note(text: str) -> None:
+    """Print a remark on standard error."""
+    import typer
+
+    typer.secho(f"slfs: note: {text}", fg=typer.colors.CYAN, err=True)
 
 
 def status(text: str) -> AbstractContextManager[object]:
