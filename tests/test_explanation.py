@@ -79,16 +79,22 @@ def test_evidence_adds_up_to_the_log_odds(iris):
     X, _, classifier = iris
     found = classifier.explain_prediction(X)
     shares = np.sort(classifier.predict_proba(X), axis=1)
-    first, second = (np.searchsorted(classifier.classes_, labels) for labels in (found.predictions, found.rivals))
+    first, second = (
+        np.searchsorted(classifier.classes_, labels) for labels in (found.predictions, found.rivals)
+    )
     prior = found.log_prior[first] - found.log_prior[second]
-    np.testing.assert_allclose(prior + found.evidence().sum(axis=1), np.log(shares[:, -1] / shares[:, -2]))
+    np.testing.assert_allclose(
+        prior + found.evidence().sum(axis=1), np.log(shares[:, -1] / shares[:, -2])
+    )
     chosen = found.evidence("setosa", "virginica")
     np.testing.assert_allclose(chosen, found.log_factors[:, :, 0] - found.log_factors[:, :, 2])
     np.testing.assert_allclose(chosen, found.contributions[:, :, 0] - found.contributions[:, :, 2])
     of_setosa = found[found.predictions != "setosa"].evidence("setosa")
     rival = found[found.predictions != "setosa"]
     np.testing.assert_allclose(
-        of_setosa[0], rival[0].evidence("setosa", rival.predictions[0])[0], err_msg="the most probable other"
+        of_setosa[0],
+        rival[0].evidence("setosa", rival.predictions[0])[0],
+        err_msg="the most probable other",
     )
     with pytest.raises(ValueError, match=r"no class 'rose'. The classes are \['setosa', 'versicolor'"):
         found.evidence("rose")

@@ -129,9 +129,7 @@ def posterior(states, tables, root, evidence):
         )
 
     prior = tables[root][1][()]
-    joint = [
-        p * below(root, {root: state}) for p, state in zip(prior, states[root], strict=True)
-    ]
+    joint = [p * below(root, {root: state}) for p, state in zip(prior, states[root], strict=True)]
     return np.array(joint) / sum(joint)
 
 

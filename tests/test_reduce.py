@@ -61,7 +61,9 @@ def test_the_reduced_selector_describes_the_same_columns(name, cancer):
     assert small.get_feature_names_out().tolist() == X.columns[used].tolist()
     assert small.features_.name.tolist() == X.columns[used].tolist()
     for attribute in ("scores_", "pvalues_", "qvalues_"):
-        np.testing.assert_array_equal(getattr(small, attribute), getattr(whole.selector_, attribute)[used])
+        np.testing.assert_array_equal(
+            getattr(small, attribute), getattr(whole.selector_, attribute)[used]
+        )
     for column in X.columns[used]:
         assert small.explain(column) == whole.explain(column)
     assert [small.features_.name[i] for i in small.indices_] == list(small.network_.names)

@@ -162,7 +162,9 @@ def test_one_warning_counts_the_values_of_each_column():
             getattr(classifier, method)(new)
         assert len(caught) == 1
         message = str(caught[0].message)
-        assert message.startswith("7 columns contain values that were not seen in fit: 'mean radius' (3 of")
+        assert message.startswith(
+            "7 columns contain values that were not seen in fit: 'mean radius' (3 of"
+        )
         assert "10 rows, e.g. a missing value), 'mean texture'" in message
         assert message.endswith("and 2 more. These values carry no information in the prediction.")
         assert caught[0].filename == __file__
@@ -183,7 +185,9 @@ def test_rows_without_unknown_values_are_not_changed_by_others():
 def test_the_discretizer_codes_unseen_values_and_says_so():
     frame = pd.DataFrame({"a": ["u", "u", "v", "v", "v"], "b": [1.0, 2, None, 1, 2]})
     discretizer = MDLPDiscretizer().fit(frame, [0, 0, 1, 1, 1])
-    with pytest.warns(UnseenValueWarning, match="coded as missing or as the most frequent level") as caught:
+    with pytest.warns(
+        UnseenValueWarning, match="coded as missing or as the most frequent level"
+    ) as caught:
         codes = discretizer.transform(pd.DataFrame({"a": ["w", None, "u"], "b": ["x", None, "1"]}))
     assert codes.tolist() == [[1, 1], [1, 1], [0, 0]]
     assert len(caught) == 1

@@ -175,7 +175,9 @@ class PredictionExplanation:
         return pd.DataFrame(
             {
                 "sample": np.repeat(np.arange(n_samples), n_features * n_classes),
-                "feature": np.tile(np.repeat(np.array(self.feature_names, object), n_classes), n_samples),
+                "feature": np.tile(
+                    np.repeat(np.array(self.feature_names, object), n_classes), n_samples
+                ),
                 "level": np.repeat(self.levels.ravel(), n_classes),
                 "class": np.tile(self.classes, n_samples * n_features),
                 "contribution": self.contributions.ravel(),
@@ -197,9 +199,7 @@ class PredictionExplanation:
 
     def __repr__(self) -> str:
         n_samples, n_features, n_classes = self.log_factors.shape
-        return (
-            f"PredictionExplanation({n_samples} samples, {n_features} features, {n_classes} classes)"
-        )
+        return f"PredictionExplanation({n_samples} samples, {n_features} features, {n_classes} classes)"
 
     def __str__(self) -> str:
         """Show the evidence for the predicted class of each sample, the strongest first."""

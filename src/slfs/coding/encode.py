@@ -59,9 +59,7 @@ class Encoded:
         return mask
 
 
-def encode_table(
-    table: Table, coding: Coding, columns: NDArray[np.int64], threads: Threads
-) -> Encoded:
+def encode_table(table: Table, coding: Coding, columns: NDArray[np.int64], threads: Threads) -> Encoded:
     """Code some columns of a table, given their coding."""
     found = Encoded(np.empty((len(columns), table.n_samples), np.uint8))
     stand_in = missing_codes(coding)

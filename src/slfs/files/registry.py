@@ -33,6 +33,8 @@ class ReadOptions:
     """Whether the first row of a CSV or Excel file contains the names of the columns."""
     sheet: str | None = None
     """Name of the sheet of an Excel file; None means the first one."""
+    allow_empty: bool = False
+    """Whether a CSV file may have a header and no rows."""
     notes: list[str] = field(default_factory=list)
     """Readers append what the user should know, such as a first row that looks like data."""
 
