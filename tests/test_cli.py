@@ -543,6 +543,7 @@ def test_commas_that_are_no_decimal_ones(cells, others, text, tmp_path):
     assert X["b"].tolist() == [float(other) for other in others]
 
 
+@pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
 @pytest.mark.parametrize("holes", [0, 20])
 def test_one_odd_cell_does_not_change_other_rows(holes, here, slfs):
     y, x = predictors(200)

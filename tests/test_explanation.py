@@ -170,7 +170,7 @@ def test_importances_are_mean_contributions_to_the_true_class(name):
 
 
 def test_importances_in_scikit_learn(iris):
-    X, y, classifier = iris
+    X, _, classifier = iris
     chosen = SelectFromModel(classifier, prefit=True, max_features=2, threshold=-np.inf)
     assert chosen.transform(X.to_numpy()).shape == (150, 2)
     random = np.random.default_rng(0)

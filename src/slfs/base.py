@@ -95,7 +95,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         attributes that refer to columns.
         """
         copy = object.__new__(type(self))
-        vars(copy).update(vars(self))
+        copy.__dict__.update(vars(self))
         copy.n_features_in_ = len(columns)
         if hasattr(self, "feature_names_in_"):
             copy.feature_names_in_ = self.feature_names_in_[columns]

@@ -138,7 +138,7 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         with Threads(self.n_jobs) as threads:
             encoded = encode_table(table, self._coding, columns, threads)
         warn_about_unknown(
-            encoded, self._feature_names(), "are coded as missing or as the most frequent level"
+            encoded, self._feature_names().tolist(), "are coded as missing or as the most frequent level"
         )
         return encoded.codes.T
 

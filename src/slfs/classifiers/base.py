@@ -205,8 +205,8 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if len(self.network_) == 0:
             raise ValueError(
-                f"The {type(self).__name__} cannot be reduced: it uses none of the columns of X, so that "
-                "it predicts the class frequencies for every sample. Fit it on informative columns."
+                f"The {type(self).__name__} cannot be reduced: it uses none of the columns of X and "
+                "predicts the class frequencies for every sample. Fit it on informative columns."
             )
         return self._take_columns(np.sort(self.network_.columns))
 
@@ -223,8 +223,8 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
             if not 0 < n_used < self.n_features_in_:
                 raise
             raise ValueError(
-                f"{error}\nThis {type(self).__name__} uses only {n_used} of {self.n_features_in_} columns: "
-                "reduce() returns a classifier that expects only these."
+                f"{error}\nThis {type(self).__name__} uses only {n_used} of {self.n_features_in_} "
+                "columns: reduce() returns a classifier that expects only these."
             ) from None
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:

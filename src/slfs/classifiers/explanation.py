@@ -142,9 +142,9 @@ class PredictionExplanation:
         Returns
         -------
         reasons : list of list of (str, str, float)
-            For each sample the name, the level and the evidence of the features with the largest absolute
-            evidence for the predicted class against the second most probable one. Features without
-            evidence are left out.
+            For each sample the name, the level and the evidence of the features with the largest
+            absolute evidence for the predicted class against the second most probable one. Features
+            without evidence are left out.
         """
         found = []
         for levels, evidence in zip(self.levels, self.evidence(), strict=True):

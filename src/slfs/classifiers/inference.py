@@ -53,8 +53,8 @@ def log_factors(tables: list[LogTable], n_classes: int, encoded: Encoded) -> Flo
     """Compute the log probability of each value, of shape (n_samples, n_nodes, n_classes).
 
     The factor of a known value is P(value | class, parent). If its parent is unknown, it is P(value |
-    class, known values of the nodes before it), with parents before children. That of an unknown value is
-    one. By the chain rule the factors multiply to P(known values | class).
+    class, known values of the nodes before it), with parents before children. That of an unknown value
+    is one. By the chain rule the factors multiply to P(known values | class).
     """
     n_nodes, n_samples = encoded.codes.shape
     factors = np.zeros((n_samples, n_nodes, n_classes))
@@ -80,10 +80,11 @@ def log_factors(tables: list[LogTable], n_classes: int, encoded: Encoded) -> Flo
 
 
 def expected_contributions(tables: list[LogTable], log_prior: Floats) -> Floats:
-    """Compute the mean contribution of each node to the true class, over the distribution of the network.
+    """Compute the mean contribution of each node to the true class.
 
-    A contribution is log P(value | class, parent) minus the logarithm of its mean over the classes; see
-    `PredictionExplanation`. The mean contribution is not negative.
+    The mean is over the distribution of the network. A contribution is log P(value | class, parent)
+    minus the logarithm of its mean over the classes; see `PredictionExplanation`. The mean contribution
+    is not negative.
     """
     prior = np.exp(log_prior)
     given_class: dict[int, Floats] = {int(ROOT): np.ones((1, len(prior)))}  # P(level | class)

@@ -124,8 +124,8 @@ def _load(model: Path, data: str) -> NetworkClassifier:
         raise ValueError(f"{error}{hint}") from error
     if not isinstance(classifier, NetworkClassifier):
         raise TypeError(
-            f"{model} contains a {type(classifier).__name__}, which cannot predict. Pass a model saved by "
-            "'slfs fit'."
+            f"{model} contains a {type(classifier).__name__}, which cannot predict. Pass a model saved "
+            "by 'slfs fit'."
         )
     return classifier
 

@@ -150,7 +150,7 @@ def _label_levels(coding: Coding, column: int, block: LabelBlock) -> NDArray[Lev
 def _number_levels(coding: Coding, block: LabelBlock) -> NDArray[Level]:
     """Return the level of each value of a column of numbers; NONE for text that is not a number."""
     codes, unknown = _encode_numbers(coding, to_numbers(block.values)[np.newaxis])
-    levels = codes[0].astype(Level)
+    levels: NDArray[Level] = codes[0].astype(Level)
     if 0 in unknown:
         levels[unknown[0]] = NONE
     missing = int(coding.columns["missing"][0])

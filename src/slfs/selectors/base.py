@@ -238,7 +238,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             for index, column in enumerate(columns.tolist())
             if column in self._figures
         }
-        vars(copy).pop("_arrived", None)  # the samples that a stream would be extended with
+        copy.__dict__.pop("_arrived", None)  # the samples that a stream would be extended with
         return copy
 
     def _figures_of(self, index: TableIndex) -> dict[str, Any]:

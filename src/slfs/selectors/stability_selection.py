@@ -231,10 +231,11 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         copy._chosen, copy._starts = supports.indices.astype(np.int64), supports.indptr.astype(np.int64)
         position = np.full(self.n_features_in_ + 1, ROOT - 1)  # its last entry is that of the class
         position[columns], position[ROOT] = np.arange(len(columns)), ROOT
-        edges = self.edges_.copy()
+        edges = np.array(self.edges_)
         for end in ("parent", "child"):
             edges[end] = position[edges[end]]
-        copy.edges_ = edges[(edges["parent"] >= ROOT) & (edges["child"] >= 0)]
+        inside = (edges["parent"] >= ROOT) & (edges["child"] >= 0)
+        copy.edges_ = edges[inside].view(np.recarray)
         return copy
 
     def _shared_figures(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Parameters of a nested selector, such as ``selector__max_depth``, also if the selector is the default."""
+"""Parameters of a nested selector, such as ``selector__max_depth``, also of the default one."""
 
 from __future__ import annotations
 
