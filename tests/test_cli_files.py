@@ -1,4 +1,4 @@
-"""Files of the command line: what is written is what was read, and every format gives the same answer."""
+"""Files of the command line: values are written as they were read, and all formats agree."""
 
 import gzip
 import io
@@ -95,8 +95,8 @@ def test_types_that_differ_by_nature_are_noted(slfs):
     for name in ("a.parquet", "a.arrow"):
         _, _, error = slfs("select", name, "-t", "y")
         assert error == (
-            "slfs: note: 'code': numbers that are stored as text or categories are used as categories. In "
-            "a CSV file, they would be read as numbers.\n"
+            "slfs: note: 'code': numbers that are stored as text or categories are used as categories. "
+            "In a CSV file, they would be read as numbers.\n"
         )
 
 
@@ -296,7 +296,7 @@ def expression(here):
     (here / "expression.tsv").write_text(EXPRESSION)
     labels = "".join(
         f"{sample},{group}\n"
-        for sample, group in zip("s1 s2 s3 s4 s5 s6 s7 s8".split(), "AABBAABB", strict=True)
+        for sample, group in zip(EXPRESSION.split("\t")[1:9], "AABBAABB", strict=True)
     )
     (here / "pheno.csv").write_text("sample,group\n" + labels + "s99,A\n")
     return here

@@ -47,7 +47,7 @@ def test_the_selection_comes_first_and_the_time_last(noise, slfs):
     code, out, error = slfs("select", "a.csv", "-t", "y", "--out", "out.csv")
     assert (code, error) == (0, ""), noise
     lines = out.splitlines()
-    assert lines[0] == "a.csv: 1 of 1 columns selected to predict 'y' (60 samples: 30 no, 30 yes)."
+    assert lines[0] == "a.csv: 1 of 1 columns selected to predict 'y' (60 samples: no 30, yes 30)."
     assert lines[3].split()[:2] == ["column", "role"]
     assert lines[4].startswith("good    strongly relevant  overwhelming")
     assert lines[-2] == "Written: out.csv"

@@ -109,7 +109,7 @@ def _score_fold(
                 own = fitted.to_classifier() if classifier == "BNSLFS" and len(columns) else None
                 result = scores.metrics(columns, classifier, own)
                 if result is not None:
-                    row = {"method": name, "classifier": classifier, "fold": fold.number}
+                    row: Row = {"method": name, "classifier": classifier, "fold": fold.number}
                     rows.append({**row, "n_features": len(columns), **result, "seconds": seconds})
     return rows
 
