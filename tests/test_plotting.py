@@ -132,9 +132,13 @@ def test_comparison_draws_the_means():
             "method": ["a", "a", "b", "b"] * 2,
             "classifier": ["SVM"] * 4 + ["NB"] * 4,
             "accuracy": [0.8, 0.9, 0.7, 0.7, 0.6, 0.6, 0.5, 0.7],
+            "n_features": [3, 4, 10, 10] * 2,
         }
     )
-    bars = ComparisonDisplay(rows).plot().ax_.patches
+    ax = ComparisonDisplay(rows).plot().ax_
+    shown = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert shown == ["a (3.5 columns)", "b (10 columns)"]
+    bars = ax.patches
     np.testing.assert_allclose([bar.get_height() for bar in bars], [85, 60, 70, 60])
 
 

@@ -53,7 +53,7 @@ Transpose = Annotated[
 ]
 NoHeader = Annotated[
     bool,
-    typer.Option("--no-header", help="The first row is data: name the columns column_1, column_2, ..."),
+    typer.Option("--no-header", help="The first row is data; columns are called column_1, column_2."),
 ]
 Sheet = Annotated[
     str | None,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 if TYPE_CHECKING:
     from slfs._core.progress import Listener
@@ -25,9 +29,9 @@ def show_table(
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
+    console, text = Console(), io.StringIO()
     if not console.is_terminal:
-        console.width = 10_000
+        console = Console(file=text, width=10_000)
     table = Table(box=None, pad_edge=False)
     for title in head:
         justify = "right" if title in right else "left"
@@ -35,21 +39,17 @@ def show_table(
     for line in lines:
         table.add_row(*map(Text, line))
     console.print(table)
+    for line in text.getvalue().splitlines():
+        typer.echo(line.rstrip())
 
 
 def show_json(found: Any) -> None:
     """Print plain values as JSON on one line."""
-    import json
-
-    import typer
-
     typer.echo(json.dumps(found, ensure_ascii=False))
 
 
 def show_note(text: str) -> None:
     """Print a remark on standard error."""
-    import typer
-
     typer.secho(f"slfs: note: {text}", fg=typer.colors.CYAN, err=True)
 
 

@@ -14,7 +14,7 @@ from slfs.cli.output import show_table
 if TYPE_CHECKING:
     from slfs.files.data_file import DataFile
 
-_MAX_CLASSES = 5
+_MAX_LENGTH = 50
 
 
 def show_selection(file: DataFile, selector: Any) -> None:
@@ -25,7 +25,7 @@ def show_selection(file: DataFile, selector: Any) -> None:
     size = f"{selector.n_features_} of {file.X.shape[1]} columns selected"
     typer.echo(f"{file.name}: {size} to predict {file.target!r} ({_samples(selector)}).")
     stable = isinstance(selector, StabilitySelection)
-    entropy = selector._class_entropy()
+    entropy, root = selector._class_entropy(), str(selector.network_.class_name)
     lines = []
     for column in selector.indices_:
         record = selector.features_[column]
@@ -33,13 +33,15 @@ def show_selection(file: DataFile, selector: Any) -> None:
         if stable:
             role = f"{round(record['frequency'] * selector.n_subsamples)} of {selector.n_subsamples}"
         evidence = grade(record["q_value"])
-        parent = str(record["parent"] or selector.network_.class_name)
+        parent = str(record["parent"] or root)
         share = f"{100 * record['relevance'] / entropy:.1f}"
         numbers = [percent(record["q_value"]), share, f"{record['relevance']:.4f}"]
         lines.append([record["name"], role, evidence, *numbers, parent])
     if lines:
         numbers = ["FDR\n(q-value)", "% of class\nentropy", "relevance\n(nats)"]
         head = ["column", "subsamples" if stable else "role", "evidence", *numbers, "parent"]
+        if all(line[-1] == root for line in lines):  # no tree
+            head, lines = head[:-1], [line[:-1] for line in lines]
         typer.echo()
         show_table(head, lines, right=numbers)
         typer.echo(
@@ -88,13 +90,13 @@ def explain_nothing(selector: Any, out: Path | None) -> None:
 
 
 def _samples(selector: Any) -> str:
-    """The number of samples in all and in each class, if there are few classes."""
+    """The number of samples in all and in each class; only the number of classes if that is long."""
     totals = selector.network_counts_.class_totals.tolist()
-    count = f"{sum(totals)} samples"
-    if len(totals) > _MAX_CLASSES:
-        return f"{count}, {len(totals)} classes"
-    classes = zip(selector.classes_.tolist(), totals, strict=True)
-    return f"{count}: {', '.join(f'{number} {label}' for label, number in classes)}"
+    classes = [f"{name} {count}" for name, count in zip(selector.classes_.tolist(), totals, strict=True)]
+    listed = ", ".join(classes)
+    if len(listed) > _MAX_LENGTH:
+        listed = f"{len(totals)} classes"
+    return f"{sum(totals)} samples: {listed}"
 
 
 def _stability_text(selector: Any) -> str:

@@ -44,9 +44,9 @@ def _header_problem(content: io.BytesIO) -> str:
             return "" if attributes else f"{where} comes before any @attribute"
         if word != "@attribute":
             return f"{where} is not @relation, @attribute or @data"
-        if re.fullmatch(rf"@attribute\s+{_NAME}\s*string", line, re.IGNORECASE):
+        if re.fullmatch(rf"@attribute\s+{_NAME}\s+string", line, re.IGNORECASE):
             return f"{where} declares text, which is not supported. Use a list of values, {{a,b}}"
-        if not re.fullmatch(rf"@attribute\s+{_NAME}\s*{_TYPE}\s*(%.*)?", line, re.IGNORECASE):
+        if not re.fullmatch(rf"@attribute\s+{_NAME}\s+{_TYPE}\s*(%.*)?", line, re.IGNORECASE):
             return (
                 f"{where} is not '@attribute NAME TYPE', with the type numeric, real, integer or {{a,b}}"
             )

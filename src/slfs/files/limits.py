@@ -69,11 +69,11 @@ def decompress(path: Path) -> io.BytesIO:
 
 def decompress_bytes(data: bytes, name: str) -> io.BytesIO:
     """Decompress data if they begin like a gzip, bzip2 or xz file."""
-    stream = io.BufferedReader(io.BytesIO(data))  # type: ignore[type-var]
+    stream = io.BufferedReader(io.BytesIO(data))
     return _decompressed(stream, _compression(stream), name)
 
 
-def _compression(stream: io.BufferedReader) -> str:
+def _compression(stream: io.BufferedReader[Any]) -> str:
     """Return the suffix of a compressed file that begins like this one; "" if there is none."""
     begin = stream.peek(10)[:10]  # a pipe cannot be read twice
     suffix = next((suffix for magic, suffix in _MAGIC.items() if begin.startswith(magic)), "")

@@ -139,6 +139,8 @@ def load(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Any:
         file.
     """
     path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"There is no model file {str(path)!r}. 'slfs fit' or save writes one.")
     with path.open("rb") as stream:
         try:
             content, arrays = read_archive(stream, max_bytes, _check_header)

@@ -43,7 +43,7 @@ def days_of(value: Any) -> float:
         value = datetime.datetime.combine(value, datetime.time())
     if value.tzinfo is not None:
         value = value.astimezone(datetime.UTC).replace(tzinfo=None)
-    return (value - _FIRST) / datetime.timedelta(microseconds=1) / _MICROSECONDS
+    return float((value - _FIRST) / datetime.timedelta(microseconds=1) / _MICROSECONDS)
 
 
 def as_date(number: float) -> str:

@@ -53,6 +53,8 @@ def masked_as_missing(values: Any) -> Any:
         numbers = found.dtype.kind in "iuf"
         found = found.astype(np.result_type(found, np.float16) if numbers else object)
         found[mask] = np.nan if numbers else None
+    elif found.dtype.kind in "mM":
+        found = np.where(mask, found.dtype.type("NaT"), found)
     return found
 
 
