@@ -136,6 +136,14 @@ def test_reasons_are_columns(table, slfs):
 
 
 @pytest.mark.usefixtures("here")
+def test_reasons_of_many_rows_come_in_order(table, slfs, monkeypatch):
+    used(table).to_csv("new.csv", index=False)
+    whole = slfs("predict", "m.slfs", "new.csv", "--explain")
+    monkeypatch.setattr("slfs.cli.predict._ROWS", 100)
+    assert slfs("predict", "m.slfs", "new.csv", "--explain") == whole
+
+
+@pytest.mark.usefixtures("here")
 def test_unseen_values_get_one_warning(table, slfs):
     model = load("m.slfs")
     first, second = model.network_.names[:2]

@@ -93,6 +93,13 @@ def test_arrays_without_names_can_be_reduced(cancer):
     np.testing.assert_array_equal(reduced.predict(X[:, used]), whole.predict(X))
 
 
+def test_parameters_of_a_reduced_classifier_are_its_own(cancer):
+    whole = BNSLFS(SLFS(n_features_to_select=3)).fit(*cancer)
+    whole.reduce().set_params(selector__n_features_to_select=1)
+    assert whole.selector.n_features_to_select == 3
+    assert BNSLFS().fit(*cancer).reduce().selector is None
+
+
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_errors_mention_reduce(cancer):
     X, y = cancer

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _REASONS = 3
 """Number of reasons for each prediction."""
 
+_ROWS = 10_000
+"""Number of samples that are explained at a time."""
+
 
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model saved by 'slfs fit'.")],
@@ -88,7 +91,7 @@ def predict(
         labels = needed.predict(table)
         with quiet():  # the same warnings again
             shares = needed.predict_proba(table) if probabilities or as_json else None
-            reasons = needed.explain_prediction(table).reasons(_REASONS) if explain else None
+            reasons = _reasons(needed, table) if explain else None
     for note in file.notes:
         show_note(note)
     names = _ids(file)
@@ -181,6 +184,19 @@ def _with_booleans(table: Any, classifier: NetworkClassifier) -> Any:
         if known and not coding.cut[node] and table[name].dtype.kind not in "biuf":
             table[name] = [truth.get(str(value).lower(), value) for value in table[name]]
     return table
+
+
+def _reasons(classifier: NetworkClassifier, table: Any) -> Reasons:
+    """The main reasons for each prediction, in blocks of rows to save memory."""
+    import numpy as np
+
+    from slfs._compat import safe_indexing
+
+    found: Reasons = []
+    for first in range(0, table.shape[0], _ROWS):
+        rows = np.arange(first, min(first + _ROWS, table.shape[0]))
+        found += classifier.explain_prediction(safe_indexing(table, rows)).reasons(_REASONS)
+    return found
 
 
 def _ids(file: DataFile) -> Any:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
 
+from slfs.base import TableEstimator
 from slfs.selectors.slfs import SLFS
 
 _PREFIX = "selector__"
 
 
-class DefaultSelectorMixin(BaseEstimator):  # type: ignore[misc]
+class DefaultSelectorMixin(TableEstimator):
     """Mixin of estimators with a parameter ``selector`` for which ``None`` means ``SLFS()``.
 
     ``selector`` stays None until one of its parameters is set, so that `clone` copies what the user has
@@ -37,6 +40,11 @@ class DefaultSelectorMixin(BaseEstimator):  # type: ignore[misc]
         if deep and self.selector is None:
             params |= {f"{_PREFIX}{name}": value for name, value in SLFS().get_params().items()}
         return params
+
+    def _take_columns(self, columns: NDArray[np.int64]) -> Self:
+        copy: Self = super()._take_columns(columns)
+        copy.selector = clone(self.selector, safe=False)  # setting its parameters must not change ours
+        return copy
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters of this estimator, or of its selector.
