@@ -43,6 +43,7 @@ def people():
     frame.loc[::11, "number"] = np.nan
     frame.loc[::13, "town"] = None
     frame.loc[5, "joined"] = pd.NaT
+    frame["member"] = frame["member"].astype(object).where(np.arange(N) % 17 > 0, None)
     return frame
 
 
@@ -411,3 +412,16 @@ def test_a_missing_model_file(here, slfs):
         assert "no.slfs" in error
         assert error.startswith("slfs: ")
         assert "Errno" not in error
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("values", [[0, 1], [True, False], ["01", "02"], [1.5, 2.5]])
+def test_classes_are_the_same_in_every_format(values, people):
+    frame = people.assign(**{"class": [values[label == "yes"] for label in people["class"]]})
+    answers = {}
+    for name in write_everywhere(frame):
+        found = read_file(name, target="class")
+        answers[name] = found.y.tolist() if hasattr(found.y, "tolist") else list(found.y)
+    assert set(answers["a.csv"]) == set(values)
+    for name, answer in answers.items():
+        assert answer == answers["a.csv"], name
