@@ -198,3 +198,17 @@ def test_a_column_that_was_all_missing_in_fit_does_not_know_numbers():
     discretizer = MDLPDiscretizer().fit(X, [0, 1] * 3)
     with pytest.warns(UnseenValueWarning, match=r"'x0' \(1 of 2 rows, e\.g\. 3\.0\)"):
         assert discretizer.transform([[3.0, 1], [np.nan, 1]])[:, 0].tolist() == [0, 0]
+
+
+def test_probabilities_that_no_float_can_hold():
+    """An unknown node with a hundred children: their product is far below the smallest float."""
+    likely = np.log([[1 - 1e-9, 1e-9], [1e-9, 1 - 1e-9]])[:, :, np.newaxis]
+    hub = LogTable(-1, np.log([[[0.3, 0.6]], [[0.7, 0.4]]]))
+    tables = [hub, *(LogTable(0, likely) for _ in range(100))]
+    codes = np.zeros((101, 2), np.uint8)
+    codes[1:51, 1] = 1  # half of the children contradict the other half
+    encoded = Encoded(codes, {0: np.ones(2, np.bool_)})
+    found = joint_log_proba(tables, np.log([0.5, 0.5]), encoded)
+    half = np.log(0.5)
+    np.testing.assert_allclose(found[0], half + np.log([0.3, 0.6]) + 100 * np.log(1 - 1e-9))
+    np.testing.assert_allclose(found[1], half + 50 * np.log(1e-9) + 50 * np.log(1 - 1e-9))
