@@ -425,3 +425,11 @@ def test_classes_are_the_same_in_every_format(values, people):
     assert set(answers["a.csv"]) == set(values)
     for name, answer in answers.items():
         assert answer == answers["a.csv"], name
+
+
+def test_the_first_column_may_be_needed_or_not_in_a_file_with_row_names(here, slfs):
+    rows = "".join(f"r{i},0{i % 2},{i % 2}\n" for i in range(40))
+    (here / "a.csv").write_text("code,y\n" + rows)  # as R writes it: one name less
+    found, _ = facts(slfs, "a.csv", "-t", "y", "--out", "b.csv")
+    assert found["selected"] == ["code"]
+    assert (here / "b.csv").read_text().startswith("code,y\n00,0\n01,1\n")

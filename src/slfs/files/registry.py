@@ -33,6 +33,8 @@ class ReadOptions:
     """Whether the first row of a CSV or Excel file contains the names of the columns."""
     sheet: str | None = None
     """Name of the sheet of an Excel file; None means the first one."""
+    columns: Sequence[int] | None = None
+    """Indices of the columns that are needed; a reader may leave out the others. None means all."""
     notes: list[str] = field(default_factory=list)
     """Readers append what the user should know, such as a first row that looks like data."""
 
