@@ -433,3 +433,12 @@ def test_the_first_column_may_be_needed_or_not_in_a_file_with_row_names(here, sl
     found, _ = facts(slfs, "a.csv", "-t", "y", "--out", "b.csv")
     assert found["selected"] == ["code"]
     assert (here / "b.csv").read_text().startswith("code,y\n00,0\n01,1\n")
+
+
+@pytest.mark.parametrize("options", [("--no-header",), ("--sheet", "A")])
+def test_options_that_do_not_apply(options, people, here, slfs):
+    people.to_parquet("a.parquet")
+    code, _, error = slfs("select", "a.parquet", "-t", "class", *options)
+    assert code == 1
+    assert f"{options[0]} is for" in error
+    assert "the file is read as parquet." in error, here

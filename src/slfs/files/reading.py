@@ -25,6 +25,9 @@ STDIN = "-"
 _SELF_DESCRIBING = ("parquet", "arrow", "excel", "jsonl")
 """Formats that distinguish numbers from text."""
 
+_NAMES_INSIDE = ("parquet", "arrow", "jsonl", "npy", "npz", "svmlight", "arff")
+"""Formats without a row of names."""
+
 
 def read_file(
     source: str,
@@ -79,6 +82,7 @@ def read_file(
     file : DataFile
     """
     form = _format(source) if file_format is None else format_of_name(file_format)
+    _check_options(form, header, sheet)
     on_disk = form.open_columns is not None and source != STDIN and not _is_compressed(source)
     if on_disk and not transpose and targets_from is None:
         return _open_columns(source, form, target, drop, ids)
@@ -120,6 +124,14 @@ def read_file(
     has_columns_only = not is_sparse(X) and (labels is not None or found.y is None)
     originals = _chosen(found.originals, names) if has_columns_only else None
     return DataFile(X, y, name, target_name, fingerprint, names, id_names, notes, originals)
+
+
+def _check_options(form: Format, header: bool, sheet: str | None) -> None:
+    """Raise an error for options that do not apply to a format of this package."""
+    if not header and form.name in _NAMES_INSIDE:
+        raise ValueError(f"--no-header is for CSV and Excel files; the file is read as {form.name}.")
+    if sheet is not None and form.name in (*_NAMES_INSIDE, "csv", "tsv"):
+        raise ValueError(f"--sheet is for Excel files; the file is read as {form.name}.")
 
 
 @dataclass(frozen=True)
@@ -195,9 +207,7 @@ def _read_labels(source: str, target: str | None, ids: Sequence[str], options: R
 
     if target is None:
         raise ValueError(f"--targets-from needs --target, the column of the class labels in {source}.")
-    file = read_file(
-        source, target=target, ids=ids[:1] or ["0"], missing=options.missing, sheet=options.sheet
-    )
+    file = read_file(source, target=target, ids=ids[:1] or ["0"], missing=options.missing)
     if file.target in file.ids:
         raise ValueError(f"The column {file.target!r} of {source} is both the id and the target.")
     originals = file.originals([])
