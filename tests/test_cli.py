@@ -337,6 +337,7 @@ import sys, atexit
 heavy = "numpy scipy sklearn numba pandas narwhals joblib rich pyarrow matplotlib dask".split()
 atexit.register(lambda: print("imported:", *(name for name in heavy if name in sys.modules)))
 sys.argv = "slfs {arguments}".split()
+from slfs.cli import main
 main()
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -353,6 +354,7 @@ class Interrupt:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Interrupt())
 sys.argv = "slfs select cancer.csv -t diagnosis".split()
+from slfs.cli import main
 main()
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

@@ -425,3 +425,20 @@ def test_classes_are_the_same_in_every_format(values, people):
     assert set(answers["a.csv"]) == set(values)
     for name, answer in answers.items():
         assert answer == answers["a.csv"], name
+
+
+def test_the_first_column_may_be_needed_or_not_in_a_file_with_row_names(here, slfs):
+    rows = "".join(f"r{i},0{i % 2},{i % 2}\n" for i in range(40))
+    (here / "a.csv").write_text("code,y\n" + rows)  # as R writes it: one name less
+    found, _ = facts(slfs, "a.csv", "-t", "y", "--out", "b.csv")
+    assert found["selected"] == ["code"]
+    assert (here / "b.csv").read_text().startswith("code,y\n00,0\n01,1\n")
+
+
+@pytest.mark.parametrize("options", [("--no-header",), ("--sheet", "A")])
+def test_options_that_do_not_apply(options, people, here, slfs):
+    people.to_parquet("a.parquet")
+    code, _, error = slfs("select", "a.parquet", "-t", "class", *options)
+    assert code == 1
+    assert f"{options[0]} is for" in error
+    assert "the file is read as parquet." in error, here

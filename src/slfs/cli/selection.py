@@ -76,13 +76,10 @@ def explanation(selector: Any, column: Any) -> dict[str, Any]:
 def explain_nothing(selector: Any, out: Path | None) -> None:
     """Print on standard error why no column is selected, and what to try."""
     best = int(selector.features_["relevance"].argmax())
+    remedies = "check --target, declare numeric codes with --categorical, use more samples, or rank the"
     lines = [
-        "No column is selected. The column that comes closest:",
-        f"  {selector.explain(best)}",
-        "What to try:",
-        "  - Check that --target is the right column. Declare numeric codes with --categorical.",
-        "  - Use more samples: weak relations cannot be told from chance with few of them.",
-        "  - Rank the columns anyway, for example with --method mrmr -k 5.",
+        f"No column is selected. The one that comes closest: {selector.explain(best)}",
+        f"What to try: {remedies} columns regardless with --method mrmr -k 5.",
     ]
     if out is not None:
         lines.append(f"{out} is not written.")

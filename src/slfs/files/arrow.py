@@ -29,7 +29,7 @@ _BUFFERS, _COMPRESSION = 2, 3  # of RecordBatch
 
 
 def _read(content: io.BytesIO, _options: ReadOptions) -> tuple[Any, Any]:
-    return _read_table(content).to_pandas(), None
+    return _read_table(content).to_pandas(date_as_object=False), None
 
 
 def _read_original(content: io.BytesIO, _options: ReadOptions) -> Any:

@@ -9,6 +9,7 @@ import itertools
 import re
 import warnings
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,19 +25,19 @@ _ROWS_TO_COMPARE = 20
 
 def _read(content: io.BytesIO, options: ReadOptions, separator: str | None = None) -> tuple[Any, Any]:
     separator = separator or _guess_separator(content)
-    text = _with_leading_zeros(content, options, separator)
-    types = dict.fromkeys([*options.text, *text], str)
-    arguments = {"na_values": list(options.missing), "dtype": types}
+    types = dict.fromkeys(options.text, str)
+    arguments: dict[str, Any] = {"na_values": list(options.missing), "dtype": types}
     table = _parse(content, options, separator, arguments)
     if separator != "," and _has_decimal_commas(table.drop(columns=options.text, errors="ignore")):
         table = _parse(content, options, separator, {"decimal": ",", **arguments})
     if options.header:
         _note_header(content, separator, table, options)
+    table = _restore_leading_zeros(table, content, options, separator)
     return parse_dates(table, options.text), None
 
 
 def _read_original(content: io.BytesIO, options: ReadOptions, separator: str | None = None) -> Any:
-    """Read all fields as text, unchanged."""
+    """Read fields as text, unchanged."""
     found = separator or _guess_separator(content)
     table = _parse(content, options, found, {"dtype": str, "na_filter": False})
     if separator is None:
@@ -49,13 +50,16 @@ def _parse(content: io.BytesIO, options: ReadOptions, separator: str, arguments:
     import pandas as pd
 
     arguments = {"sep": separator, "encoding": "utf-8-sig", "low_memory": False, **arguments}
+    rows = _first_rows(content, separator)
     if not options.header:
         arguments["header"] = None
-        width = max((len(row) for row in _first_rows(content, separator)), default=0)
+        width = max(map(len, rows), default=0)
         arguments["names"] = [f"column_{number}" for number in range(1, width + 1)]
         arguments["index_col"] = False
     elif _rows_end_with(content, separator):
         arguments["index_col"] = False  # pandas would take the first column as row names
+    if options.columns is not None and len({len(row) for row in rows}) == 1:  # no row names
+        arguments["usecols"] = list(options.columns)
     content.seek(0)
     with warnings.catch_warnings():
         # pandas warns that what follows the last separator is lost: it is empty
@@ -103,21 +107,27 @@ def _rows_end_with(content: IO[bytes], separator: str) -> bool:
     return bool(ends) and all(ends) and not header.endswith(separator.encode())
 
 
-def _with_leading_zeros(content: io.BytesIO, options: ReadOptions, separator: str) -> list[str]:
-    """Return the columns of codes such as 02139, which would not be the same as numbers.
+def _restore_leading_zeros(table: Any, content: io.BytesIO, options: ReadOptions, separator: str) -> Any:
+    """Replace columns of codes such as 02139, which pandas has read as numbers, by their text.
 
     A quick search in the bytes comes first: few files have such fields.
     """
-    border = re.escape(separator.encode()) + rb'"\s'
-    if not re.search(rb"(?<![^" + border + rb"])0\d+(?![^" + border + rb"])", content.getbuffer()):
-        return []
-    table = _parse(content, options, separator, {"dtype": str, "na_values": list(options.missing)})
-    found = []
-    for index, name in enumerate(table.columns):
-        present = table.iloc[:, index].dropna()
-        if present.str.fullmatch(_LEADING_ZERO).any() and present.str.fullmatch(r"\s*[+-]?\d+\s*").all():
-            found.append(name)
-    return found
+    numbers = [index for index, kind in enumerate(table.dtypes) if kind.kind in "iuf"]
+    begins = (separator.encode(), b"\n", b'"')
+    end = rb'0\d+["\s' + re.escape(separator.encode()) + rb"]"
+    if not numbers or not any(
+        re.search(re.escape(begin) + end, content.getbuffer()) for begin in begins
+    ):
+        return table
+    arguments = {"dtype": str, "na_values": list(options.missing)}
+    texts = _parse(content, replace(options, columns=numbers), separator, arguments)
+    for index in numbers:
+        column = texts[table.columns[index]]
+        present = column.dropna()
+        zeros, whole = _LEADING_ZERO, r"\s*[+-]?\d+\s*"
+        if present.str.fullmatch(zeros).any() and present.str.fullmatch(whole).all():
+            table.isetitem(index, column)
+    return table
 
 
 def _has_decimal_commas(table: Any) -> bool:

@@ -73,11 +73,11 @@ class DataFile:
         return self.X[:, columns] if is_sparse(self.X) else self.X.iloc[:, columns]
 
     def originals(self, names: list[str]) -> Any:
-        """Return the ids, some columns and the target, with the values that the file has.
+        """Return the ids, some columns and the target, if any, with the values that the file has.
 
         Values of text files are text: 02139 and 1e5 stay as they are. Other formats keep their types.
         """
-        wanted = [*self.ids, *names, self.target]
+        wanted = [*self.ids, *names, *([] if self.y is None else [self.target])]
         if self.read_originals is not None:
             return self.read_originals(wanted)
         part = self.take(np.array([self.names.index(name) for name in names], np.int64))

@@ -104,7 +104,8 @@ class ParquetColumns(FileColumns):
         -------
         frame : DataFrame
         """
-        return self._read_groups([self.names[column] for column in columns]).to_pandas()
+        names = [self.names[column] for column in columns]
+        return self._read_groups(names).to_pandas(date_as_object=False)
 
     def originals(self, names: list[str]) -> Any:
         """Read columns by name, even dropped ones, into a DataFrame with the types of the file.
@@ -236,7 +237,9 @@ def _read_columns(
 
 
 def _read(content: io.BytesIO, _options: ReadOptions) -> tuple[Any, Any]:
-    return _read_table(content).to_pandas(self_destruct=True, split_blocks=False), None
+    return _read_table(content).to_pandas(
+        self_destruct=True, split_blocks=False, date_as_object=False
+    ), None
 
 
 def _read_original(content: io.BytesIO, _options: ReadOptions) -> Any:

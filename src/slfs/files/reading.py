@@ -25,6 +25,9 @@ STDIN = "-"
 _SELF_DESCRIBING = ("parquet", "arrow", "excel", "jsonl")
 """Formats that distinguish numbers from text."""
 
+_NAMES_INSIDE = ("parquet", "arrow", "jsonl", "npy", "npz", "svmlight", "arff")
+"""Formats without a row of names."""
+
 
 def read_file(
     source: str,
@@ -82,10 +85,11 @@ def read_file(
     file : DataFile
     """
     form = _format(source) if file_format is None else format_of_name(file_format)
+    _check_options(form, header, sheet)
     on_disk = form.open_columns is not None and source != STDIN and not _is_compressed(source)
     if on_disk and not transpose and targets_from is None:
         return _open_columns(source, form, target, drop, ids)
-    options = ReadOptions(missing, text, header, sheet, allow_empty)
+    options = ReadOptions(missing, text, header, sheet, allow_empty=allow_empty)
     labels = None
     if targets_from is not None:
         if not ids and not transpose:
@@ -121,8 +125,16 @@ def read_file(
         _note_types(date_columns(X), number_texts(X) if form.name in _SELF_DESCRIBING else [], notes)
     id_names = [names[column] for column in unwanted[: len(found.ids)]]
     has_columns_only = not is_sparse(X) and (labels is not None or found.y is None)
-    originals = _chosen(found.originals) if has_columns_only else None
+    originals = _chosen(found.originals, names) if has_columns_only else None
     return DataFile(X, y, name, target_name, fingerprint, names, id_names, notes, originals)
+
+
+def _check_options(form: Format, header: bool, sheet: str | None) -> None:
+    """Raise an error for options that do not apply to a format of this package."""
+    if not header and form.name in _NAMES_INSIDE:
+        raise ValueError(f"--no-header is for CSV and Excel files; the file is read as {form.name}.")
+    if sheet is not None and form.name in (*_NAMES_INSIDE, "csv", "tsv"):
+        raise ValueError(f"--sheet is for Excel files; the file is read as {form.name}.")
 
 
 @dataclass(frozen=True)
@@ -131,7 +143,8 @@ class _Loaded:
 
     table: Any
     y: Any
-    originals: Callable[[], Any]
+    originals: Callable[[Sequence[int] | None], Any]
+    """Takes the indices of the columns that are needed, or None for all."""
     ids: Sequence[str]
     drop: Sequence[str]
 
@@ -146,8 +159,12 @@ def _load(
     drop: Sequence[str],
 ) -> _Loaded:
     table, y = _read(form, form.read, content, options, name)
-    silent = replace(options, notes=[])  # the same remarks again
-    return _Loaded(table, y, lambda: _read(form, form.original, again(), silent, name), ids, drop)
+
+    def originals(columns: Sequence[int] | None = None) -> Any:
+        wanted = replace(options, columns=columns, notes=[])  # the remarks would be the same again
+        return _read(form, form.original, again(), wanted, name)
+
+    return _Loaded(table, y, originals, ids, drop)
 
 
 def _load_transposed(
@@ -168,7 +185,7 @@ def _load_transposed(
 
     frame = _read(form, turned, content, options, name)
     rest = [column for column in drop if column in frame.columns]
-    return _Loaded(typed(frame, options), None, frame.copy, ["0"], rest)
+    return _Loaded(typed(frame, options), None, lambda _: frame.copy(deep=False), ["0"], rest)
 
 
 def _read(form: Format, read: Callable[..., Any], content: io.BytesIO, options: Any, name: str) -> Any:
@@ -193,9 +210,7 @@ def _read_labels(source: str, target: str | None, ids: Sequence[str], options: R
 
     if target is None:
         raise ValueError(f"--targets-from needs --target, the column of the class labels in {source}.")
-    file = read_file(
-        source, target=target, ids=ids[:1] or ["0"], missing=options.missing, sheet=options.sheet
-    )
+    file = read_file(source, target=target, ids=ids[:1] or ["0"], missing=options.missing)
     if file.target in file.ids:
         raise ValueError(f"The column {file.target!r} of {source} is both the id and the target.")
     originals = file.originals([])
@@ -205,14 +220,14 @@ def _read_labels(source: str, target: str | None, ids: Sequence[str], options: R
     )
 
 
-def _chosen(read: Callable[[], Any]) -> Callable[[list[str]], Any]:
+def _chosen(read: Callable[[Sequence[int] | None], Any], names: list[str]) -> Callable[[list[str]], Any]:
     """Return a function that reads some columns by name."""
 
-    def choose(names: list[str]) -> Any:
-        frame = read()
+    def choose(wanted: list[str]) -> Any:
+        frame = read([names.index(name) for name in wanted if name in names])
         attributes = frame.attrs
         frame.columns = frame.columns.map(str)
-        part = frame[names]
+        part = frame[wanted]
         part.attrs = attributes
         return part
 
@@ -221,12 +236,13 @@ def _chosen(read: Callable[[], Any]) -> Callable[[list[str]], Any]:
 
 def _with_labels(found: _Loaded, labels: Labels, name: str) -> tuple[_Loaded, str]:
     """Keep the samples that have a label in another file; also return a note about their number."""
-    all_originals = found.originals()
-    column = find_column(found.ids[0], column_names(all_originals), name)
-    rows, places, note = match(all_originals.iloc[:, column].map(str).tolist(), labels, name)
+    names = column_names(found.table)
+    column = find_column(found.ids[0], names, name)
+    own_ids = found.originals([column])[names[column]].map(str).tolist()
+    rows, places, note = match(own_ids, labels, name)
 
-    def originals() -> Any:
-        frame = found.originals()
+    def originals(columns: Sequence[int] | None) -> Any:
+        frame = found.originals(columns)
         part = frame.iloc[rows].reset_index(drop=True).drop(columns=labels.name, errors="ignore")
         part[labels.name] = labels.originals.iloc[places].to_numpy()
         part.attrs = frame.attrs
