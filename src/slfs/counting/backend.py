@@ -22,9 +22,11 @@ from slfs._core.indices import PackedIndex
 from slfs._core.threads import Threads
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import PackedColumns
+from slfs.counting.residuals import residual_gains
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8]
+Floats = NDArray[np.float64]
 
 
 class ConditionalCounts(NamedTuple):
@@ -100,6 +102,23 @@ class CountingBackend(ABC):
         ``weights`` has shape (n_samples, n_weights); the result has one row per level, column after
         column, and one column per weight.
         """
+
+    def lower_scores(
+        self, columns: Ints, steps: Sequence[Ints], seen: Ints, scores: Floats, least: float
+    ) -> None:
+        """Lower the score of each column to its smallest gain over the steps that it has not seen.
+
+        A step is an array of residuals and weights in fixed point, as in `weighted_sums`; the gain is
+        that of `residual_gains`. A column is given up as soon as its score falls below ``least``. ``seen``
+        (number of steps) and ``scores`` are arrays of all packed columns and are changed in place.
+        """
+        for step in range(int(seen[columns].min(initial=len(steps))), len(steps)):
+            due = columns[(seen[columns] == step) & (scores[columns] >= least)]
+            if len(due):
+                sums = self.weighted_sums(due, steps[step])
+                gains = residual_gains(sums, self.packed.arrays.levels[due].astype(np.int64))
+                scores[due] = np.minimum(scores[due], gains)
+                seen[due] = step + 1
 
     @abstractmethod
     def label_sums(self, labels: Codes) -> Ints:

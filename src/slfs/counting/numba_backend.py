@@ -10,23 +10,26 @@ from numpy.typing import NDArray
 
 from slfs._core.indices import PackedIndex
 from slfs._core.ragged import starts
-from slfs.counting.backend import Codes, ConditionalCounts, CountingBackend, Ints
+from slfs.counting.backend import Codes, ConditionalCounts, CountingBackend, Floats, Ints
 from slfs.counting.kernels import PackedArrays, decode, level_sums, pair_sums
 from slfs.counting.marginals import column_sums
 from slfs.counting.permutations import count_exceedances, sums_with_labels
 from slfs.counting.planes import MAX_PLANE_LEVELS, SampleLayout, pack_block
+from slfs.counting.residuals import lower_scores_by_planes
 from slfs.counting.strata import strata_by_planes, strata_by_samples
 from slfs.counting.weights import (
     ADD,
-    POPCOUNT,
-    SAMPLE,
+    PreparedWeights,
+    StepPlanes,
     WeightPlanes,
     level_sums_by_planes,
-    make_weight_planes,
 )
 
 _THREAD_WORTH = 300_000
 """Nanoseconds of counting below which several threads are slower than one."""
+
+_THREAD_COLUMNS = 64
+"""Number of columns from which several threads lower their scores."""
 
 _WEIGHT_BITS = 30
 _MAX_WEIGHT = 1 << _WEIGHT_BITS
@@ -41,7 +44,8 @@ class NumbaBackend(CountingBackend):
     _pooled: PackedArrays | None = None
     _sample_bits: NDArray[np.uint64] | None = None
     _decoded: dict[int, Codes] | None = None
-    _weights: dict[int, tuple[Ints, WeightPlanes, NDArray[np.int32]]] | None = None
+    _weights: dict[int, PreparedWeights] | None = None
+    _steps: StepPlanes | None = None
 
     def codes(self, f: PackedIndex) -> Codes:
         codes = np.empty(self.packed.layout.n_samples, np.uint8)
@@ -100,16 +104,15 @@ class NumbaBackend(CountingBackend):
         levels = self.packed.arrays.levels[columns].astype(np.int64)
         sums = np.empty((int(levels.sum()), weights.shape[1]), np.int64)
         offset = starts(levels)
-        planes, rows = self._prepare_weights(weights)
-        at_once = max(1, (2**31 - 1) // max(1, int(np.abs(rows).max(initial=0))))
+        own = self._prepared(weights)
 
         def add(piece: slice) -> None:
             chosen = columns[piece].astype(np.uint64)
             out = sums[offset[piece.start] : offset[piece.stop]]
-            if self._weights_by_planes(levels[piece], planes):
-                level_sums_by_planes(self.packed.arrays, chosen, *planes, out)
+            if own.by_planes(levels[piece]):
+                level_sums_by_planes(self.packed.arrays, chosen, *own.planes, out)
             else:
-                level_sums(self.packed.arrays, chosen, rows, at_once, out)
+                level_sums(self.packed.arrays, chosen, own.rows, own.at_once, out)
 
         work = len(columns) * self.packed.layout.n_samples * weights.shape[1] * ADD
         count = min(self.threads.count if work > _THREAD_WORTH else 1, max(1, len(columns)))
@@ -117,22 +120,37 @@ class NumbaBackend(CountingBackend):
         self.threads.map(add, [slice(b, e) for b, e in itertools.pairwise(bounds)])
         return sums
 
-    def _prepare_weights(self, weights: Ints) -> tuple[WeightPlanes, NDArray[np.int32]]:
-        """Return weights as planes and in 32 bits; they are likely to be needed again."""
+    def lower_scores(
+        self, columns: Ints, steps: Sequence[Ints], seen: Ints, scores: Floats, least: float
+    ) -> None:
+        levels = self.packed.arrays.levels[columns].astype(np.int64)
+        prepared = [self._prepared(step) for step in steps]
+        if not all(step.by_planes(levels) for step in prepared):
+            super().lower_scores(columns, steps, seen, scores, least)
+            return
+        planes = self._stacked(prepared)
+
+        def lower(part: NDArray[np.uint64]) -> None:
+            lower_scores_by_planes(self.packed.arrays, part, *planes, seen, scores, least)
+
+        n_parts = self.threads.count if len(columns) >= _THREAD_COLUMNS else 1
+        self.threads.map(lower, np.array_split(columns.astype(np.uint64), n_parts))
+
+    def _stacked(self, steps: list[PreparedWeights]) -> WeightPlanes:
+        """Return the planes of all steps in one array, to which new steps are added."""
+        if self._steps is None:
+            self._steps = StepPlanes(self.packed.layout, steps[0].weights.shape[1])
+        for step in steps[self._steps.n_steps :]:
+            self._steps.append(step.planes)
+        return self._steps.planes()
+
+    def _prepared(self, weights: Ints) -> PreparedWeights:
+        """Return weights in the form that the kernels need; they are likely to be needed again."""
         if self._weights is None:
             self._weights = {}
         if id(weights) not in self._weights:
-            planes = make_weight_planes(weights, self.packed.layout)
-            self._weights[id(weights)] = (weights, planes, weights.astype(np.int32))
-        return self._weights[id(weights)][1:]
-
-    def _weights_by_planes(self, levels: Ints, planes: WeightPlanes) -> bool:
-        """Whether popcounts are cheaper than adding sample by sample; the sums are the same."""
-        if len(levels) == 0 or levels.max() > MAX_PLANE_LEVELS:
-            return False
-        n_weights, n_bits, n_words = planes.words.shape
-        popcounts = (float(levels.mean()) - 1) * n_words * n_bits * n_weights * POPCOUNT
-        return popcounts < self.packed.layout.n_samples * (SAMPLE + ADD * n_weights)
+            self._weights[id(weights)] = PreparedWeights(weights, self.packed.layout)
+        return self._weights[id(weights)]
 
     def label_sums(self, labels: Codes) -> Ints:
         sums = np.empty(len(self.packed), np.int64)

@@ -1,12 +1,13 @@
 """Packed columns and integer weights per sample -> sums of the weights of each level (numba).
 
-A weight is the sum of 2^b times its bit b. With the bits as planes, the sum of the weights of a level is a
-sum of popcounts of AND-ed planes, shifted. With many weights per sample it is faster to add the weights of one
-sample after another (`slfs.counting.kernels.level_sums`). Both ways give the same integers.
+A weight is the sum of 2^b times its bit b. With the bits as planes, the sum of the weights of a level is
+a sum of popcounts of AND-ed planes, shifted. With many weights per sample it is faster to add the weights
+of one sample after another (`slfs.counting.kernels.level_sums`). Both ways give the same integers.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from slfs._core.compile import kernel, popcount
 from slfs.counting.kernels import PACKED, PackedArrays
-from slfs.counting.planes import SampleLayout
+from slfs.counting.planes import MAX_PLANE_LEVELS, SampleLayout
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -46,14 +47,84 @@ class WeightPlanes(NamedTuple):
     totals: Ints
 
 
-def make_weight_planes(weights: Ints, layout: SampleLayout) -> WeightPlanes:
-    """Pack weights of shape (n_samples, n_weights)."""
-    lowest = weights.min(axis=0)
-    shifted = weights - lowest
-    n_bits = max(1, int(shifted.max()).bit_length())
-    words = np.zeros((weights.shape[1], n_bits, layout.n_words), np.uint64)
-    pack_weights(shifted, layout.bit_positions(), words)
-    return WeightPlanes(words, lowest, weights.sum(axis=0))
+class PreparedWeights:
+    """Weights of shape (n_samples, n_weights) in the forms that the kernels read.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_samples, n_weights)
+        Integers of less than 32 bits.
+    layout : SampleLayout
+        The order of the samples.
+    """
+
+    def __init__(self, weights: Ints, layout: SampleLayout) -> None:
+        self.weights, self._layout = weights, layout
+        self._n_bits = max(1, (int(weights.max()) - int(weights.min())).bit_length())
+
+    @functools.cached_property
+    def planes(self) -> WeightPlanes:
+        """The weights as bit planes."""
+        lowest = self.weights.min(axis=0)
+        shape = (self.weights.shape[1], self._n_bits, self._layout.n_words)
+        words = np.zeros(shape, np.uint64)
+        pack_weights(self.weights - lowest, self._layout.bit_positions(), words)
+        return WeightPlanes(words, lowest, self.weights.sum(axis=0))
+
+    @functools.cached_property
+    def rows(self) -> NDArray[np.int32]:
+        """The weights in 32 bits."""
+        return self.weights.astype(np.int32)
+
+    @functools.cached_property
+    def at_once(self) -> int:
+        """Number of samples whose weights can be added in 32 bits."""
+        return max(1, (2**31 - 1) // max(1, -int(self.weights.min()), int(self.weights.max())))
+
+    def by_planes(self, levels: Ints) -> bool:
+        """Whether popcounts are cheaper than adding sample by sample; the sums are the same."""
+        if len(levels) == 0 or levels.max() > MAX_PLANE_LEVELS:
+            return False
+        n_samples, n_weights = self.weights.shape
+        n_popcounts = (float(levels.mean()) - 1) * self._layout.n_words * self._n_bits * n_weights
+        return n_popcounts * POPCOUNT < n_samples * (SAMPLE + ADD * n_weights)
+
+
+STEP_BITS = 16
+"""Number of bits of the residuals and weights of a step."""
+
+
+class StepPlanes:
+    """The planes of the weights of several steps in one array, to which steps can be added.
+
+    Parameters
+    ----------
+    layout : SampleLayout
+        The order of the samples.
+    n_weights : int
+        Number of weights per sample and step.
+    """
+
+    def __init__(self, layout: SampleLayout, n_weights: int) -> None:
+        self.n_steps = 0
+        self._words = np.zeros((8, n_weights, STEP_BITS, layout.n_words), np.uint64)
+        self._lowest, self._totals = np.zeros((2, 8, n_weights), np.int64)
+
+    def append(self, planes: WeightPlanes) -> None:
+        """Add a step."""
+        if self.n_steps == len(self._words):
+            self._words, self._lowest, self._totals = (
+                np.concatenate([part, np.zeros_like(part)])
+                for part in (self._words, self._lowest, self._totals)
+            )
+        self._words[self.n_steps, :, : planes.words.shape[1]] = planes.words
+        self._lowest[self.n_steps], self._totals[self.n_steps] = planes.lowest, planes.totals
+        self.n_steps += 1
+
+    def planes(self) -> WeightPlanes:
+        """Return the planes of all steps, with the steps as first dimension."""
+        parts = (self._words, self._lowest, self._totals)
+        return WeightPlanes(*(part[: self.n_steps] for part in parts))
 
 
 @kernel(types.void(_i2, _i1, _u3))
@@ -73,8 +144,8 @@ def level_sums_by_planes(
 ) -> None:
     """Add up the weights of the samples of each level: one row per level, column by column.
 
-    The arguments ``words``, ``lowest`` and ``totals`` are the fields of `WeightPlanes`. The last level is
-    what remains of the totals.
+    The arguments ``words``, ``lowest`` and ``totals`` are the fields of `WeightPlanes`. The last level
+    is what remains of the totals.
     """
     n_words = packed.home_word[np.uint64(packed.home_word.shape[0] - 1)]
     n_classes = np.uint64(packed.first_word.shape[0] - 1)

@@ -1,26 +1,27 @@
-"""Tables of log-odds per level and class -> residuals of a log-linear model, and the gain of columns.
+"""Columns -> a log-linear model of the class with one table per column, and its residuals.
 
-The model is log P(c | x) = log prior + sum of B_f[level of x_f, c] over its columns, up to a constant. The
-residual of a sample is [y = c] - P(c | x), its weight P (1 - P). Both are rounded to fixed point, so that
-their sums over the samples of a level are exact integers.
+The model is log P(c | x) = log prior + sum of B_f[level of x_f, c] over its columns, up to a constant.
+The residual of a sample is [y = c] - P(c | x), its weight P (1 - P). Both are rounded to fixed point, so
+that their sums over the samples of a level are exact integers.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
 from slfs._core.compile import kernel
+from slfs._core.ragged import starts
+from slfs.counting.residuals import GAIN_RIDGE, RESIDUAL_SCALE, WEIGHT_SCALE
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8]
 
-GAIN_RIDGE = 5.0
-"""Regularizer of the gain of a column, and of the steps of the fit."""
 TABLE_RIDGE = 3.0
 """Ridge penalty of the tables."""
 DAMPING = 0.5
@@ -28,10 +29,7 @@ DAMPING = 0.5
 SWEEPS = 2
 """Sweeps over the columns of the model after each new column."""
 
-RESIDUAL_SCALE = 2.0**15
-WEIGHT_SCALE = 2.0**16
-
-_f1, _f2, _i1, _i2 = types.float64[::1], types.float64[:, ::1], types.int64[::1], types.int64[:, ::1]
+_f2, _i1, _i2 = types.float64[:, ::1], types.int64[::1], types.int64[:, ::1]
 
 
 class AdditiveModel:
@@ -43,12 +41,21 @@ class AdditiveModel:
         Class of each sample.
     totals : ndarray of shape (n_classes,)
         Number of samples of each class.
+
+    Attributes
+    ----------
+    tables : list of ndarray of shape (n_levels, n_classes)
+        The table of each column, in the order in which they were added.
+    probability : ndarray of shape (n_samples, n_classes)
+        P(class | columns of the model) of each sample.
     """
 
     def __init__(self, labels: NDArray[np.int32], totals: Ints) -> None:
         self.labels = labels
-        self.log_prior: Floats = np.log(totals / totals.sum())
+        share = totals / totals.sum()
+        self.log_prior: Floats = np.log(share)
         self.tables: list[Floats] = []
+        self.probability: Floats = np.repeat(share[np.newaxis], len(labels), axis=0)
         self._codes: list[Codes] = []
         self._class_counts: list[Ints] = []
 
@@ -59,62 +66,52 @@ class AdditiveModel:
         return n_classes if n_classes > 2 else 1
 
     def add(self, codes: Codes, class_counts: Ints) -> None:
-        """Add a column, and fit its table and those of the columns before it."""
+        """Add a column, and fit its table and those of the columns before it.
+
+        Damped Newton steps are taken for one table after another, the newest first.
+        """
         self.tables.append(np.zeros(class_counts.shape))
         self._codes.append(codes)
         self._class_counts.append(class_counts)
-        self._fit()
-
-    def scores(self) -> Floats:
-        """Return log prior + sum of the tables for each sample and class."""
-        scores = np.repeat(self.log_prior[np.newaxis], len(self.labels), axis=0)
-        for table, codes in zip(self.tables, self._codes, strict=True):
-            scores += table[codes]
-        return scores
-
-    def probabilities(self) -> Floats:
-        """Return P(class | columns of the model) for each sample."""
-        return _softmax(self.scores())
+        offset = starts(np.array([len(table) for table in self.tables]))
+        tables, counts = np.concatenate(self.tables), np.concatenate(self._class_counts)
+        sweep_tables(np.stack(self._codes), offset, counts, self.probability, tables)
+        self.tables = [tables[begin:end] for begin, end in itertools.pairwise(offset)]
 
     def log_loss(self) -> float:
         """Return the mean negative log probability of the class."""
-        own = self.probabilities()[np.arange(len(self.labels)), self.labels]
+        own = self.probability[np.arange(len(self.labels)), self.labels]
         return float(-np.log(own).mean())
 
     def weights(self) -> Ints:
-        """Return residuals and weights in fixed point: (n_samples, 2 * n_residuals) integers."""
-        probability = self.probabilities()
-        residual = -probability
-        residual[np.arange(len(self.labels)), self.labels] += 1.0
-        spread = probability * (1 - probability)
+        """Return residuals and weights in fixed point: (n_samples, 2 * n_residuals) integers.
+
+        Residuals have 16 bits and weights 14; the largest ones are a unit smaller than they should be.
+        """
         n = self.n_residuals
-        both = (residual[:, :n] * RESIDUAL_SCALE, spread[:, :n] * WEIGHT_SCALE)
-        weights = np.rint(np.concatenate(both, axis=1)).astype(np.int64)
-        # 16 bits for residuals and 14 for weights: the largest ones are a unit smaller
-        np.minimum(weights[:, :n], 2**15 - 1, out=weights[:, :n])
-        np.minimum(weights[:, n:], 2**14 - 1, out=weights[:, n:])
+        weights = np.empty((len(self.labels), 2 * n), np.int64)
+        fixed_point(self.probability, self.labels, weights)
         return weights
 
-    def _fit(self) -> None:
-        """Take damped Newton steps for one table after another, the newest first."""
-        n_levels = np.array([len(table) for table in self.tables])
-        offset = np.concatenate([[0], np.cumsum(n_levels)])
-        tables = np.concatenate(self.tables)
-        counts = np.concatenate(self._class_counts)
-        codes = np.stack(self._codes)
-        scores = self.scores()
-        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-        for _ in range(SWEEPS):
-            sweep_tables(codes, offset, counts, odds, tables)
-        self.tables = [tables[begin:end] for begin, end in itertools.pairwise(offset)]
+
+@kernel(types.void(_f2, types.int32[::1], _i2))
+def fixed_point(probability: Floats, labels: NDArray[np.int32], weights: Ints) -> None:
+    """Round residuals and weights to fixed point."""
+    n = weights.shape[1] // 2
+    for i in range(probability.shape[0]):
+        for c in range(n):
+            p = probability[i, c]
+            residual = (1.0 - p if labels[i] == c else -p) * RESIDUAL_SCALE
+            weights[i, c] = min(np.int64(np.rint(residual)), np.int64(32767))
+            weights[i, n + c] = min(np.int64(np.rint(p * (1.0 - p) * WEIGHT_SCALE)), np.int64(16383))
 
 
 @kernel(types.void(types.uint8[:, ::1], _i1, _i2, _f2, _f2))
 def sweep_tables(codes: Codes, offset: Ints, counts: Ints, odds: Floats, tables: Floats) -> None:
-    """Update the table of each column once, the last column first.
+    """Update the table of each column SWEEPS times, the last column first.
 
-    ``odds`` are the exponentials of the scores of each sample and class, up to a factor per sample. They
-    are multiplied by the exponentials of each step, so that no exponential per sample is needed.
+    ``odds`` are the probabilities of each sample and class. They are multiplied by the exponentials of
+    each step, so that no exponential per sample is needed.
     """
     n_columns, n_samples = codes.shape
     n_classes = odds.shape[1]
@@ -123,13 +120,16 @@ def sweep_tables(codes: Codes, offset: Ints, counts: Ints, odds: Floats, tables:
         most = max(most, offset[k + 1] - offset[k])
     total, square = np.empty((most, n_classes)), np.empty((most, n_classes))
     factor = np.ones((most, n_classes))
-    for k in range(n_columns - 1, -1, -1):
+    before = n_columns - 1  # the column whose step is not yet in the odds
+    for turn in range(SWEEPS * n_columns + 1):
+        k = n_columns - 1 - turn % n_columns
         first, n_levels = offset[k], offset[k + 1] - offset[k]
         total[:], square[:] = 0.0, 0.0
         for i in range(n_samples):
-            level = codes[k, i]
+            step_level, level = codes[before, i], codes[k, i]
             size = 0.0
             for c in range(n_classes):
+                odds[i, c] *= factor[step_level, c]
                 size += odds[i, c]
             inverse = 1.0 / size
             for c in range(n_classes):
@@ -137,6 +137,8 @@ def sweep_tables(codes: Codes, offset: Ints, counts: Ints, odds: Floats, tables:
                 odds[i, c] = p
                 total[level, c] += p
                 square[level, c] += p * p
+        if turn == SWEEPS * n_columns:
+            break
         for level in range(n_levels):
             for c in range(n_classes):
                 residual = counts[first + level, c] - total[level, c]
@@ -144,29 +146,5 @@ def sweep_tables(codes: Codes, offset: Ints, counts: Ints, odds: Floats, tables:
                 step = residual - TABLE_RIDGE * tables[first + level, c]
                 step *= DAMPING / (weight + GAIN_RIDGE + TABLE_RIDGE)
                 tables[first + level, c] += step
-                factor[level, c] = np.exp(step)
-        for i in range(n_samples):
-            level = codes[k, i]
-            for c in range(n_classes):
-                odds[i, c] *= factor[level, c]
-
-
-def _softmax(scores: Floats) -> Floats:
-    odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return odds / odds.sum(axis=1, keepdims=True)
-
-
-@kernel(types.void(_i2, _i1, types.boolean, _f1))
-def column_gains(sums: Ints, offset: Ints, two_classes: bool, out: Floats) -> None:
-    """Compute the gain of each column from the sums of residuals and weights of its levels.
-
-    The gain is the sum of (sum of residuals)^2 / (sum of weights + GAIN_RIDGE) over levels and classes.
-    """
-    n = sums.shape[1] // 2
-    for j in range(offset.shape[0] - 1):
-        gain = 0.0
-        for row in range(offset[j], offset[j + 1]):
-            for c in range(n):
-                residual = sums[row, c] / RESIDUAL_SCALE
-                gain += residual * residual / (sums[row, n + c] / WEIGHT_SCALE + GAIN_RIDGE)
-        out[j] = 2 * gain if two_classes else gain
+                factor[level, c] = math.exp(step)
+        before = k

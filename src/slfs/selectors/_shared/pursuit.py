@@ -7,12 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs._core.ragged import starts
 from slfs.measures.information import Information
-from slfs.measures.residuals import AdditiveModel, column_gains
+from slfs.measures.residuals import AdditiveModel
 
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _FIRST = 128
 """Number of columns to look at first in each step; twice as many each time that this is not enough."""
@@ -65,21 +63,5 @@ class Pursuit:
                 return int(np.flatnonzero(current & (self._score == best))[0])
             if len(stale) > size:
                 stale = np.sort(stale[np.argpartition(-self._score[stale], size)[:size]])
-            self._look(stale, best)
+            self._information.backend.lower_scores(stale, self._steps, self._seen, self._score, best)
             size *= 2
-
-    def _look(self, columns: Ints, best: float) -> None:
-        """Confront columns with the steps that they have missed, as long as they can be the best."""
-        for step in range(int(self._seen[columns].min()), len(self._steps)):
-            due = columns[(self._seen[columns] == step) & (self._score[columns] >= best)]
-            if len(due):
-                self._score[due] = np.minimum(self._score[due], self._gains(due, step))
-                self._seen[due] = step + 1
-
-    def _gains(self, columns: Ints, step: int) -> Floats:
-        backend = self._information.backend
-        sums = backend.weighted_sums(columns, self._steps[step])
-        offset = starts(backend.packed.arrays.levels[columns].astype(np.int64))
-        gains = np.empty(len(columns))
-        column_gains(sums, offset, len(self.model.log_prior) == 2, gains)
-        return gains
