@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from slfs.selectors.jmi import JMI
     from slfs.selectors.mrmr import MRMR
     from slfs.selectors.osfs import OSFS
+    from slfs.selectors.residual_pursuit import ResidualPursuit
     from slfs.selectors.saola import SAOLA
     from slfs.selectors.slfs import SLFS
     from slfs.selectors.stability_selection import StabilitySelection
@@ -49,6 +50,7 @@ _HOME = {
     "JMI": "slfs.selectors.jmi",
     "MDLPDiscretizer": "slfs.preprocessing",
     "MRMR": "slfs.selectors.mrmr",
+    "ResidualPursuit": "slfs.selectors.residual_pursuit",
     "NaiveBayes": "slfs.classifiers.tan",
     "OSFS": "slfs.selectors.osfs",
     "PredictionExplanation": "slfs.classifiers.explanation",
@@ -72,6 +74,7 @@ __all__ = [
     "FCBF",
     "JMI",
     "MRMR",
+    "ResidualPursuit",
     "OSFS",
     "SAOLA",
     "SLFS",

@@ -1,0 +1,160 @@
+"""A table and its classes -> the held-out log loss of residual pursuit by number of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold, check_cv
+
+from slfs._core.resources import Resources
+from slfs.base import TrainingData
+from slfs.coding.encode import Encoded, encode_table
+from slfs.counting.backend import make_backend
+from slfs.counting.planes import SampleLayout
+from slfs.measures.information import Information
+from slfs.screening.facts import Judge
+from slfs.screening.pipeline import screen_table
+from slfs.selectors._shared.pursuit import Pursuit
+from slfs.tables.parts import Part
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_LEAST_PROBABILITY = 1e-15
+
+
+@dataclass(frozen=True)
+class SizePath:
+    """Cross-validated log loss by number of columns.
+
+    Attributes
+    ----------
+    n_features : ndarray of shape (n_sizes,)
+        Number of columns, from 0 on.
+    log_loss : ndarray of shape (n_sizes,)
+        Mean log loss on the samples left out, over the folds.
+    standard_error : ndarray of shape (n_sizes,)
+        Standard error of this mean over the folds.
+    best : int
+        Number of columns with the smallest log loss.
+    within_one_standard_error : int
+        Smallest number of columns whose log loss is at most one standard error above the smallest.
+    """
+
+    n_features: Ints
+    log_loss: Floats
+    standard_error: Floats
+
+    @property
+    def best(self) -> int:
+        return int(self.log_loss.argmin())
+
+    @property
+    def within_one_standard_error(self) -> int:
+        limit = self.log_loss[self.best] + self.standard_error[self.best]
+        return int(np.flatnonzero(self.log_loss <= limit)[0])
+
+
+def make_size_path(
+    data: TrainingData,
+    names: list[str],
+    judge: Callable[[], Judge],
+    cv: Any,
+    max_features: int,
+    resources: Resources,
+) -> SizePath:
+    """Run the pursuit without each fold in turn, and compute the log loss on the fold.
+
+    The levels of the columns, the selection and the tables are learned without the fold.
+    """
+    losses = []
+    for train, test in _folds(cv, data.target.codes):
+        losses.append(_fold_losses(data, names, judge(), max_features, train, test, resources))
+    n_sizes = min(len(loss) for loss in losses)
+    table = np.stack([loss[:n_sizes] for loss in losses])
+    error = table.std(axis=0, ddof=1) / np.sqrt(len(table)) if len(table) > 1 else np.zeros(n_sizes)
+    return SizePath(np.arange(n_sizes), table.mean(axis=0), error)
+
+
+def _folds(cv: Any, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Split the samples; a number of folds means stratified folds in a fixed random order.
+
+    A class with a single sample is never left out: without it the class would be unknown.
+    """
+    splitter = check_cv(cv, codes, classifier=True)
+    if isinstance(cv, int):
+        smallest = int(np.bincount(codes).min())
+        splitter = StratifiedKFold(cv, shuffle=True, random_state=0)
+        if smallest < cv:
+            return _folds_of_rare_classes(cv, codes)
+    return iter(splitter.split(np.zeros(len(codes)), codes))
+
+
+def _folds_of_rare_classes(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Distribute the samples of each class over the folds; classes of one sample stay in training."""
+    random = np.random.default_rng(0)
+    fold = np.full(len(codes), -1)
+    first = 0
+    for c in np.flatnonzero(np.bincount(codes) > 1).tolist():
+        rows = random.permutation(np.flatnonzero(codes == c))
+        fold[rows] = (first + np.arange(len(rows))) % cv
+        first += len(rows)
+    for number in range(cv):
+        test = np.flatnonzero(fold == number)
+        if len(test):
+            yield np.flatnonzero(fold != number), test
+
+
+def _fold_losses(
+    data: TrainingData,
+    names: list[str],
+    judge: Judge,
+    max_features: int,
+    train: Ints,
+    test: Ints,
+    resources: Resources,
+) -> Floats:
+    """Return the log loss on the test samples for 0, 1, ... columns."""
+    y = data.target.codes
+    present, codes = np.unique(y[train], return_inverse=True)
+    layout = SampleLayout.from_class_codes(codes, len(present))
+    part = Part(data.table, names, train)
+    facts, store = screen_table(part, layout, data.categorical, resources, judge)
+    information = Information(make_backend(store.packed(), resources.threads))
+    pursuit = Pursuit(information)
+    chosen: list[int] = []
+    tables: list[list[Floats]] = [[]]
+    for f, _ in pursuit:
+        chosen.append(int(information.packed.columns[f]))
+        tables.append(list(pursuit.model.tables))
+        if len(chosen) == max_features:
+            break
+    columns = np.array(chosen, np.int64)
+    encoded = encode_table(
+        Part(data.table, names, test), facts.coding.take(columns), columns, resources.threads
+    )
+    known = np.isin(y[test], present)
+    label = np.searchsorted(present, y[test])
+    losses = np.empty(len(tables))
+    for size, own in enumerate(tables):
+        score = additive_scores(pursuit.model.log_prior, own, encoded)
+        score -= score.max(axis=1, keepdims=True)
+        probability = np.exp(score) / np.exp(score).sum(axis=1, keepdims=True)
+        right = np.where(known, probability[np.arange(len(test)), np.where(known, label, 0)], 0.0)
+        losses[size] = -np.log(np.maximum(right, _LEAST_PROBABILITY)).mean()
+    return losses
+
+
+def additive_scores(log_prior: Floats, tables: list[Floats], encoded: Encoded) -> Floats:
+    """Add up log prior and tables of each sample; unknown values add nothing."""
+    score = np.repeat(log_prior[np.newaxis], encoded.codes.shape[1], axis=0)
+    for column, table in enumerate(tables):
+        own = table[encoded.codes[column]]
+        if column in encoded.unknown:
+            own[encoded.unknown[column]] = 0.0
+        score += own
+    return score

@@ -1,0 +1,128 @@
+"""ResidualPursuit: feature selection by what the selected columns together still get wrong."""
+
+from __future__ import annotations
+
+import itertools
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+
+from slfs._compat import Interval
+from slfs._core.resources import Resources
+from slfs.base import TrainingData
+from slfs.measures.information import Information
+from slfs.screening.facts import ColumnFacts
+from slfs.selectors._shared.pursuit import Pursuit
+from slfs.selectors._shared.selection import Selection, below_class
+from slfs.selectors._shared.size_path import SizePath, make_size_path
+from slfs.selectors.base import BaseSelector
+from slfs.selectors.registry import register
+
+
+@register("residual")
+class ResidualPursuit(BaseSelector):
+    """Select the features that best explain what the features before them get wrong.
+
+    A log-linear model with one table per selected feature is fitted to the class. The next feature is the one
+    whose levels best explain the residuals of this model. Unlike methods that look at pairs of features,
+    this considers all selected features together.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or "auto", default="auto"
+        Number of features to select, or fraction of the columns. ``"auto"`` takes the number with the
+        smallest cross-validated log loss of the model; see ``size_path_``.
+    cv : int or cross-validation splitter, default=3
+        Folds for ``n_features_to_select="auto"``.
+    max_features : int, default=100
+        Largest number of features that ``n_features_to_select="auto"`` tries.
+    one_standard_error : bool, default=False
+        With ``n_features_to_select="auto"``, take the smallest number of features whose log loss is at most
+        one standard error above the smallest.
+    categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
+        Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
+        columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
+        columns of a categorical dtype are always categorical.
+    n_jobs : int or None, default=None
+        Number of threads used for coding and counting. ``None`` means 1 unless in a
+        ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
+    memory_limit : int, str or None, default=None
+        Maximum memory of the process during ``fit``, for example ``"2GiB"``. To stay below the limit,
+        smaller blocks are read and bit planes are moved to a temporary file. ``None`` means no limit.
+
+    Attributes
+    ----------
+    indices_ : ndarray of shape (n_features_,)
+        Selected columns, in order of selection.
+    selection_scores_ : ndarray of shape (n_features_,)
+        Smallest gain of each selected column over all steps until it was selected: about twice the decrease of the
+        log likelihood by its table.
+    size_path_ : SizePath or None
+        Cross-validated log loss by number of features; None unless ``n_features_to_select="auto"``.
+    scores_ : ndarray of shape (n_features_in_,)
+        Relevance I(f;Y) of every column, in nats.
+    pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
+        p-value of each column for independence from the class, and the corresponding q-value.
+    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
+        As in `SLFS`.
+
+    References
+    ----------
+    I. Tsamardinos et al., "The gamma-OMP algorithm for feature selection with application to gene expression
+    data", IEEE/ACM TCBB 19, 2022. S. Perkins, K. Lacker and J. Theiler, "Grafting: fast, incremental feature
+    selection by gradient descent in function space", JMLR 3, 2003.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from slfs import ResidualPursuit
+    >>> ResidualPursuit(n_features_to_select=4).fit(*load_breast_cancer(return_X_y=True)).indices_
+    array([22, 27, 21, 24])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseSelector._parameter_constraints,
+        "cv": ["cv_object"],
+        "max_features": [Interval(Integral, 1, None, closed="left")],
+        "one_standard_error": ["boolean"],
+    }
+    _fitted: ClassVar[frozenset[str]] = BaseSelector._fitted | {"size_path_"}
+
+    def __init__(
+        self,
+        n_features_to_select: float | str = "auto",
+        *,
+        cv: Any = 3,
+        max_features: int = 100,
+        one_standard_error: bool = False,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        memory_limit: int | str | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.cv = cv
+        self.max_features = max_features
+        self.one_standard_error = one_standard_error
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+
+    def _fit_table(self, data: TrainingData, resources: Resources) -> None:
+        self.size_path_: SizePath | None = None
+        if self._n_wanted(data.table.n_features) is None:
+            names = self._feature_names().tolist()
+            self.size_path_ = make_size_path(
+                data, names, self._judge, self.cv, self.max_features, resources
+            )
+        super()._fit_table(data, resources)
+
+    def _select(self, information: Information, facts: ColumnFacts) -> Selection:
+        wanted = self._n_wanted(len(facts.coding))
+        if wanted is None:
+            path = self.size_path_
+            assert path is not None  # made in _fit_table
+            wanted = path.within_one_standard_error if self.one_standard_error else path.best
+        found = list(itertools.islice(Pursuit(information), wanted))
+        nodes = np.array([f for f, _ in found], np.int64)
+        return Selection(nodes, below_class(nodes), np.array([score for _, score in found]))
