@@ -3,6 +3,8 @@
 from collections import Counter
 from math import fsum, inf, log, log2
 
+from scipy.stats import chi2
+
 
 def n_log_n(counts):
     return fsum(n * log(n) for n in counts if n)
@@ -125,6 +127,10 @@ class SLFS:
             if sign > 0 and self.relevance[f] < entropy(self.columns[f]):
                 self.irrelevant.add(f)
                 return
+        containing = [k for k in self.parent if self.conditional(f, k) < 1e-9]
+        if self.order != "given" and containing:
+            self.redundant[f] = containing[0]
+            return
         if self.prefers_class(f, node) and len(top) < self.max_children:
             self.parent[f] = self.ROOT
             return
@@ -139,14 +145,26 @@ class SLFS:
                 self.redundant[f] = node
                 return
             below = self.children(node)
-            if not below:
-                self.parent[f] = node
-                return
-            child = self.nearest(f, below)
-            if self.affinity(f, node) > self.affinity(f, child) and len(below) < self.max_children:
-                self.parent[f] = node
+            child = self.nearest(f, below) if below else None
+            if child is None or (
+                self.affinity(f, node) > self.affinity(f, child) and len(below) < self.max_children
+            ):
+                if self.order != "given" and self.adds_nothing(f, node):
+                    self.redundant[f] = node
+                else:
+                    self.parent[f] = node
                 return
             node = child
+
+    def adds_nothing(self, f, k):
+        """Whether I(f;Y|k) is not significant at 5 %, by the G-test."""
+        freedom = 0
+        for value in set(self.columns[k]):
+            own = [i for i, other in enumerate(self.columns[k]) if other == value]
+            levels, labels = {self.columns[f][i] for i in own}, {self.y[i] for i in own}
+            freedom += (len(levels) - 1) * (len(labels) - 1)
+        statistic = 2 * len(self.y) * self.conditional(f, k)
+        return freedom == 0 or chi2.sf(statistic, freedom) > 0.05
 
     def survivor(self, f):
         """The node that f lost against, or the one which that lost against, and so on."""

@@ -95,7 +95,7 @@ def summary(facts: dict[str, Any]) -> str:
         parts.append(f"{direct} directly below the class and {selected - direct} deeper in the tree")
     dropped = [
         f"{roles[role]:,} {role}"
-        for role in (Role.REDUNDANT, Role.OUTRANKED, Role.IRRELEVANT)
+        for role in (Role.REDUNDANT, Role.NO_ROOM, Role.OUTRANKED, Role.TOO_WEAK, Role.IRRELEVANT)
         if role in roles
     ]
     if dropped:

@@ -27,6 +27,7 @@ from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.judging import drop_uninformative
 from slfs.screening.learn import Cuts
 from slfs.screening.pipeline import screen_table
+from slfs.screening.reasons import Role
 from slfs.selectors._shared import sentences
 from slfs.selectors._shared.records import make_records
 from slfs.selectors._shared.selection import Selection, count_network, make_network
@@ -206,14 +207,14 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         Returns
         -------
         text : str
-            One sentence; for a selected column a second one about the evidence that it depends on the
-            class. See `slfs.evaluation` for the tests that are used.
+            One sentence; for a column that is selected or too weak a second one about the evidence that
+            it depends on the class. See `slfs.evaluation` for the tests that are used.
         """
         check_is_fitted(self)
         index = self._column_index(column)
         record = self.features_[index]
         sentence = sentences.explain(record, self._figures_of(index))
-        if not self.support_[index]:
+        if not self.support_[index] and record["role"] != Role.TOO_WEAK:
             return sentence
         return f"{sentence} {sentences.evidence(record['p_value'], record['q_value'])}".rstrip()
 

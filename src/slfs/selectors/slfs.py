@@ -295,4 +295,5 @@ class SLFS(StreamSelector):
             self.rule,
             self.irrelevance,
             self.swap if self.order == "given" else "never",
+            drop_redundant=self.order != "given",
         )
