@@ -63,6 +63,31 @@ def mdlp(values, labels):
     return [*mdlp(*zip(*below, strict=True)), cut, *mdlp(*zip(*above, strict=True))]
 
 
+def partitions(values):
+    """All divisions of a list into groups."""
+    if not values:
+        yield []
+        return
+    for rest in partitions(values[1:]):
+        yield [[values[0]], *rest]
+        for i in range(len(rest)):
+            yield [*rest[:i], [values[0], *rest[i]], *rest[i + 1 :]]
+
+
+def grouping_cost(counts, groups):
+    """Description length of a division of values, given as lists of indices into ``counts``."""
+    n_values, n_classes, size = len(counts), len(counts[0]), sum(map(sum, counts))
+    at_most = [0] * (n_values + 1)
+    for division in partitions(list(range(n_values))):
+        for k in range(len(division), n_values + 1):
+            at_most[k] += 1
+    cost = (len(groups) - 1) * (n_classes - 1) / 2 * log(size) + log(at_most[len(groups)])
+    for group in groups:
+        by_class = [sum(counts[value][c] for value in group) for c in range(n_classes)]
+        cost += n_log_n([sum(by_class)]) - n_log_n(by_class)
+    return cost
+
+
 class SLFS:
     """The insertion of the specification over coded columns; every figure computed anew."""
 

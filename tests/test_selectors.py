@@ -222,7 +222,7 @@ def test_every_column_has_a_role_and_a_sentence(selector):
     np.testing.assert_array_equal(kept, fitted.support_)
     for name in X.columns:
         sentence = fitted.explain(name)
-        fate = "selected" if name in fitted.get_feature_names_out() else "dropped as"
+        fate = "selected" if name in fitted.get_feature_names_out() else "dropped"
         assert sentence.startswith(f"{name!r} is {fate}")
         assert sentence.endswith(".")
     assert set(fitted.indices_) == set(np.flatnonzero(fitted.support_))

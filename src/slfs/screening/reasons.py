@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Any
 
-
 SIGNIFICANT = 0.05
 """Maximum q-value of a column that counts as dependent on the class: no role contradicts it."""
 

@@ -75,8 +75,8 @@ def _no_room(record: Any, _: Figures) -> str:
     if record["lost_to"] is None:
         return room
     return (
-        f"it shares {record['mutual_information']:.3g} nats with {record['lost_to']!r}, to which it adds "
-        f"{record['conditional_relevance']:.3g} nats, and {room}"
+        f"it shares {record['mutual_information']:.3g} nats with {record['lost_to']!r}, to which it "
+        f"adds {record['conditional_relevance']:.3g} nats, and {room}"
     )
 
 
@@ -86,8 +86,8 @@ def _duplicate(record: Any, _: Figures) -> str:
 
 def _near_duplicate(record: Any, _: Figures) -> str:
     return (
-        f"it is nearly a copy of {record['lost_to']!r}: it shares {record['mutual_information']:.3g} nats "
-        "with it and adds no significant information about the class to it"
+        f"it is nearly a copy of {record['lost_to']!r}: it shares {record['mutual_information']:.3g} "
+        "nats with it and adds no significant information about the class to it"
     )
 
 
@@ -157,7 +157,7 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.NOT_AFFORDABLE: lambda _, figures: (
         f"adding it has p = {figures['p_value']:.2g}, above the level {figures['level']:.2g}"
     ),
-    Reason.ONE_GROUP: lambda *_: "no grouping of its categories is worth its cost (MODL)",
+    Reason.ONE_GROUP: lambda *_: "no grouping of its categories is worth its cost",
     Reason.DUPLICATE: _duplicate,
     Reason.NEAR_DUPLICATE: _near_duplicate,
     Reason.ADDS_NOTHING: _adds_nothing,
