@@ -96,8 +96,7 @@ def test_p_values_are_those_of_the_levels_without_groups():
     X, y = cities()
     y = np.random.default_rng(1).permutation(y)
     shuffled = SLFS(irrelevance="printed")
-    with pytest.warns(UserWarning, match="0 of 2 columns"):
-        shuffled.fit(X, y)
+    shuffled.fit(X, y)
     np.testing.assert_allclose(shuffled.pvalues_, p_values(X, y))
     assert (shuffled.pvalues_ > 0.01).all()
 
@@ -137,7 +136,7 @@ def test_pieces_of_rows_and_files_change_nothing(tmp_path):
     selector = SLFS(categorical_features=["number"]).fit(X, y)
     with block_limits(BlockLimits(n_rows=500, n_columns=1)):
         pieces = SLFS(categorical_features=["number"]).fit(X, y)
-    assert pieces.features_.tolist() == selector.features_.tolist()
+    assert str(pieces.features_.tolist()) == str(selector.features_.tolist())
     saving.save(selector, tmp_path / "model.slfs")
     loaded = saving.load(tmp_path / "model.slfs")
     assert level_names(loaded.network_counts_.coding, 0) == level_names(

@@ -16,6 +16,7 @@ from slfs._compat import StrOptions
 from slfs._core.warn import warn
 from slfs.coding.codebook import Coding
 from slfs.counting.planes import SampleLayout
+from slfs.tables.parts import Part
 from slfs.tables.registry import read_table
 from slfs.tables.table import ColumnSource, Table, resolve_categorical
 from slfs.tables.target import Target, read_target
@@ -49,7 +50,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         """Validate parameters, table and labels; store number and names of the columns."""
         self._validate_params()
         table = read_table(X, min_samples=2)
-        target = read_target(y)
+        target = read_target(y, whole=not isinstance(table, Part))
         validate_data(self, table if isinstance(table, ColumnSource) else X, skip_check_array=True)
         if isinstance(table, ColumnSource):
             self.feature_names_in_ = np.array(table.names, dtype=object)

@@ -34,8 +34,11 @@ from slfs.counting.planes import SampleLayout
 
 Ints = NDArray[np.int64]
 
-MANY = 16
-"""Columns with more levels are always grouped; others only if their levels cost too much."""
+MANY, MANY_PARAMETERS = 16, 100
+"""Columns with more levels are always grouped; those with more parameters if they are not worth them.
+
+Other columns keep their levels: all methods see what the user has given.
+"""
 
 _ROUNDS = 10
 """Maximum number of times that all values are tried in other groups."""
@@ -45,8 +48,7 @@ def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
     """Group the levels of categorical columns with many levels, or with levels that cost too much.
 
     The level of missing values stays on its own. A column with at most `MANY` levels is left as it is if
-    its levels are worth their parameters, or if the best grouping is a single group: whether it is
-    relevant is decided later.
+    the best grouping is a single group: whether it is relevant is decided later.
     """
     columns, n_levels, n_classes = learned.coding.columns, learned.coding.n_levels, layout.n_classes
     n_present = n_levels - (columns["missing"] != NONE)
@@ -54,9 +56,13 @@ def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
     if n_classes < 2 or not candidates.any():
         return learned
     many, nlogn = n_present > MANY, nlogn_table(layout.n_samples)
+    costly = (n_present - 1) * (n_classes - 1) > MANY_PARAMETERS
+    if not (candidates & (many | costly)).any():
+        return learned
+    costly &= ~_worth_parameters(learned, layout)
     offset, groups = starts(n_levels), {}
     counts = learned.class_counts.reshape(-1, n_classes)
-    for column in np.flatnonzero(candidates & (many | ~_worth_parameters(learned, layout))).tolist():
+    for column in np.flatnonzero(candidates & (many | costly)).tolist():
         group = best_groups(counts[offset[column] :][: n_present[column]], nlogn)
         if many[column] or 0 < group.max() < n_present[column] - 1:
             groups[column] = group

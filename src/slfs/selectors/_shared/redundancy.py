@@ -12,6 +12,9 @@ from slfs.screening.reasons import SIGNIFICANT, Reason
 NOTHING = 1e-9
 """Information below this value, in nats, is treated as zero."""
 
+_FEW_CELLS = 1 << 16
+"""Maximum number of cells of a table that is counted with bit planes."""
+
 _NEARLY_ALL = 0.95
 """Minimum symmetrical uncertainty of near-duplicates, 2 I(f;k) / (H(f) + H(k))."""
 
@@ -30,12 +33,23 @@ def adds_nothing(
     nothing: NDArray[np.bool_] = (added < NOTHING) | (chdtrc(1, statistic) > SIGNIFICANT)
     most = _most_freedom(information, given, columns)
     unclear = np.flatnonzero(~nothing & (chdtrc(most, statistic) > SIGNIFICANT))
+    classes = np.maximum((information.packed.class_counts(given) > 0).sum(axis=1) - 1, 0)
     for i in unclear.tolist():
-        counts = information.joint_counts(int(columns[i]), given)
-        levels, classes = counts.any(axis=0).sum(axis=0) - 1, counts.any(axis=1).sum(axis=0) - 1
-        freedom = int((levels * classes)[levels > 0].sum())
+        levels = _filled(information, int(columns[i]), given).sum(axis=0) - 1
+        freedom = int((np.maximum(levels, 0) * classes).sum())
         nothing[i] = chdtrc(max(freedom, 1), statistic[i]) > SIGNIFICANT
     return nothing
+
+
+def _filled(information: Information, f: int, k: int) -> NDArray[np.bool_]:
+    """Return which pairs of a level of f and a level of k occur."""
+    n_levels = information.packed.arrays.levels
+    shape = int(n_levels[f]), int(n_levels[k])
+    if information.packed.layout.n_classes * shape[0] * shape[1] <= _FEW_CELLS:
+        return information.joint_counts(f, k).any(axis=0)
+    filled = np.zeros(shape, np.bool_)
+    filled[information.codes(f), information.codes(k)] = True
+    return filled
 
 
 def _most_freedom(information: Information, given: int, columns: NDArray[np.int64]) -> NDArray[np.int64]:
