@@ -13,6 +13,7 @@ from slfs._core.resources import Resources
 from slfs._core.threads import Threads
 from slfs.base import CODING_CONSTRAINTS, TableEstimator
 from slfs.coding.encode import encode_table
+from slfs.screening.advice import warn_about_text
 from slfs.screening.pipeline import learn_table
 
 
@@ -108,7 +109,8 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         data = self._read_training_data(X, y)
         with Resources(self.n_jobs, self.memory_limit) as resources:
             self._coding = learn_table(data.table, data.layout, data.categorical, resources)
-        self._warn_about_identifiers(self._coding, data.table.n_samples)
+        used = self._coding.n_levels > 1
+        warn_about_text(self._coding, self._feature_names(), data.table.n_samples, used)
         self.cut_points_ = [
             self._coding.column_thresholds(j) if self._coding.cut[j] else np.empty(0)
             for j in range(len(self._coding))

@@ -90,6 +90,8 @@ def make_facts(
         "classes": [as_text(label) for label in selector.classes_.tolist()],
         "class_counts": totals.tolist(),
         "class_entropy": _rounded(selector._class_entropy()),
+        "leaks": [as_text(name) for name in selector.leaks_],
+        "duplicates": [[as_text(name) for name in group] for group in selector.duplicates_],
         "role_counts": {role: roles[role] for role in map(str, Role) if roles[role]},
         "seconds": None if seconds is None else _rounded(seconds),
         "accuracy": _plain(accuracy),

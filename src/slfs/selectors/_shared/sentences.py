@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from slfs.screening.reasons import BY_LABEL, Reason, Role
+import numpy as np
+
+from slfs.screening.reasons import BY_LABEL, SIGNIFICANT, Reason, Role
 from slfs.selectors._shared.redundancy import NOTHING
 
 Figures = Mapping[str, Any]
@@ -169,6 +172,41 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.RARELY_SELECTED: _rarely,
     Reason.NO_THRESHOLD: _no_threshold,
 }
+
+
+_COUNTED = {
+    Reason.CONSTANT: "constant",
+    Reason.NO_CUT: "without a cut point that is worth its cost (MDLP)",
+    Reason.ONE_GROUP: "without a grouping of their categories that is worth its cost",
+    Reason.COSTS_MORE: "with less information than their parameters cost (MDL)",
+    Reason.NO_INFORMATION: "without information about the class",
+    Reason.NOT_SIGNIFICANT: "not significant",
+}
+"""Descriptions of columns with the same reason; for others the name of the reason is used."""
+
+
+def nothing_selected(records: Any, method: str) -> str:
+    """Say why no column was selected, and what to try."""
+    counted = Counter(records["reason"].tolist()).most_common()
+    reasons = ", ".join(
+        f"{count} {_COUNTED.get(BY_LABEL[label], repr(label))}" for label, count in counted
+    )
+    text = f"{method} selected 0 of {len(records)} columns: {reasons}."
+    least = float(np.nanmin(np.append(records["q_value"], np.inf)))
+    n_significant = int((records["q_value"] <= SIGNIFICANT).sum())
+    if n_significant:
+        depend = "columns depend" if n_significant > 1 else "column depends"
+        return (
+            f"{text} {n_significant} {depend} significantly on the class, but weakly: see features_. To "
+            "select columns regardless, use a ranking such as Chi2Ranking or MRMR with "
+            "n_features_to_select."
+        )
+    smallest = f" (the smallest FDR is {percent(least)})" if least <= 1 else ""
+    return (
+        f"{text} No column depends significantly on the class{smallest}. Check that y is the intended "
+        "target, or use more samples or other columns; columns that are informative only in "
+        "combination, as in y = a xor b, are not found."
+    )
 
 
 def frequency(share: float, n_subsamples: int) -> str:
