@@ -530,7 +530,7 @@ def test_booleans_stay_categorical_beside_chosen_columns():
 def test_rows_in_lists_keep_their_types():
     rows = [[1.25, "x"], [2.5, "y"]] * 20
     assert safe_indexing(indexable(rows), np.array([1])).tolist() == [[2.5, "y"]]
-    selector = SLFS(relevance_weight=0, max_depth=None).fit(rows, [0, 1] * 20)
+    selector = MRMR(n_features_to_select=2).fit(rows, [0, 1] * 20)
     assert selector.transform(rows)[0].tolist() == [1.25, "x"]
 
 
