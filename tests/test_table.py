@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
-from slfs import BNSLFS, SLFS, MDLPDiscretizer
+from slfs import BNSLFS, MRMR, SLFS, MDLPDiscretizer
 from slfs._compat import safe_indexing
 from slfs.files import NpyColumns, ParquetColumns
 from slfs.tables.arrays import indexable

@@ -25,8 +25,11 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
     Cut points are midpoints between adjacent values; interval k contains
     cut[k-1] < x <= cut[k]. A column without a cut point has one level.
 
-    Categorical columns keep their levels; a column with more than 255 levels keeps the 254 most frequent
-    ones, and the others are pooled. Missing values form a separate level, the last one. Categories that
+    Categorical columns with up to 16 levels keep them. In a column with more levels, those with a
+    similar distribution of the classes are grouped; a column of noise becomes a single group. A column
+    with more than 255 levels keeps the 254 most frequent ones, and the others are pooled before they are
+    grouped.
+    Missing values form a separate level, the last one. Categories that
     were not seen during ``fit`` are coded as missing or, if there were no missing values, as the most
     frequent level.
 

@@ -75,7 +75,8 @@ def _worth_parameters(learned: Learned, layout: SampleLayout) -> NDArray[np.bool
     sums = column_sums(learned.class_counts, n_levels, layout.n_classes, nlogn)
     information = sums[:, 1] - sums[:, 0] - nlogn.table[layout.totals].sum() + nlogn.table[-1]
     cost = (n_levels - 1) * (layout.n_classes - 1) * math.log(layout.n_samples)
-    return 2 * information / nlogn.scale > cost
+    worth: NDArray[np.bool_] = 2 * information / nlogn.scale > cost
+    return worth
 
 
 def best_groups(counts: NDArray[np.int64], nlogn: NLogN) -> NDArray[np.int64]:
@@ -116,7 +117,8 @@ def _union_cost(one: Ints, other: Ints, sign: int, table: Ints) -> int:
         count = one[c] + sign * other[c]
         size += count
         parts += table[count]
-    return table[size] - parts
+    cost: int = table[size] - parts
+    return cost
 
 
 @kernel(types.void(types.int64[:, ::1], types.int64[::1], types.float64[::1], types.int64[::1]))

@@ -46,7 +46,7 @@ def _filled(information: Information, f: int, k: int) -> NDArray[np.bool_]:
     n_levels = information.packed.arrays.levels
     shape = int(n_levels[f]), int(n_levels[k])
     if information.packed.layout.n_classes * shape[0] * shape[1] <= _FEW_CELLS:
-        return information.joint_counts(f, k).any(axis=0)
+        return np.asarray(information.joint_counts(f, k).any(axis=0), np.bool_)
     filled = np.zeros(shape, np.bool_)
     filled[information.codes(f), information.codes(k)] = True
     return filled
@@ -59,7 +59,8 @@ def _most_freedom(information: Information, given: int, columns: NDArray[np.int6
     levels, index = np.unique(information.packed.arrays.levels[columns], return_inverse=True)
     others = levels[:, np.newaxis].astype(np.int64) - 1
     freedom = np.minimum(others, np.maximum(counts.sum(axis=1) - 1, 0)) @ classes
-    return np.maximum(freedom, 1)[index]
+    most: NDArray[np.int64] = np.maximum(freedom, 1)[index]
+    return most
 
 
 def judge_losers(
