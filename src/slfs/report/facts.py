@@ -64,8 +64,8 @@ def make_facts(
     >>> from slfs.report import make_facts
     >>> facts = make_facts(SLFS().fit(*load_iris(return_X_y=True, as_frame=True)), data="iris")
     >>> facts["summary"]
-    'SLFS selects all 4 columns of iris to predict target (3 classes, 150 samples): 2 directly below the
-    class and 2 deeper in the tree.'
+    'SLFS selects 2 of 4 columns of iris to predict target (3 classes, 150 samples): 2 redundant columns
+    are dropped.'
     >>> facts["nodes"][0]["levels"]
     ['≤ 0.8', '0.8 < x ≤ 1.75', '> 1.75']
     """
