@@ -71,8 +71,8 @@ def warn_about_text(
 
 
 _CONVERT_DATES = (
-    "Convert them to numbers (days since a date, hour of the day) or to categories (month, weekday), "
-    "for example with pandas.to_datetime."
+    "Convert them to dates, for example with pandas.to_datetime, or to categories such as month and "
+    "weekday."
 )
 _CONVERT_NUMBERS = (
     "Convert them to numbers: remove currency signs, units and thousands separators, and use "
