@@ -117,7 +117,7 @@ def test_printed(iris):
     assert lines[0] == "sample 0: predicted virginica (P = 0.988) rather than versicolor (P = 0.012)"
     assert lines[2].split() == ["petal", "width", "(cm)", ">", "1.75", "+3.14", "x", "23"]
     assert lines[-2].split() == ["(class", "frequencies)", "+0.00", "x", "1"]
-    assert lines[-1].split()[:2] == ["(sum)", "+3.97"]
+    assert lines[-1].split()[:2] == ["(sum)", "+4.41"]
     many = classifier.explain_prediction(X)
     assert str(many).count("predicted") == 5
     assert str(many).endswith("... and 145 more samples")

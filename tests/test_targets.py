@@ -70,7 +70,8 @@ n_samples, n_classes, n_columns = map(int, sys.argv[1:4])
 random = np.random.default_rng(0)
 y = np.arange(n_samples) % n_classes
 shift = lambda: (y * random.integers(1, 7) + random.integers(0, n_classes)) % n_classes
-X = np.column_stack([shift() for _ in range(n_columns)]) + 0.2 * random.normal(size=(n_samples, n_columns))
+X = np.column_stack([shift() for _ in range(n_columns)])
+X = X + 0.2 * random.normal(size=X.shape)
 warnings.simplefilter("ignore")
 SLFS().fit(X[:50], y[:50] % 2).to_classifier().predict(X[:50])
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
