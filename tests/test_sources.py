@@ -102,8 +102,13 @@ def test_wrong_columns_are_named(path, frame, tmp_path):
     fitted = SLFS().fit(dates.without(["label"]), frame["label"])
     assert fitted.explain("when") == "'when' is dropped as irrelevant: it has a single value."
     frame[:0].to_parquet(tmp_path / "empty.parquet")
-    with pytest.raises(ValueError, match="no columns or no rows"):
-        ParquetColumns(tmp_path / "empty.parquet")
+    empty = ParquetColumns(tmp_path / "empty.parquet")
+    assert empty.shape == (0, frame.shape[1])
+    with pytest.raises(ValueError, match="0 sample"):
+        SLFS().fit(empty.without(["label"]), [])
+    pd.DataFrame(index=range(3)).to_parquet(tmp_path / "narrow.parquet", index=False)
+    with pytest.raises(ValueError, match="no columns"):
+        ParquetColumns(tmp_path / "narrow.parquet")
 
 
 def test_an_index_of_dates_is_not_a_column(frame, tmp_path):

@@ -430,6 +430,7 @@ def test_constant_and_missing_columns_are_irrelevant():
     assert features.reason.tolist()[3] == "no cut"
 
 
+@pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
 def test_unseen_values_never_break_a_prediction():
     y, tables = mixed_tables()
     classifier = BNSLFS().fit(tables["pandas"], y)
@@ -466,6 +467,7 @@ DRIFT = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
 @pytest.mark.parametrize("name", DRIFT)
 def test_later_tables_are_read_like_the_one_seen_in_fit(name):
     """A value means what it meant in fit, alone or in a batch, whatever the type of the table."""
@@ -487,6 +489,7 @@ def test_later_tables_are_read_like_the_one_seen_in_fit(name):
     np.testing.assert_array_equal(together[2], expected[2], "missing")
 
 
+@pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
 def test_dataframes_whose_types_change():
     y = np.array([0, 1, 2] * 40)
     frame = pd.DataFrame({"a": y + 0.5, "s": np.array(list("xyz"))[y], "k": pd.Categorical(y)})

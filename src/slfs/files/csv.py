@@ -74,7 +74,7 @@ def _parse(content: io.BytesIO, options: ReadOptions, separator: str, arguments:
         except pd.errors.EmptyDataError:
             raise TableError("it has no columns and no rows") from None
     content.seek(0)
-    if table.shape[1] == 0 or len(table) == 0:
+    if table.shape[1] == 0 or (len(table) == 0 and not options.allow_empty):
         raise TableError("it has a header, but no rows")
     return table
 

@@ -76,8 +76,8 @@ class ParquetColumns(FileColumns):
         path = Path(path)
         self._lock = threading.Lock()  # all threads share the position in the file
         about = self._file.metadata
-        if not schema.names or about.num_rows == 0:
-            raise ValueError(f"{path} has no columns or no rows.")
+        if not schema.names:
+            raise ValueError(f"{path} has no columns.")
         groups = range(about.num_row_groups)
         self._ends = np.cumsum([about.row_group(group).num_rows for group in groups])
         self._kinds: dict[Any, tuple[bool, bool]] = {}

@@ -42,6 +42,7 @@ def read_file(
     header: bool = True,
     sheet: str | None = None,
     transpose: bool = False,
+    allow_empty: bool = False,
 ) -> DataFile:
     """Read a table from a file.
 
@@ -76,6 +77,8 @@ def read_file(
     transpose : bool, default=False
         Whether the file has one row per column of the table, with its name in the first column, and one
         column per sample.
+    allow_empty : bool, default=False
+        Whether a CSV file may have a header and no rows.
 
     Returns
     -------
@@ -86,7 +89,7 @@ def read_file(
     on_disk = form.open_columns is not None and source != STDIN and not _is_compressed(source)
     if on_disk and not transpose and targets_from is None:
         return _open_columns(source, form, target, drop, ids)
-    options = ReadOptions(missing, text, header, sheet)
+    options = ReadOptions(missing, text, header, sheet, allow_empty=allow_empty)
     labels = None
     if targets_from is not None:
         if not ids and not transpose:
@@ -254,7 +257,7 @@ def _open_columns(
     source: str, form: Format, target: str | None, drop: Sequence[str], ids: Sequence[str]
 ) -> DataFile:
     """Open a file whose columns stay on disk."""
-    path = _existing(source)
+    path = existing_file(source)
     with path.open("rb") as file:
         fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
     assert form.open_columns is not None
@@ -322,7 +325,7 @@ def _content(source: str) -> io.BytesIO:
         if sys.stdin is None:
             raise ValueError("The standard input is closed and cannot be read.")
         return decompress_bytes(sys.stdin.buffer.read(), "stdin")
-    return decompress(_existing(source))
+    return decompress(existing_file(source))
 
 
 def _content_again(source: str, content: io.BytesIO) -> Callable[[], io.BytesIO]:
@@ -332,7 +335,8 @@ def _content_again(source: str, content: io.BytesIO) -> Callable[[], io.BytesIO]
     return lambda: _content(source)
 
 
-def _existing(source: str) -> Path:
+def existing_file(source: str) -> Path:
+    """Return the path of a file; raise an error that suggests names if there is none."""
     path = Path(source)
     if not path.exists():
         near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*")], n=2)

@@ -33,6 +33,8 @@ class ReadOptions:
     """Whether the first row of a CSV or Excel file contains the names of the columns."""
     sheet: str | None = None
     """Name of the sheet of an Excel file; None means the first one."""
+    allow_empty: bool = False
+    """Whether a CSV file may have a header and no rows."""
     columns: Sequence[int] | None = None
     """Indices of the columns that are needed; a reader may leave out the others. None means all."""
     notes: list[str] = field(default_factory=list)
