@@ -41,6 +41,23 @@ def parse_dates(frame: Any, text: Collection[str] = ()) -> Any:
     return frame
 
 
+def restore_dates(column: Any) -> Any:
+    """Convert a text column to dates if most of its values are; the others become missing values.
+
+    For columns that are known to hold numbers or dates, where another value is a mistake.
+    """
+    import pandas as pd
+
+    if column.dtype.kind in "biufmM" or not _is_text(column):
+        return column
+    present = column.dropna()
+    matches = present.astype(object).map(str).str.fullmatch(_ISO)
+    if 2 * matches.sum() <= len(present):
+        return column
+    dates = pd.to_datetime(present[matches], format="ISO8601", errors="coerce", utc=True)
+    return dates.dt.tz_localize(None).reindex(column.index)
+
+
 def infer_types(frame: Any, missing: Sequence[str] = ()) -> Any:
     """Give columns of Python values the types that the same values have in a CSV file.
 
