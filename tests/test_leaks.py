@@ -153,6 +153,12 @@ def test_a_selected_row_number_is_reported(values):
         SLFS().fit(pd.DataFrame({"case": values}), y.astype(int))
 
 
+def test_dates_are_no_row_numbers():
+    y = (np.arange(300) > 120) ^ (np.random.default_rng(0).random(300) < 0.1)
+    X = pd.DataFrame({"day": pd.date_range("2020", periods=300)})
+    assert SLFS().fit(X, y.astype(int)).n_features_ == 1
+
+
 def test_identifiers_in_any_order_are_reported_and_counts_are_not():
     random = np.random.default_rng(0)
     y = (np.arange(300) > 120).astype(int)

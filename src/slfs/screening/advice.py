@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -117,6 +119,13 @@ def _all_dates(values: Iterable[object]) -> bool:
 
 def _first(values: Iterable[object]) -> list[str]:
     return [str(value) for value in itertools.islice(values, _SAMPLE_VALUES)]
+
+
+def is_date(X: Any, column: int) -> bool:
+    """Whether a column of the user's table contains dates or times, which are used as numbers."""
+    if not nw.dependencies.is_into_dataframe(X):
+        return False
+    return bool(nw.from_native(X, eager_only=True)[:, int(column)].dtype.is_temporal())
 
 
 def warn_about_row_numbers(
