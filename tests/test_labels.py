@@ -115,12 +115,14 @@ def test_a_significant_column_that_mdlp_does_not_cut_is_too_weak():
 
 
 def test_a_selected_column_without_evidence_is_tentative():
-    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    selector = SLFS().fit(X[["symmetry error"]], y)
-    if selector.qvalues_[0] <= 0.05:
-        pytest.skip("the test is more powerful now")
-    assert selector.features_["role"].tolist() == ["tentative"]
-    assert "is selected as tentative: it has" in selector.explain(0)
+    """MDLP cuts some of 2000 columns of noise by chance; none of them is significant."""
+    X, y = np.random.default_rng(0).normal(size=(100, 2000)), np.arange(100) % 2
+    selector = SLFS().fit(X, y)
+    assert selector.n_features_ > 0
+    assert set(selector.features_["role"][selector.support_]) == {"tentative"}
+    sentence = selector.explain(selector.indices_[0])
+    assert "is selected as tentative: it has" in sentence
+    assert "but it is not significant. Evidence that it depends on the class:" in sentence
 
 
 def test_degrees_of_freedom_ignore_empty_cells():

@@ -153,10 +153,10 @@ def test_records_tell_every_column_its_role_and_reason():
     features = pd.DataFrame(selector.features_).set_index("name")
     assert features.index.tolist() == X.columns.tolist()
     assert set(features["role"]) == {
-        "strongly relevant", "weakly relevant, non-redundant", "tentative", "redundant", "no room",
+        "strongly relevant", "weakly relevant, non-redundant", "redundant", "no room",
         "too weak", "irrelevant",
     }  # fmt: skip
-    kept = features["role"].str.contains("strong|weakly|tentative")
+    kept = features["role"].str.contains("strong|weakly")
     np.testing.assert_array_equal(kept, selector.support_)
     assert features.loc[["noise", "constant"], "reason"].tolist() == ["no cut", "constant"]
     assert set(features.loc[kept, "reason"]) == {"selected"}
