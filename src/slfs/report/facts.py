@@ -6,6 +6,8 @@ import math
 import platform
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -16,13 +18,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from slfs._core.version import __version__
 from slfs.coding.level_names import as_text, level_names
-from slfs.report.words import sentence_templates, summary
+from slfs.report.words import ROLES, RoleWords, dropped_summary, sentence_templates, summary
 from slfs.screening.reasons import Role
 from slfs.selectors._shared.sentences import grade
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.stability_selection import StabilitySelection
 
-FORMAT = 2
+FORMAT = 3
 """Version of the layout of the facts; increased when readers of the JSON have to adapt."""
 
 
@@ -33,6 +35,7 @@ def make_facts(
     accuracy: dict[str, Any] | None = None,
     seconds: float | None = None,
     fingerprint: str = "",
+    command: str = "",
 ) -> dict[str, Any]:
     """Collect everything that a report contains about a selection.
 
@@ -48,6 +51,8 @@ def make_facts(
         Duration of the selection.
     fingerprint : str, default=""
         Hash of the data, which lets a reader check that theirs are the same.
+    command : str, default=""
+        Shell command that made the selection.
 
     Returns
     -------
@@ -55,7 +60,7 @@ def make_facts(
         Plain values only. Information is in nats, to four significant digits. ``columns`` holds one list
         per field: ``role``, ``reason`` and ``sentence`` are indices into ``roles``, ``reasons`` and
         ``sentences``; ``other`` is the index of the parent of a selected column, or of the column that
-        made another one redundant, -1 for none.
+        made another one redundant, -1 for none. ``created`` is the current time.
 
     Examples
     --------
@@ -64,8 +69,7 @@ def make_facts(
     >>> from slfs.report import make_facts
     >>> facts = make_facts(SLFS().fit(*load_iris(return_X_y=True, as_frame=True)), data="iris")
     >>> facts["summary"]
-    'SLFS selects all 4 columns of iris to predict target (3 classes, 150 samples): 2 directly below the
-    class and 2 deeper in the tree.'
+    'SLFS selects all 4 columns of iris to predict target (3 classes, 150 samples).'
     >>> facts["nodes"][0]["levels"]
     ['≤ 0.8', '0.8 < x ≤ 1.75', '> 1.75']
     """
@@ -77,7 +81,7 @@ def make_facts(
     check_is_fitted(selector)
     network, totals = selector.network_, selector.network_counts_.class_totals
     columns, texts = _columns(selector)
-    roles = Counter(selector.features_["role"].tolist())
+    roles = selector.features_["role"]
     facts: dict[str, Any] = {
         "format": FORMAT,
         "data": as_text(data),
@@ -90,12 +94,18 @@ def make_facts(
         "classes": [as_text(label) for label in selector.classes_.tolist()],
         "class_counts": totals.tolist(),
         "class_entropy": _rounded(selector._class_entropy()),
-        "role_counts": {role: roles[role] for role in map(str, Role) if roles[role]},
+        "role_counts": _role_counts(roles),
+        "role_words": {role: asdict(ROLES.get(role, RoleWords())) for role in _role_counts(roles)},
+        "dropped": dropped_summary(_role_counts(roles[~selector.support_])),
+        "warnings": _warnings(selector),
+        "duplicates": _duplicates(selector),
         "seconds": None if seconds is None else _rounded(seconds),
         "accuracy": _plain(accuracy),
         "stability": _stability(selector),
         "parameters": _plain(selector.get_params(deep=False)),
         "fingerprint": as_text(fingerprint),
+        "command": as_text(command),
+        "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "versions": {
             "python": platform.python_version(),
             "slfs": __version__,
@@ -108,6 +118,22 @@ def make_facts(
         "columns": columns,
     }
     return {"summary": summary(facts), **facts}
+
+
+def _role_counts(roles: NDArray[Any]) -> dict[str, int]:
+    """The number of columns in each role, in the order of `Role`; roles of other packages come last."""
+    counts = Counter(roles.tolist())
+    return {role: counts[role] for role in dict.fromkeys([*map(str, Role), *counts]) if counts[role]}
+
+
+def _warnings(selector: BaseSelector) -> list[str]:
+    """What a reader should check before using the selection, such as a column that leaks the class."""
+    return [as_text(text) for text in getattr(selector, "warnings_", ())]
+
+
+def _duplicates(selector: BaseSelector) -> list[list[str]]:
+    """Groups of columns with the same content."""
+    return [[as_text(name) for name in group] for group in getattr(selector, "duplicates_", ())]
 
 
 def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
@@ -193,11 +219,15 @@ def _coded(values: Iterable[object]) -> tuple[list[str], list[int]]:
 
 def _code(selector: BaseSelector) -> str:
     """Python code that makes the same selection from the same table."""
-    name, module = type(selector).__name__, type(selector).__module__
-    home = "slfs" if module.startswith("slfs.") else module
+    parts = [selector, *selector.get_params().values()]  # StabilitySelection contains another selector
+    kinds = dict.fromkeys(type(part) for part in parts if isinstance(part, BaseEstimator))
+    imports = [
+        f"from {'slfs' if kind.__module__.startswith('slfs.') else kind.__module__} import {kind.__name__}\n"
+        for kind in kinds
+    ]
     call = BaseEstimator.__repr__(selector, N_CHAR_MAX=10**6)  # non-default parameters, not shortened
     return (
-        f"from {home} import {name}\n\n"
+        f"{''.join(imports)}\n"
         f"selector = {as_text(call)}\n"
         "selector.fit(X, y)\n"
         "print(selector.get_feature_names_out())\n"
