@@ -98,7 +98,7 @@ def test_a_clicked_node_shows_its_details(show, cancer):
     assert panel.locator("h3").inner_text() == "worst area"
     (node,) = [node for node in cancer["nodes"] if node["name"] == "worst area"]
     assert panel.locator(".sentence").inner_text() == node["sentence"]
-    assert panel.locator("svg .bar").count() == 2 * len(node["levels"])
+    assert panel.locator(".bar-row").count() == 2 * len(node["levels"])
     assert panel.locator(".cuts li").all_inner_texts() == [f"{cut:.9g}" for cut in node["cuts"]]
     panel.get_by_text("Counts as a table").click()
     cells = panel.locator(".counts td").all_inner_texts()
@@ -246,9 +246,171 @@ def test_light_and_dark(show, cancer):
 def test_a_phone_shows_everything_without_scrolling_sideways(show, cancer, hostile):
     for facts in (cancer, hostile):
         page = show(facts, width=360, height=740)
-        page.get_by_role("treeitem").nth(1).locator("text").first.click()
+        page.get_by_role("treeitem").nth(1).click()
         assert overflow(page) <= 0
         assert page.locator("#rows tr").first.bounding_box()["width"] <= 360
+
+
+@pytest.fixture(scope="module")
+def unspaced():
+    """Names of columns, classes and target of 120 characters without a space."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X.columns = [
+        f"{name.replace(' ', '_')}_{'measurement_' * 12}"[:117] + f"{i:03}" for i, name in enumerate(X)
+    ]
+    labels = np.array(["benign_" * 18, "malignant_" * 12])[y]
+    return make_facts(SLFS().fit(X, pd.Series(labels, name="outcome_" * 15)), data="table_" * 20)
+
+
+@pytest.mark.parametrize("width", [390, 768, 1000, 1280])
+def test_long_names_do_not_widen_the_page(show, unspaced, width):
+    page = show(unspaced, width=width)
+    assert overflow(page) <= 0
+    page.locator(".pick").last.click()
+    page.locator("#rows tr:not(.kept) button").first.click()
+    assert page.locator("#rows .detail").is_visible()
+    assert overflow(page) <= 0
+    for part in ("#answer", "#panel", "#table", "#reproduce-body"):
+        spill = "one => one.scrollWidth - one.clientWidth"
+        assert page.locator(part).evaluate(spill) <= 0, part
+
+
+def test_the_first_screen_is_the_answer(show, cancer):
+    for width, height, shown in ((1280, 800, 12), (390, 844, 8)):
+        page = show(cancer, width=width, height=height)
+        picks = page.locator(".pick")
+        assert picks.count() == shown
+        assert page.locator(".why").inner_text() == cancer["dropped"]
+        assert picks.first.locator(".pick-name").inner_text() == "worst perimeter"
+        assert "strongly relevant" in picks.first.inner_text()
+        assert "evidence: overwhelming" in picks.first.inner_text()
+        assert "72%" in picks.first.inner_text()
+        assert picks.nth(5).bounding_box()["y"] + picks.nth(5).bounding_box()["height"] <= height
+        assert "seconds" not in page.locator(".intro").inner_text()
+    page.get_by_role("button", name="Show all 12 in the table").click()
+    assert page.locator("#found").inner_text().startswith("12 of 30 columns")
+    page.locator(".pick").nth(1).click()
+    assert page.locator("#panel h3").inner_text() == "worst concave points"
+
+
+def test_a_phone_shows_the_tree_as_a_list_of_whole_names(show, cancer):
+    page = show(cancer, width=390, height=844)
+    assert page.locator("#list").is_visible()
+    assert not page.locator("#drawing").is_visible()
+    lines = page.locator("#list .line-name").all_inner_texts()
+    assert lines[0] == "diagnosis"
+    assert set(lines[1:]) == {node["name"] for node in cancer["nodes"]}
+    item(page, "worst perimeter").locator(".fold").click()
+    assert page.get_by_role("treeitem").count() == 10
+    item(page, "worst texture").click()
+    assert page.locator("#panel h3").inner_text() == "worst texture"
+    page.get_by_role("button", name="Drawing", exact=True).click()
+    assert page.locator("#drawing [role=treeitem]").count() == 10
+    assert page.locator("#list [role=treeitem]").count() == 0
+    assert overflow(page) <= 0
+
+
+def test_the_keyboard_walks_the_list(show, cancer):
+    page = show(cancer)
+    page.get_by_role("button", name="List", exact=True).click()
+    focused = "document.activeElement.getAttribute('aria-label')"
+    item(page, "diagnosis").focus()
+    for key, name in [
+        ("ArrowDown", "worst perimeter"),
+        ("ArrowRight", "worst area"),
+        ("Enter", "worst area"),
+        ("ArrowLeft", "worst perimeter"),
+        ("ArrowLeft", "worst perimeter"),
+        ("ArrowDown", "worst concave points"),
+        ("End", "symmetry error"),
+        ("Home", "diagnosis"),
+    ]:
+        page.keyboard.press(key)
+        assert page.evaluate(focused).startswith(name), key
+    assert page.locator("#panel h3").inner_text() == "worst area"
+    assert item(page, "worst perimeter").get_attribute("aria-expanded") == "false"
+    assert page.locator("[role=treeitem][tabindex='0']").count() == 1
+
+
+def test_names_in_a_fitted_drawing_are_legible(show, many):
+    page = show(many)
+    assert page.locator("#list").is_visible(), "more than 60 nodes are shown as a list"
+    page.get_by_role("button", name="Drawing", exact=True).click()
+    page.get_by_role("button", name="Expand all").click()
+    assert page.get_by_role("treeitem").count() == many["n_selected"] + 1
+    page.get_by_role("button", name="Fit").click()
+    text = page.locator("#drawing .item.blue text").first.bounding_box()
+    assert text["height"] >= 6.5
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Two hundred columns in a tree with several levels, and 26 classes."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 26, 3000)
+    X = y[:, np.newaxis] * np.arange(1, 201) % 29 + random.normal(0, 3, (3000, 200))
+    facts = make_facts(SLFS(max_depth=3).fit(X, np.array(list("abcdefghijklmnopqrstuvwxyz"))[y]))
+    assert facts["n_selected"] > 60
+    assert facts["depth"] > 1
+    return facts
+
+
+def test_many_classes_are_a_heat_map(show, many):
+    page = show(many)
+    assert page.locator("#panel .tile").count() == 26, "the classes"
+    page.locator(".pick").first.click()
+    cells = page.locator("#panel .chart .bar")
+    (node,) = [node for node in many["nodes"] if node["name"] == page.locator("#panel h3").inner_text()]
+    assert cells.count() == 26 * len(node["levels"])
+    shares = np.array(node["counts"]).T / np.array(many["class_counts"])[:, np.newaxis]
+    opacity = cells.evaluate_all("all => all.map((one) => Number(one.getAttribute('fill-opacity')))")
+    np.testing.assert_allclose(opacity, shares.ravel(), atol=6e-4)
+    assert cells.first.locator("title").text_content().startswith("a, ")
+
+
+def test_the_columns_can_be_downloaded_as_csv(show, cancer, hostile):
+    for facts in (cancer, hostile):
+        page = show(facts)
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download CSV").click()
+        assert download.value.suggested_filename.endswith(".csv")
+        table = pd.read_csv(download.value.path(), encoding="utf-8-sig")
+        assert table["name"].tolist() == facts["columns"]["name"]
+        assert table["relevance"].tolist() == facts["columns"]["relevance"]
+        assert table["selected"].sum() == facts["n_selected"]
+        assert table["role"].tolist() == [facts["roles"][role] for role in facts["columns"]["role"]]
+        assert table["explanation"].str.len().min() > 20
+        parents = [None if node["parent"] < 0 else node["level"] for node in facts["nodes"]]
+        assert table["parent"].notna().sum() == sum(level is not None for level in parents)
+
+
+def test_formulas_in_names_are_text_in_the_csv_file(show):
+    X = pd.DataFrame({"=1+1": [0, 1] * 50, "-x": [0, 0, 1, 1] * 25, 'a,b"c': [0, 1] * 50})
+    page = show(make_facts(SLFS().fit(X, X["=1+1"])))
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").click()
+    assert pd.read_csv(download.value.path())["name"].tolist() == ["'=1+1", "'-x", 'a,b"c']
+
+
+def test_fdr_is_explained_where_it_is_shown(show, cancer):
+    page = show(cancer)
+    meaning = "expected share of irrelevant columns among those that are at least as significant"
+    assert meaning in page.locator("#fdr-meaning").inner_text()
+    assert meaning in page.get_by_role("button", name="FDR (q-value)").get_attribute("title")
+    page.locator(".pick").first.click()
+    assert meaning in page.locator("#panel").inner_text()
+
+
+def test_warnings_duplicates_and_the_command_are_shown_if_there_are_any(show, cancer):
+    page = show(cancer)
+    assert not page.locator("#warnings").is_visible()
+    assert page.locator("#duplicates").count() == 0
+    assert "report written" in page.locator("#reproduce").inner_text()
+    more = {"warnings": [SCRIPT], "duplicates": [["x1", IMAGE]], "command": "slfs select 'a b.csv'"}
+    page = show({**cancer, **more})
+    assert page.locator("#warnings").inner_text() == SCRIPT
+    assert page.locator("#duplicates li").inner_text() == f"x1, {IMAGE}"
+    assert page.locator("#reproduce pre").first.inner_text() == "slfs select 'a b.csv'"
 
 
 def test_print_has_tree_and_first_rows_but_no_controls(show, cancer):
@@ -258,6 +420,10 @@ def test_print_has_tree_and_first_rows_but_no_controls(show, cancer):
     assert not page.get_by_label("Search column names").is_visible()
     assert not page.get_by_text("Expand all").is_visible()
     assert page.locator("#rows tr").first.is_visible()
+    assert page.locator(".pick").first.is_visible()
+    page = show({**cancer}, width=390)
+    page.emulate_media(media="print")
+    assert page.locator("#list .line").first.is_visible()
 
 
 def test_nothing_selected(show):
@@ -265,7 +431,8 @@ def test_nothing_selected(show):
     selector = SLFS().fit(random.normal(size=(100, 5)), random.integers(0, 2, 100))
     page = show(make_facts(selector))
     assert page.get_by_role("treeitem").count() == 0
-    assert "No column was selected" in page.locator("#tree").inner_text()
+    assert "No column was selected" in page.locator("#answer").inner_text()
+    assert page.locator("nav a").all_inner_texts() == ["Columns", "Reproduce"]
     assert len(names(page)) == 5
 
 
@@ -286,9 +453,13 @@ def test_many_nodes_and_classes(show):
         "all => all.map((one) => one.lastChild.data)"
     )
     assert labels == [f"class {c:02}" for c in range(26)]
-    last = page.get_by_role("treeitem").last.bounding_box()
-    frame = page.locator("#drawing").bounding_box()
-    assert frame["y"] <= last["y"] <= frame["y"] + frame["height"]
+    for view in ("List", "Drawing"):
+        page.get_by_role("button", name=view, exact=True).click()
+        item(page, "class, the class").focus()
+        page.keyboard.press("End")
+        last = page.get_by_role("treeitem").last.bounding_box()
+        frame = page.locator("#list" if view == "List" else "#drawing").bounding_box()
+        assert frame["y"] <= last["y"] <= frame["y"] + frame["height"]
 
 
 def test_a_hundred_thousand_columns_open_at_once(show):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
+import shlex
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -174,7 +176,12 @@ def _report(file: DataFile, selector: Any, seconds: float, path: Path | None) ->
     from slfs.evaluation import compare_accuracy
     from slfs.report import make_facts, write_report
 
-    about: dict[str, Any] = {"data": file.name, "seconds": seconds, "fingerprint": file.fingerprint}
+    about: dict[str, Any] = {
+        "data": file.name,
+        "seconds": seconds,
+        "fingerprint": file.fingerprint,
+        "command": shlex.join(["slfs", *sys.argv[1:]]),
+    }
     if path is not None:
         with status("cross-validating"):
             about["accuracy"] = compare_accuracy(selector, file.in_memory(), np.asarray(file.y))

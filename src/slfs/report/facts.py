@@ -220,14 +220,13 @@ def _coded(values: Iterable[object]) -> tuple[list[str], list[int]]:
 def _code(selector: BaseSelector) -> str:
     """Python code that makes the same selection from the same table."""
     parts = [selector, *selector.get_params().values()]  # StabilitySelection contains another selector
-    kinds = dict.fromkeys(type(part) for part in parts if isinstance(part, BaseEstimator))
-    imports = [
-        f"from {'slfs' if kind.__module__.startswith('slfs.') else kind.__module__} import {kind.__name__}\n"
-        for kind in kinds
-    ]
+    imports = {}
+    for kind in (type(part) for part in parts if isinstance(part, BaseEstimator)):
+        module = "slfs" if kind.__module__.startswith("slfs.") else kind.__module__
+        imports[kind] = f"from {module} import {kind.__name__}\n"
     call = BaseEstimator.__repr__(selector, N_CHAR_MAX=10**6)  # non-default parameters, not shortened
     return (
-        f"{''.join(imports)}\n"
+        f"{''.join(imports.values())}\n"
         f"selector = {as_text(call)}\n"
         "selector.fit(X, y)\n"
         "print(selector.get_feature_names_out())\n"

@@ -25,7 +25,7 @@ function makeTable(openNode) {
     ...(columns.frequency ? [{ title: "Frequency", down: true, ...numbers(columns.frequency), cell: frequencyCell }] : []),
     ...(columns.q_value
       ? [{ title: "FDR (q-value)", ...numbers(columns.q_value), cell: fdrCell, meaning: FDR_MEANING }] : []),
-    { title: OTHER, compare: byText(otherName), cell: otherName, kind: "text" },
+    { title: OTHER, compare: byText(otherName), cell: otherCell, kind: "text" },
     { title: "Reason", compare: byText(reasonOf), cell: reasonOf, kind: "text" },
   ];
   const sorting = { field: fields[2], down: true };
@@ -47,6 +47,11 @@ function makeTable(openNode) {
     const value = columns.q_value[column];
     if (value === null) return "";
     return element("span", { title: `p-value ${figure(columns.p_value[column])}` }, fdr(value));
+  }
+
+  function otherCell(column) {
+    const name = otherName(column);
+    return name && element("span", { title: name }, shortened(name, 44));
   }
 
   function frequencyCell(column) {
