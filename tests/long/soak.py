@@ -3,7 +3,7 @@
     python -m tests.long.soak --minutes 60
 
 Memory is what the process holds (resident set) after a collection of garbage, once every ten seconds. It
-must not be larger in the last third than in the second by more than 2 % and 8 MB: the first third fills
+must not be larger in the last third than in the second by more than 2% and 8 MB: the first third fills
 caches and the heap.
 """
 
