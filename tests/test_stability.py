@@ -425,3 +425,14 @@ def test_the_memory_limit_of_the_selector_applies_to_all():
     held = WatchedStability(WatchedSLFS(memory_limit="8GiB"), n_subsamples=10, n_jobs=2).fit(X, y)
     assert LIMITS == [8 << 30] * 11
     np.testing.assert_array_equal(held.frequencies_, free.frequencies_)
+
+
+def test_reasons_of_the_inner_selector_are_explained_with_its_parameters():
+    random = np.random.default_rng(0)
+    y = np.repeat([0, 1], 60)
+    X = random.normal(size=(120, 12)) + y[:, np.newaxis] * np.linspace(2, 0.4, 12)
+    selector = StabilitySelection(SLFS(irrelevance="test", fdr=1e-9), n_subsamples=4).fit(X, y)
+    columns = np.flatnonzero(selector.features_["reason"] == "not significant")
+    assert len(columns) > 0
+    for column in columns:
+        assert "fdr=1e-09" in selector.explain(int(column))

@@ -55,7 +55,7 @@ function shareBar(share) {
 }
 
 /** The parts of a text, with numbers such as "< 1e-09" in elements that are not broken over two lines. */
-const unbroken = (text) => text.split(/([<=] [\d.]+(?:e-\d+)?%?)/).map((part, index) =>
+const unbroken = (text) => text.split(/((?:\w+ )?[<=] [\d.]+(?:e-\d+)?%?)/).map((part, index) =>
   (index % 2 ? element("span", { class: "unbroken" }, part) : part));
 
 const FDR_MEANING = "FDR (q-value): expected share of irrelevant columns among those that are at least as significant.";

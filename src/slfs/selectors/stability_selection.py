@@ -224,8 +224,14 @@ class StabilitySelection(BaseSelector):
         )
 
     def _shared_figures(self) -> dict[str, Any]:
+        """Return the figures for all columns; reasons of the inner selector mention its parameters."""
         needed = self.threshold_ * self.n_subsamples
-        return super()._shared_figures() | {"needed": None if math.isinf(needed) else round(needed)}
+        return {
+            **super()._shared_figures(),
+            **self._inner().get_params(deep=False),
+            "needed": None if math.isinf(needed) else round(needed),
+            "fdr_of_frequencies": self.fdr,
+        }
 
     def _inner(self) -> Any:
         if isinstance(self.selector, StabilitySelection):
