@@ -1,4 +1,4 @@
-"""p-values of tables of counts: those of SciPy, and chance reaches none more often than it says."""
+"""p-values of contingency tables: equal to those of SciPy, and valid under independence."""
 
 import itertools
 import math
@@ -20,17 +20,17 @@ def p_value(table):
 
 
 def naive_pool(totals, least):
-    """Groups of places: those below ``least`` and the next larger ones, until they are enough."""
+    """Groups of indices: those below ``least`` and the next larger ones, until they are large enough."""
     sizes = sorted(set(totals))
     bound = max((size for size in sizes if size < least), default=0)
     while bound and sum(t for t in totals if t <= bound) < least and bound < sizes[-1]:
         bound = next(size for size in sizes if size > bound)
-    small = [place for place, total in enumerate(totals) if total <= bound]
+    small = [index for index, total in enumerate(totals) if total <= bound]
     return ([small] if small else []) + [[p] for p, total in enumerate(totals) if total > bound]
 
 
 def naive_approximation(table):
-    """The larger p-value of G and Pearson, by SciPy; Fisher's where it is 2 x 2."""
+    """The larger p-value of the G-test and Pearson's test (SciPy); Fisher's test for 2 x 2 tables."""
     if table.shape == (2, 2):
         return fisher_exact(table).pvalue
     kinds = ("pearson", "log-likelihood")
@@ -143,7 +143,7 @@ def test_chance_reaches_exact_p_values_no_more_often_than_they_say(levels, class
     ("levels", "classes"), [((50,) * 4, (100, 100)), ((50,) * 4, (20, 180)), ((150, 30, 20), (60, 140))]
 )
 def test_chi_square_holds_far_out_in_the_tail(levels, classes):
-    """Small p-values are what a correction for many columns looks at."""
+    """Corrections for multiple tests depend on small p-values."""
     tables, chances = tables_with(levels, classes)
     found = independence_p_values(
         tables.astype(np.int64), np.full(len(tables), len(levels)), 2, sum(levels)
@@ -153,7 +153,7 @@ def test_chi_square_holds_far_out_in_the_tail(levels, classes):
 
 
 def test_pearson_alone_is_not_fit_for_rare_ones():
-    """Three ones, all in a class of one in twenty."""
+    """Three ones, all in a class with 5% of the samples."""
     table = np.array([[3, 0], [7, 190]])
     assert chi2_contingency(table, correction=False).pvalue < 1e-12
     assert 5e-5 < p_value(table) < 2e-4

@@ -1,4 +1,4 @@
-"""How far a selection can be believed: permutations, false discoveries, streams, words."""
+"""Significance: permutation tests, false discovery rates, streams, and sentences."""
 
 import contextlib
 import itertools
@@ -44,14 +44,16 @@ def naive_g(levels, y):
 
 
 def mixed_table(seed, n_samples=90):
-    """Numbers, numbers with ties and holes, whole numbers, a rare one, words; three classes."""
+    """Numbers, numbers with ties and missing values, integers, a rare value, strings; three classes."""
     random = np.random.default_rng(seed)
     y = np.append([0, 1, 2], random.integers(0, 3, n_samples - 3))
-    holes = np.where(random.random(n_samples) < 0.2, np.nan, (y + random.normal(size=n_samples)).round())
+    incomplete = np.where(
+        random.random(n_samples) < 0.2, np.nan, (y + random.normal(size=n_samples)).round()
+    )
     return pd.DataFrame(
         {
             "number": random.normal(size=n_samples) + 0.3 * y,
-            "holes": holes,
+            "incomplete": incomplete,
             "whole": random.integers(0, 6, n_samples),
             "rare": (random.random(n_samples) < 0.05).astype(int),
             "word": random.choice(["a", "b", "c", "d"], n_samples),
@@ -118,7 +120,7 @@ def test_levels_beyond_what_planes_hold_are_pooled():
 
 @pytest.mark.parametrize("n_permutations", [0, 400])
 def test_relevance_given_the_parent(n_permutations):
-    """The child of a child of the class tells nothing more, a second child of the class does."""
+    """A grandchild of the class adds no information, a second child of the class does."""
     news, nothing = [], []
     for seed in range(25):
         random = np.random.default_rng(seed)
@@ -230,7 +232,7 @@ def test_q_values_leave_out_what_has_no_p_value():
 
 
 def naive_lord(p_values, alpha):
-    """LORD++ as Ramdas and others print it, with a wealth of alpha / 2 to begin with."""
+    """LORD++ as in Ramdas et al., with an initial wealth of alpha / 2."""
 
     def share(j):
         return 0.079 * math.log(max(j, 2)) / (j * math.exp(math.sqrt(math.log(j)))) if j > 0 else 0
@@ -298,7 +300,7 @@ def test_rate_and_power_on_known_networks(order):
 
 
 def test_evidence_in_words():
-    """A q-value on the edge of two grades has the stronger one."""
+    """A q-value at the boundary of two grades gets the stronger one."""
     start = "Evidence that it depends on the class:"
     assert evidence(0.0025, 0.03) == f"{start} moderate (p = 0.0025, FDR 3%)."
     assert evidence(1.19e-5, 1e-3) == f"{start} strong (p = 1.2e-05, FDR 0.1%)."
