@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import re
+import shlex
 from collections import Counter
 from datetime import datetime
 from html.parser import HTMLParser
@@ -306,7 +307,7 @@ def test_every_role_has_words_and_a_colour():
     assert ROLES.keys() >= set(map(str, Role))
     style = resources.files("slfs.report").joinpath("parts.css").read_text(encoding="utf-8")
     for words in ROLES.values():
-        assert f".{words.tone} {{ --tone: " in style
+        assert f"\n.{words.tone} {{ --tone: " in style
         assert words.meaning
 
 
@@ -337,6 +338,20 @@ def test_the_code_of_a_report_repeats_the_selection(cancer):
         exec(facts["code"], {"X": X, "y": y})
     assert printed.getvalue() == f"{method.get_feature_names_out()}\n"
     assert datetime.strptime(facts["created"], "%Y-%m-%d %H:%M UTC").year >= 2026
+
+
+def test_the_report_of_the_command_line_contains_the_command(cancer, tmp_path, monkeypatch):
+    testing = pytest.importorskip("typer.testing")
+    from slfs.cli.commands import app
+
+    X, y = cancer
+    X.assign(diagnosis=y).to_csv(tmp_path / "the data.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    arguments = ["select", "the data.csv", "--target", "diagnosis", "--report", "report.html"]
+    monkeypatch.setattr("sys.argv", ["/usr/bin/slfs", *arguments])
+    assert testing.CliRunner().invoke(app, arguments).exit_code == 0
+    facts = json.loads(Elements((tmp_path / "report.html").read_text(encoding="utf-8")).scripts[0])
+    assert shlex.split(facts["command"]) == ["slfs", *arguments]
 
 
 def test_names_can_be_read_without_javascript(selector):

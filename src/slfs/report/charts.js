@@ -67,12 +67,12 @@ function heatMap(levels, tone, description) {
       const share = level.counts[index] / facts.class_counts[index];
       const x = label + column * cell;
       const box = { x: x + 0.5, y: y + 0.5, width: cell - 1, height: row - 1, rx: 2 };
-      const dark = share > 0.55 ? " on-dark" : "";
+      const ground = share > 0.75 ? " full" : share > 0.55 ? " half" : "";
       chart.append(
         drawn("rect", { ...box, class: "track" }),
         drawn("rect", { ...box, class: "bar", "fill-opacity": share.toFixed(3) },
           drawn("title", {}, `${name}, ${level.name}: ${percent(share)} (${whole(level.counts[index])})`)),
-        drawn("text", { x: x + cell / 2, y: y + row / 2 + 4, "text-anchor": "middle", class: `chart-cell${dark}` },
+        drawn("text", { x: x + cell / 2, y: y + row / 2 + 4, "text-anchor": "middle", class: `chart-cell${ground}` },
           share >= 0.005 ? String(Math.round(100 * share)) : ""));
     });
   });

@@ -22,8 +22,6 @@ function showTree() {
     document.querySelector('nav a[href="#tree"]').remove();
     return () => {};
   }
-  byId("tree-note").textContent = "Select a column to see its details. Drawing: drag to move, zoom with the buttons, " +
-    "or with the mouse wheel after a click. Keyboard: arrow keys move, expand and collapse; Enter shows the details.";
   const legend = (tone, text) =>
     element("span", { class: tone }, swatch(), text);
   const roles = new Set(facts.nodes.map((node) => roleOf(node.column)));

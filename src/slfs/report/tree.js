@@ -1,6 +1,10 @@
 // The tree of selected columns: expanded and collapsed, read with the keyboard, as a drawing or as a list.
 
 const MANY_NODES = 60;
+const TREE_NOTES = {
+  drawing: "Drag to move, zoom with the buttons, or with the mouse wheel after a click. ",
+  list: "",
+};
 
 function makeTree(showDetails) {
   const inner = facts.nodes.map((_, id) => id).filter((id) => childrenOf.get(id).length > 0);
@@ -25,6 +29,8 @@ function makeTree(showDetails) {
       byId(`as-${name}`).setAttribute("aria-pressed", String(own));
     }
     for (const id of ["zoom-in", "zoom-out", "fit"]) byId(id).hidden = view !== views.drawing;
+    byId("tree-note").textContent = `Select a column to see its details. ${TREE_NOTES[view.frame.id]}` +
+      "Keyboard: arrow keys move, expand and collapse; Enter shows the details.";
     byId("tree-legend").classList.toggle("of-list", view === views.list);
     draw();
     view.fit(0.75);
