@@ -111,7 +111,7 @@ def read_bif(text):
 
 
 def posterior(states, tables, root, evidence):
-    """P(root | evidence) by enumeration."""
+    """P(root | evidence) by multiplying everything out."""
     joint = []
     for state in states[root]:
         world = {**evidence, root: state}

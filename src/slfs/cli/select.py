@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import shlex
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -171,6 +169,9 @@ def _explain_model(model: Path, column: str) -> str:
 
 def _report(file: DataFile, selector: Any, seconds: float, path: Path | None) -> dict[str, Any]:
     """Everything that is known about a selection; also written as a report if there is a path."""
+    import shlex
+    import sys
+
     import numpy as np
 
     from slfs.evaluation import compare_accuracy
