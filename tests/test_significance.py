@@ -20,6 +20,7 @@ from slfs.evaluation.significance import assess, p_values
 from slfs.measures.false_discovery import LordPlusPlus, q_values
 from slfs.selectors._shared.sentences import evidence, grade, percent
 from tests.test_contingency import naive_p_value
+from tests.test_ranks import rank_p_value
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -44,16 +45,15 @@ def naive_g(levels, y):
 
 
 def mixed_table(seed, n_samples=90):
-    """Numbers, numbers with ties and missing values, integers, a rare value, strings; three classes."""
+    """Numbers, numbers with ties and missing values, whole numbers, a rare one, words; three classes."""
     random = np.random.default_rng(seed)
     y = np.append([0, 1, 2], random.integers(0, 3, n_samples - 3))
-    incomplete = np.where(
-        random.random(n_samples) < 0.2, np.nan, (y + random.normal(size=n_samples)).round()
-    )
+    known = (y + random.normal(size=n_samples)).round()
+    missing = np.where(random.random(n_samples) < 0.2, np.nan, known)
     return pd.DataFrame(
         {
             "number": random.normal(size=n_samples) + 0.3 * y,
-            "incomplete": incomplete,
+            "missing": missing,
             "whole": random.integers(0, 6, n_samples),
             "rare": (random.random(n_samples) < 0.05).astype(int),
             "word": random.choice(["a", "b", "c", "d"], n_samples),
@@ -63,11 +63,15 @@ def mixed_table(seed, n_samples=90):
 
 @given(seeds)
 @settings(max_examples=20)
-def test_p_values_are_those_of_quartiles_and_levels(seed):
+def test_p_values_are_those_of_ranks_and_levels(seed):
     X, y = mixed_table(seed)
-    words = pd.factorize(X["word"])[0]
-    levels = [naive_levels(X[name].to_numpy(float)) for name in X.columns[:4]] + [words]
-    expected = [naive_p_value(table_of(column, y)) for column in levels]
+    expected = []
+    for name in X.columns[:4]:
+        column = X[name].to_numpy(float)
+        by_table, by_rank = naive_p_value(table_of(naive_levels(column), y)), rank_p_value(column, y)
+        both = min(1, by_rank / 0.75, by_table / 0.25)
+        expected.append(by_table if math.isnan(by_rank) else both)
+    expected.append(naive_p_value(table_of(pd.factorize(X["word"])[0], y)))
     np.testing.assert_allclose(p_values(X, y), expected, rtol=1e-8)
     np.testing.assert_array_equal(SLFS().fit(X, y).features_["p_value"], p_values(X, y))
     np.testing.assert_array_equal(
@@ -321,7 +325,7 @@ def test_a_selected_column_is_explained_with_its_evidence():
     for index, name in enumerate(X.columns):
         assert ("Evidence that it" in selector.explain(name)) == selector.support_[index]
     weak = selector.explain("symmetry error")
-    assert weak.endswith("Evidence that it depends on the class: weak (p = 0.14, FDR 15%).")
+    assert weak.endswith("Evidence that it depends on the class: moderate (p = 0.037, FDR 4%).")
 
 
 def test_evidence_is_shown_beside_every_selected_column(tmp_path, monkeypatch, capsys):
@@ -339,10 +343,10 @@ def test_evidence_is_shown_beside_every_selected_column(tmp_path, monkeypatch, c
         return capsys.readouterr().out
 
     shown = run()
-    assert re.search(r"symmetry error .* 15%\n", shown)
+    assert re.search(r"symmetry error .* 4%\n", shown)
     assert re.search(r"worst perimeter .* < 0\.01%\n", shown)
     facts = json.loads(run("--json"))
     grades = {node["name"]: node["evidence"] for node in facts["nodes"]}
-    assert grades["symmetry error"] == "weak"
+    assert grades["symmetry error"] == "moderate"
     assert grades["worst perimeter"] == "overwhelming"
     assert len(facts["columns"]["q_value"]) == 30

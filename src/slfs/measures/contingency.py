@@ -12,44 +12,38 @@ import math
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
-from scipy.special import chdtrc, gammaln
+from scipy.special import gammaincc, gammaln
 
 from slfs._core.compile import helper, inlined, kernel
 from slfs._core.ragged import starts
+from slfs.measures.moments import Side, permutation_moments
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LEAST_EXPECTED = 5
-"""Minimum expected count of every cell for the chi-squared distribution to be used.
+MAX_ENUMERATED = 1000
+"""Maximum number of tables with two rows or columns that are enumerated for an exact test."""
 
-The true probability of the smaller of the two statistics was computed for 3 to 20 levels, classes of 1 %
-to 50 %, and levels of equal and of very different sizes. It is at most about 1.1 times the nominal one
-between 1e-3 and 1e-5; for Pearson's statistic alone it is up to 3 times, for G alone up to 10 times the
-nominal one. Small tables with levels of equal size are the worst case, because few different values of
-the statistic exist: with three levels of 12 samples and two classes p <= 0.1 has probability 0.175, and
-with levels of 42 samples p <= 0.001 has probability 0.00116.
-"""
+LEAST_EXPECTED = 1.0
+"""If an expected count is smaller than this, cells are also tested one by one."""
 
-LEAST_CLASS = 4 * LEAST_EXPECTED
-"""Smaller classes are pooled: in a quartile their expected counts would be too small."""
+CELL_SHARE = 0.25
+"""Share of the error rate that is spent on the tests of cells."""
 
 _f1, _i1 = types.float64[::1], types.int64[::1]
-_FEW = 10
-"""Maximum degrees of freedom for which `take_tails` computes the tail."""
-
 _TINY = float(np.finfo(float).tiny)
 
 
 def independence_p_values(counts: Ints, n_levels: Ints, n_classes: int, most_samples: int) -> Floats:
     """Test the independence of levels and classes in each of several contingency tables.
 
-    - 2 x 2 tables: Fisher's exact test.
-    - If the expected count of every cell is at least `LEAST_EXPECTED`: the smaller of G and Pearson's
-      statistic, with (levels - 1)(classes - 1) degrees of freedom.
-    - Otherwise two p-values are computed: the smallest of Fisher's exact tests of each cell (this level
-      or not, this class or not) times the number of cells; and that of the table with rare classes and
-      rare levels pooled until the expected counts are large enough. The result is twice the smaller one.
+    - Tables with two levels or two classes and few samples: the exact test of Fisher, Freeman, Halton.
+    - Other tables: the smaller of G and Pearson's statistic, compared with a gamma distribution that has
+      the exact mean and variance of Pearson's statistic over all permutations of the class (Nass 1959).
+      The p-value is at least the probability of the table itself, which no exact test can go below.
+    - If an expected count is below `LEAST_EXPECTED`, each cell is also tested with Fisher's exact
+      test (this level or not, this class or not). Three quarters of the error rate go to the table, one
+      quarter to the cells: p = min(p of the table / 0.75, cells * smallest p of a cell / 0.25).
 
     The choice depends on the sizes of levels and classes only, not on their association, so that it does
     not bias the p-value. Empty levels and classes are ignored. If a single level or class remains, p =
@@ -71,49 +65,73 @@ def independence_p_values(counts: Ints, n_levels: Ints, n_classes: int, most_sam
     p_values : ndarray of shape (n_tables,)
         p-value of each table, greater than 0 and at most 1.
     """
-    statistic, freedom, p_value, n_ways = _judge(counts, n_levels, n_classes, most_samples)
-    take_tails(statistic, freedom, p_value)
-    many = np.flatnonzero(freedom > _FEW)
-    if len(many):
-        p_value[many] = np.minimum(p_value[many], chdtrc(freedom[many], statistic[many]))
-    p_value *= n_ways
-    return np.clip(p_value, _TINY, 1.0, out=p_value)
+    found = _Summary(counts, n_levels, n_classes, most_samples)
+    cell = np.full(len(n_levels), np.nan)
+    sparse = np.isnan(found.exact) & (found.expected < LEAST_EXPECTED)
+    if sparse.any():
+        test_cells(
+            counts.reshape(-1), found.offset, n_classes, log_factorials(most_samples), sparse, cell
+        )
+    p_value: Floats = np.maximum(found.tails(), np.exp(found.log_floor))
+    p_value = np.where(np.isnan(cell), p_value, np.fmin(p_value / (1 - CELL_SHARE), cell / CELL_SHARE))
+    p_value = np.where(np.isnan(found.exact), p_value, found.exact)
+    return np.clip(p_value, _TINY, 1.0)
 
 
 def stratified_p_value(tables: Ints) -> float:
     """Test the independence of level and class within strata: counts (strata, levels, classes).
 
-    Strata in which all expected counts are at least `LEAST_EXPECTED` are combined in one statistic, the
-    sum of theirs, with the sum of their degrees of freedom. Each other stratum is tested separately. The
-    p-values of these parts are independent and are combined with Fisher's method. Strata with a single
-    level or class contain no information and are ignored.
+    The statistics of the strata are added, and so are their exact means and variances. Strata with a
+    single level or class contain no information and are ignored. A single remaining stratum is tested
+    like any other table.
     """
-    n_strata, n_levels, n_classes = tables.shape
-    sizes = np.full(n_strata, n_levels)
-    statistic, freedom, exact, n_ways = _judge(tables, sizes, n_classes, int(tables.sum()))
-    plain = (freedom > 0) & (n_ways == 1)
-    rest = np.where(freedom > 0, chdtrc(np.maximum(freedom, 1), np.maximum(statistic, 0.0)), np.inf)
-    alone = np.minimum(1.0, n_ways * np.minimum(exact, rest))
+    _, n_levels, n_classes = tables.shape
     informative = (tables.any(axis=2).sum(axis=1) > 1) & (tables.any(axis=1).sum(axis=1) > 1)
-    parts = alone[informative & ~plain].tolist()
-    if plain.any():
-        parts.append(float(chdtrc(freedom[plain].sum(), statistic[plain].sum())))
-    if len(parts) <= 1:
-        return max([*parts, _TINY]) if parts else 1.0
-    combined = -2 * sum(math.log(max(part, _TINY)) for part in parts)
-    return max(float(chdtrc(2 * len(parts), combined)), _TINY)
+    tables = np.ascontiguousarray(tables[informative])
+    if len(tables) <= 1:
+        sizes = np.full(len(tables), n_levels)
+        alone = independence_p_values(tables, sizes, n_classes, int(tables.sum()))
+        return float(alone[0]) if len(tables) else 1.0
+    found = _Summary(tables, np.full(len(tables), n_levels), n_classes, int(tables.sum()))
+    mean, variance = found.moments()
+    tail = _gamma_tail(found.statistic.sum(), mean.sum(), variance.sum())
+    return min(max(float(tail), math.exp(found.log_floor.sum()), _TINY), 1.0)
 
 
-def _judge(
-    counts: Ints, n_levels: Ints, n_classes: int, most_samples: int
-) -> tuple[Floats, Ints, Floats, Ints]:
-    """Allocate the outputs of `judge_tables` and call it."""
-    n_tables = len(n_levels)
-    statistic, exact = np.empty(n_tables), np.empty(n_tables)
-    freedom, n_ways = np.empty(n_tables, np.int64), np.empty(n_tables, np.int64)
-    offset, log_factorial = starts(n_levels * n_classes), _log_factorials(most_samples)
-    judge_tables(counts.reshape(-1), offset, n_classes, log_factorial, statistic, freedom, exact, n_ways)
-    return statistic, freedom, exact, n_ways
+class _Summary:
+    """What the tests need to know of several tables: the outputs of `summarize_tables`."""
+
+    def __init__(self, counts: Ints, n_levels: Ints, n_classes: int, most_samples: int) -> None:
+        figures = np.empty((9, len(n_levels)))
+        self.offset = starts(n_levels * n_classes)
+        table = log_factorials(most_samples)
+        summarize_tables(counts.reshape(-1), self.offset, n_classes, table, figures)
+        self.n_samples, self.statistic, self.expected, self.log_floor, self.exact = figures[:5]
+        self._rows, self._columns = (
+            (figures[5], figures[6]),
+            (figures[7], figures[8]),
+        )
+
+    def moments(self) -> tuple[Floats, Floats]:
+        """Return mean and variance of Pearson's statistic over all permutations of the class."""
+        n = np.maximum(self.n_samples, 2.0)
+        rows, columns = (Side.of_groups(*side, n) for side in (self._rows, self._columns))
+        mean, variance = permutation_moments(n, rows, columns)
+        return n * mean, n * n * variance
+
+    def tails(self) -> Floats:
+        """Return the probability of a statistic at least as large as the observed one."""
+        return _gamma_tail(self.statistic, *self.moments())
+
+
+def _gamma_tail(statistic: Floats, mean: Floats, variance: Floats) -> Floats:
+    """Compute the tail of the gamma distribution with this mean and variance; 1 if it is a constant."""
+    varies = variance > 1e-12 * mean * mean
+    scale = mean / np.where(varies, variance, 1.0)
+    tail: Floats = np.where(
+        varies, gammaincc(np.where(varies, mean * scale, 1.0), statistic * scale), 1.0
+    )
+    return tail
 
 
 _MAX_FACTORIALS = 1 << 17
@@ -121,7 +139,8 @@ _MAX_FACTORIALS = 1 << 17
 
 
 @functools.lru_cache(maxsize=2)
-def _log_factorials(n_samples: int) -> Floats:
+def log_factorials(n_samples: int) -> Floats:
+    """Return log 0!, log 1!, ... up to the number of samples or `_MAX_FACTORIALS`."""
     logarithms: Floats = gammaln(np.arange(1.0, min(n_samples, _MAX_FACTORIALS) + 2))
     return logarithms
 
@@ -215,172 +234,181 @@ def fisher_exact(both: int, level: int, label: int, size: int, log_factorial: Fl
     return min(1.0, max(tails, own))
 
 
-@kernel(types.void(_f1, _i1, _f1))
-def take_tails(statistic: Floats, freedom: Ints, p_value: Floats) -> None:
-    """Lower ``p_value`` to the tail of the chi-squared distribution, for up to `_FEW` degrees of
-    freedom.
-
-    The series for an integer number of degrees of freedom is finite, and several times faster than
-    SciPy.
-    """
-    for j in range(statistic.shape[0]):
-        if freedom[j] == 0 or freedom[j] > _FEW:
-            continue
-        half = 0.5 * statistic[j]
-        odd = freedom[j] % 2
-        tail, term = 0.0, math.exp(-half)
-        if odd:
-            tail = math.erfc(math.sqrt(half))
-            term *= 2 * math.sqrt(half / math.pi)
-        for k in range(freedom[j] // 2):
-            tail += term
-            term *= half / (k + 1 + 0.5 * odd)
-        p_value[j] = min(p_value[j], tail)
-
-
-@helper
-def _pool(totals: Ints, least: float, place: Ints) -> int:
-    """Pool the groups smaller than ``least``, and the next larger ones until the pool is large enough.
-
-    Groups of the same size are pooled together, so that their order does not matter. The new index of
-    each group is written to ``place``, -1 for empty groups. Returns the new number of groups.
-    """
-    bound, pooled = 0.0, 0
-    for a in range(totals.shape[0]):
-        if 0 < totals[a] < least:
-            bound = max(bound, float(totals[a]))
-    found = 0
-    while bound > 0:
-        pooled, following = 0, np.inf
-        for a in range(totals.shape[0]):
-            if totals[a] <= bound:
-                pooled += totals[a]
-            else:
-                following = min(following, float(totals[a]))
-        if pooled >= least or following == np.inf:
-            found = 1
-            break
-        bound = following
-    for a in range(totals.shape[0]):
-        if totals[a] == 0:
-            place[a] = -1
-        elif totals[a] <= bound:
-            place[a] = 0
-        else:
-            place[a] = found
-            found += 1
-    return found
-
-
-@kernel(types.void(_i1, _i1, types.int64, _f1, _f1, _i1, _f1, _i1))
-def judge_tables(
-    counts: Ints,
-    offset: Ints,
-    n_classes: int,
-    log_factorial: Floats,
-    statistic: Floats,
-    freedom: Ints,
-    exact: Floats,
-    n_ways: Ints,
+@kernel(types.void(_i1, _i1, types.int64, _f1, types.float64[:, ::1]))
+def summarize_tables(
+    counts: Ints, offset: Ints, n_classes: int, log_factorial: Floats, out: Floats
 ) -> None:
-    """Test each table: a statistic with its degrees of freedom (0: none), an exact p-value (inf: none).
+    """Summarize each table, in the rows of ``out``.
 
-    ``n_ways`` is the number of p-values of which the smaller one is taken, 1 or 2.
+    These are the number of samples; the smaller of G and Pearson's statistic; the smallest expected
+    count; the log probability of the table given its margins; the p-value of the exact test of tables
+    with two levels or classes (NaN if it was not computed); the number of levels and the sum of 1 /
+    size; the same of the classes. Tables with a single level or class have an exact p-value of 1.
     """
     widest = 1
     for j in range(offset.shape[0] - 1):
         widest = max(widest, (offset[j + 1] - offset[j]) // n_classes)
-    levels, level_place = np.empty(widest, np.int64), np.empty(widest, np.int64)
-    classes, class_place = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
-    pooled = np.empty((widest, n_classes), np.int64)
-    pooled_levels, pooled_classes = np.empty(widest, np.int64), np.empty(n_classes, np.int64)
+    levels, classes = np.empty(widest, np.int64), np.empty(n_classes, np.int64)
+    sizes, last_sizes = np.empty(widest + n_classes, np.int64), np.zeros(widest + n_classes, np.int64)
+    probability = np.empty(MAX_ENUMERATED)
+    last_count, last_label, n_tables = 0, np.int64(-1), 0
     for j in range(offset.shape[0] - 1):
         d = (offset[j + 1] - offset[j]) // n_classes
         table = counts[offset[j] : offset[j + 1]].reshape((d, n_classes))
         size = np.int64(0)
         classes[:] = 0
-        n_rows, n_columns = 0, 0
-        fewest_level, fewest_class = np.inf, np.inf
         for a in range(d):
             levels[a] = 0
             for c in range(n_classes):
                 levels[a] += table[a, c]
                 classes[c] += table[a, c]
+            size += levels[a]
+        own_log_p = -_log_factorial(size, log_factorial)
+        n_rows, row_sum, fewest_level = 0, 0.0, np.int64(2**62)
+        for a in range(d):
             if levels[a] > 0:
                 n_rows += 1
-                fewest_level = min(fewest_level, float(levels[a]))
-            size += levels[a]
+                row_sum += 1.0 / levels[a]
+                fewest_level = min(fewest_level, levels[a])
+                own_log_p += _log_factorial(levels[a], log_factorial)
+        n_columns, column_sum, fewest_class = 0, 0.0, np.int64(2**62)
         for c in range(n_classes):
             if classes[c] > 0:
                 n_columns += 1
-                fewest_class = min(fewest_class, float(classes[c]))
-        statistic[j], freedom[j], exact[j], n_ways[j] = 0.0, 0, np.inf, 1
+                column_sum += 1.0 / classes[c]
+                fewest_class = min(fewest_class, classes[c])
+                own_log_p += _log_factorial(classes[c], log_factorial)
+        out[0, j], out[1, j], out[2, j], out[3, j], out[4, j] = size, 0.0, 0.0, 0.0, 1.0
+        out[5, j], out[6, j], out[7, j], out[8, j] = n_rows, row_sum, n_columns, column_sum
         if n_rows < 2 or n_columns < 2:
-            exact[j] = 1.0
             continue
+        likelihood, pearson = 0.0, 0.0
+        for a in range(d):
+            if levels[a] > 0:
+                share = float(levels[a]) / size
+                for c in range(n_classes):
+                    if classes[c] > 0:
+                        expected = share * classes[c]
+                        if table[a, c] > 0:
+                            count = float(table[a, c])
+                            likelihood += 2 * count * math.log(count / expected)
+                            own_log_p -= _log_factorial(table[a, c], log_factorial)
+                        pearson += (table[a, c] - expected) ** 2 / expected
+        out[1, j] = max(min(likelihood, pearson), 0.0)
+        out[2, j] = float(fewest_level) * fewest_class / size
+        out[3, j] = min(own_log_p, 0.0)
+        out[4, j] = np.nan
         if n_rows == 2 and n_columns == 2:
             a, c = 0, 0
             while levels[a] == 0:
                 a += 1
             while classes[c] == 0:
                 c += 1
-            exact[j] = fisher_exact(table[a, c], levels[a], classes[c], size, log_factorial)
-            continue
-        roomy = fewest_level * fewest_class >= LEAST_EXPECTED * size
-        least = 0.0 if roomy or n_columns == 2 else float(LEAST_CLASS)
-        shared_columns = _pool(classes, least, class_place)
-        pooled_classes[:] = 0
-        for c in range(n_classes):
-            if classes[c] > 0:
-                pooled_classes[class_place[c]] += classes[c]
-        smallest = size
-        for c in range(shared_columns):
-            smallest = min(smallest, pooled_classes[c])
-        least = float(LEAST_EXPECTED) * size / smallest
-        shared_rows = _pool(levels[:d], least if n_rows > 2 else 0.0, level_place[:d])
-        whole = shared_rows == n_rows and shared_columns == n_columns
-        pooled_levels[:] = 0
-        for a in range(d):
-            if levels[a] > 0:
-                pooled_levels[level_place[a]] += levels[a]
-        fewest = size
-        for a in range(shared_rows):
-            fewest = min(fewest, pooled_levels[a])
-        pooled[:shared_rows, :shared_columns] = 0
-        for a in range(d):
-            if levels[a] > 0:
+            out[4, j] = fisher_exact(table[a, c], levels[a], classes[c], size, log_factorial)
+        elif n_rows == 2 or n_columns == 2:
+            n_sizes, label = 0, np.int64(2**62)
+            if n_columns == 2:
+                for a in range(d):
+                    if levels[a] > 0:
+                        sizes[n_sizes] = levels[a]
+                        n_sizes += 1
+                label = fewest_class
+            else:
                 for c in range(n_classes):
                     if classes[c] > 0:
-                        pooled[level_place[a], class_place[c]] += table[a, c]
-        if shared_rows == 2 and shared_columns == 2:
-            exact[j] = fisher_exact(
-                pooled[0, 0], pooled_levels[0], pooled_classes[0], size, log_factorial
-            )
-        elif shared_rows > 1 and shared_columns > 1 and fewest >= least:
-            likelihood, pearson = 0.0, 0.0
-            for a in range(shared_rows):
-                for c in range(shared_columns):
-                    expected = float(pooled_levels[a]) * float(pooled_classes[c]) / size
-                    count = float(pooled[a, c])
-                    if count > 0:
-                        likelihood += 2 * count * math.log(count / expected)
-                    pearson += (count - expected) ** 2 / expected
-            statistic[j] = max(min(likelihood, pearson), 0.0)
-            freedom[j] = (shared_rows - 1) * (shared_columns - 1)
-            if whole:
-                continue
-        n_ways[j] = 2 if freedom[j] > 0 or exact[j] < np.inf else 1
-        n_cells = n_rows * n_columns
-        if n_columns == 2:
-            n_cells = n_rows
-        elif n_rows == 2:
-            n_cells = n_columns
+                        sizes[n_sizes] = classes[c]
+                        n_sizes += 1
+                label = fewest_level
+            same = n_sizes == last_count and label == last_label
+            if same:
+                for i in range(n_sizes):
+                    same &= sizes[i] == last_sizes[i]
+            if not same:
+                last_sizes[:n_sizes] = sizes[:n_sizes]
+                last_count, last_label = n_sizes, label
+                n_tables = _enumerate(sizes[:n_sizes], label, log_factorial, probability)
+            if n_tables > 0:
+                total, limit = 0.0, math.exp(own_log_p) * (1 + 1e-7)
+                for i in range(n_tables):
+                    total += probability[i] if probability[i] <= limit else 0.0
+                out[4, j] = min(total, 1.0)
+
+
+@helper
+def _enumerate(sizes: Ints, label: int, log_factorial: Floats, probability: Floats) -> int:
+    """List the probability of every table with two rows: ``label`` samples are in the first one.
+
+    ``sizes`` are the column sums. Returns the number of tables, or 0 if there are more than
+    fit in ``probability``.
+    """
+    n_columns = sizes.shape[0]
+    room = np.zeros(n_columns + 1, np.int64)  # samples in this and all later columns
+    for i in range(n_columns - 1, -1, -1):
+        room[i] = room[i + 1] + sizes[i]
+    constant = _log_factorial(label, log_factorial) + _log_factorial(room[0] - label, log_factorial)
+    constant -= _log_factorial(room[0], log_factorial)
+    for i in range(n_columns):
+        constant += _log_factorial(sizes[i], log_factorial)
+    taken, left = np.zeros(n_columns, np.int64), np.zeros(n_columns + 1, np.int64)
+    log_p = np.empty(n_columns + 1)  # of the columns before this one
+    left[0], log_p[0] = label, constant
+    n_tables, i = 0, 0
+    taken[0] = max(np.int64(0), label - room[1]) - 1
+    while i >= 0:
+        taken[i] += 1
+        if taken[i] > min(sizes[i], left[i]):
+            i -= 1
+            continue
+        left[i + 1] = left[i] - taken[i]
+        log_p[i + 1] = (
+            log_p[i]
+            - _log_factorial(taken[i], log_factorial)
+            - _log_factorial(sizes[i] - taken[i], log_factorial)
+        )
+        if i + 1 < n_columns:
+            i += 1
+            taken[i] = max(np.int64(0), left[i] - room[i + 1]) - 1
+        elif n_tables == probability.shape[0]:
+            return 0
+        else:
+            probability[n_tables] = math.exp(log_p[n_columns])
+            n_tables += 1
+    return n_tables
+
+
+@kernel(types.void(_i1, _i1, types.int64, _f1, types.boolean[::1], _f1))
+def test_cells(
+    counts: Ints,
+    offset: Ints,
+    n_classes: int,
+    log_factorial: Floats,
+    wanted: NDArray[np.bool_],
+    out: Floats,
+) -> None:
+    """Test each cell (this level or not, this class or not) of the wanted tables with Fisher's test.
+
+    Writes the smallest p-value times the number of different tests.
+    """
+    classes = np.empty(n_classes, np.int64)
+    for j in range(offset.shape[0] - 1):
+        if not wanted[j]:
+            continue
+        d = (offset[j + 1] - offset[j]) // n_classes
+        table = counts[offset[j] : offset[j + 1]].reshape((d, n_classes))
+        size, n_rows, n_columns, smallest = np.int64(0), 0, 0, 1.0
+        for c in range(n_classes):
+            classes[c] = table[:, c].sum()
+            size += classes[c]
+            n_columns += classes[c] > 0
         for a in range(d):
+            level = table[a].sum()
+            n_rows += level > 0
             for c in range(n_classes):
-                if levels[a] > 0 and classes[c] > 0:
-                    cell = fisher_exact(table[a, c], levels[a], classes[c], size, log_factorial)
-                    exact[j] = min(exact[j], n_cells * cell)
+                if level > 0 and classes[c] > 0:
+                    cell = fisher_exact(table[a, c], level, classes[c], size, log_factorial)
+                    smallest = min(smallest, cell)
                     if n_columns == 2:  # the test of the other class is the same
                         break
-            if n_rows == 2 and levels[a] > 0:
-                break
+        # with two levels or two classes, the tests of both are the same
+        different = (n_rows if n_rows > 2 else 1) * (n_columns if n_columns > 2 else 1)
+        out[j] = different * smallest

@@ -16,7 +16,7 @@ from slfs.coding.encode import encode_labels
 from slfs.coding.numbers import encode_numbers, learn_levels, learn_numbers, make_runs, mdlp_cuts
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import SampleLayout
-from slfs.screening.p_values import level_p_values, quartile_p_values
+from slfs.screening.p_values import level_p_values, number_p_values
 from slfs.screening.plan import Block
 from slfs.tables.table import LabelBlock, NumberBlock, Table
 
@@ -58,7 +58,7 @@ def learn_block(
     def p_values() -> NDArray[np.float64]:
         if block.kind == "levels":
             return level_p_values(learned, layout)
-        return quartile_p_values(tally.runs, tally.missing, layout)
+        return number_p_values(tally.runs, tally.missing, layout)
 
     return LearnedBlock(learned, encode, p_values)
 
@@ -68,7 +68,7 @@ def block_p_values(table: Table, block: Block, layout: SampleLayout) -> NDArray[
     if block.kind != "mdlp":
         return learn_block(table, block, layout).p_values()
     tally, _ = _read_numbers(table, block, layout, binned=True)
-    return quartile_p_values(tally.runs, tally.missing, layout)
+    return number_p_values(tally.runs, tally.missing, layout)
 
 
 def _cut_points(

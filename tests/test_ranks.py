@@ -1,0 +1,116 @@
+"""Rank tests of columns of numbers: equal to SciPy's for large classes, exact moments, valid tails."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import betaincc, betaln
+from scipy.stats import beta, kruskal, rankdata
+
+from slfs.coding.numbers import make_runs
+from slfs.coding.rank_kernels import summarize_ranks
+from slfs.counting.planes import SampleLayout
+from slfs.measures.contingency import log_factorials
+from slfs.measures.ranks import UPPER_END, RankSummary, beta_tails, rank_p_values
+from slfs.tables.table import dense_block
+
+
+def rank_p_value(column, y):
+    """The p-value of a single column."""
+    layout = SampleLayout.from_class_codes(np.asarray(y), int(np.max(y)) + 1)
+    values = np.asarray(column, float)[layout.order]
+    return rank_tests(values[np.newaxis], layout)[0]
+
+
+def rank_tests(values, layout):
+    """The p-values of several columns, samples sorted by class."""
+    runs, missing = make_runs(dense_block(values), layout)
+    out = np.empty((7, len(values)))
+    summarize_ranks(runs, layout.totals - missing, log_factorials(layout.n_samples), out)
+    return rank_p_values(RankSummary(*out))
+
+
+def explained_share(column, y):
+    """Share of the variance of the ranks that the classes explain."""
+    ranks = rankdata(column) - (len(column) + 1) / 2
+    return sum(ranks[y == c].sum() ** 2 / (y == c).sum() for c in set(y.tolist())) / (ranks**2).sum()
+
+
+def naive_p_value(column, y):
+    """The moments of all permutations, by enumeration, and a beta distribution that has them."""
+    shares = [explained_share(column, np.array(order)) for order in itertools.permutations(y.tolist())]
+    mean, variance = np.mean(shares) / UPPER_END, np.var(shares) / UPPER_END**2
+    if variance < 1e-20:
+        return 1.0
+    total = mean * (1 - mean) / variance - 1
+    tail = beta.sf(explained_share(column, y) / UPPER_END, mean * total, (1 - mean) * total)
+    values = np.unique(column)
+    table = np.array([[np.sum((column == v) & (y == c)) for c in set(y.tolist())] for v in values])
+    margins = [*table.sum(axis=0), *table.sum(axis=1)]
+    floor = sum(math.lgamma(m + 1) for m in margins) - math.lgamma(len(y) + 1)
+    return max(tail, math.exp(floor - sum(math.lgamma(n + 1) for n in table.flat)))
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2)), min_size=4, max_size=7))
+def test_equal_to_the_moments_of_all_permutations(samples):
+    column, y = (np.array(part) for part in zip(*samples, strict=True))
+    _, y = np.unique(y, return_inverse=True)
+    found = rank_p_value(column, y)
+    if math.isnan(found):
+        largest = np.unique(column, return_counts=True)[1].max()
+        untied = np.bincount(y).min() * (1 - largest / len(y))
+        assert len(set(column.tolist())) == 1 or y.max() == 0 or untied < 1
+    else:
+        assert found == pytest.approx(naive_p_value(column, y), rel=1e-9)
+
+
+def test_equal_to_scipy_for_large_classes():
+    random = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [300, 500, 700])
+    for shift in (0.0, 0.05, 0.1):
+        column = (random.normal(size=1500) + shift * y).round(2)
+        expected = kruskal(*(column[y == c] for c in range(3))).pvalue
+        assert rank_p_value(column, y) == pytest.approx(expected, rel=0.02)
+
+
+def test_missing_values_are_left_out():
+    random = np.random.default_rng(1)
+    y = random.integers(0, 3, 60)
+    column = random.normal(size=60) + y
+    holes = np.where(random.random(60) < 0.3, np.nan, column)
+    kept = ~np.isnan(holes)
+    assert rank_p_value(holes, y) == pytest.approx(rank_p_value(column[kept], y[kept]), rel=1e-12)
+
+
+def test_columns_with_too_many_ties_are_not_tested():
+    y = np.repeat([0, 1], [10, 90])
+    assert math.isnan(rank_p_value(np.arange(100) < 5, y))
+    assert math.isnan(rank_p_value(np.zeros(100), y))
+    assert math.isnan(rank_p_value(np.full(100, np.nan), y))
+    assert not math.isnan(rank_p_value(np.arange(100) < 15, y))
+
+
+@pytest.mark.parametrize(
+    "sizes", [(10, 10), (4, 16), (30, 30), (1, 2, 2, 3, 4, 5, 6, 7), (4, 5, 6, 6, 7, 8, 9, 12)]
+)
+def test_small_p_values_are_not_too_small(sizes):
+    """A hundred thousand columns of noise: p <= a with probability of at most about a."""
+    random = np.random.default_rng(0)
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    layout = SampleLayout.from_class_codes(y, len(sizes))
+    noise = (random.random((20_000, len(y))) for _ in range(5))
+    found = np.concatenate([rank_tests(values, layout) for values in noise])
+    for level in (0.1, 0.05, 0.01, 1e-3):
+        spread = 4 * math.sqrt(level / len(found))
+        assert np.mean(found <= level) <= 1.2 * level + spread
+    assert np.mean(found <= 0.05) > 0.04, "and not too large either"
+
+
+@given(st.floats(0.05, 500), st.floats(0.05, 5e5), st.floats(0, 1))
+def test_beta_tails_are_those_of_scipy(a, b, x):
+    out = np.empty(1)
+    beta_tails(np.array([a]), np.array([b]), np.array([betaln(a, b)]), np.array([x]), out)
+    assert out[0] == pytest.approx(betaincc(a, b, x), rel=1e-8, abs=1e-300)
