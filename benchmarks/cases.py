@@ -3,6 +3,7 @@
 import numpy as np
 
 from benchmarks import data, peers
+from benchmarks.calibration import calibration, power
 from benchmarks.fdr import fdr, permutations
 from benchmarks.internals import information, planes
 from benchmarks.internals import pack as pack_table
@@ -166,6 +167,8 @@ CASES = {
         scale,
         agree,
         permutations,
+        calibration,
+        power,
         fdr,
     )
 }

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, fisher_exact, gamma, multivariate_hypergeom
 
 from slfs.measures.contingency import independence_p_values, stratified_p_value
-from slfs.measures.moments import Side, permutation_moments
+from slfs.measures.moments import group_leverages, permutation_moments
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -60,9 +60,10 @@ def naive_exact(table):
         for taken in range(max(0, left - sum(sizes[1:])), min(sizes[0], left) + 1):
             yield from ((taken, *rest) for rest in splits(sizes[1:], left - taken))
 
-    found = list(itertools.islice(splits(levels, label), 1001))
-    if len(found) > 1000:
+    ranges = sorted(min(level, label) + 1 for level in levels)
+    if min(math.prod(ranges[:-1]), math.comb(label + len(levels) - 1, label)) > 400:
         return None
+    found = list(splits(levels, label))
     own = probability(table)
     sums = [probability(np.stack([one, np.array(levels) - one])) for one in map(np.array, found)]
     return sum(p for p in sums if p <= own * (1 + 1e-7))
@@ -193,10 +194,12 @@ def test_moments_are_those_of_all_permutations(rows, columns):
     expected = np.mean(statistics), np.var(statistics)
     assert naive_moments(rows, columns) == pytest.approx(expected, abs=1e-12)
     n = np.array([float(sum(rows))])
-    sides = [
-        Side.of_groups(np.array([len(s)]), np.array([sum(1 / x for x in s)]), n) for s in (rows, columns)
-    ]
-    mean, variance = permutation_moments(n, *sides)
+    sides = []
+    for sizes in (rows, columns):
+        k = np.array([float(len(sizes))])
+        sides += [k - 1, group_leverages(k, np.array([sum(1 / size for size in sizes)]), n)]
+    mean, variance = np.empty(1), np.empty(1)
+    permutation_moments(n, *sides, mean, variance)
     assert (n * mean, n * n * variance) == pytest.approx(expected, abs=1e-12)
 
 

@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import betaincc, betaln
-from scipy.stats import beta, kruskal, rankdata
+from scipy.special import betaincc, gammaincc
+from scipy.stats import beta, chi2, kruskal, rankdata
 
 from slfs.coding.numbers import make_runs
 from slfs.coding.rank_kernels import summarize_ranks
 from slfs.counting.planes import SampleLayout
 from slfs.measures.contingency import log_factorials
-from slfs.measures.ranks import UPPER_END, RankSummary, beta_tails, rank_p_values
+from slfs.measures.moments import beta_tails, gamma_tails
+from slfs.measures.ranks import UPPER_END, RankSummary, rank_p_values
 from slfs.tables.table import dense_block
 
 
@@ -111,6 +112,24 @@ def test_small_p_values_are_not_too_small(sizes):
 
 @given(st.floats(0.05, 500), st.floats(0.05, 5e5), st.floats(0, 1))
 def test_beta_tails_are_those_of_scipy(a, b, x):
+    mean, variance = a / (a + b), a * b / (a + b) ** 2 / (a + b + 1)
     out = np.empty(1)
-    beta_tails(np.array([a]), np.array([b]), np.array([betaln(a, b)]), np.array([x]), out)
-    assert out[0] == pytest.approx(betaincc(a, b, x), rel=1e-8, abs=1e-300)
+    beta_tails(np.array([x]), np.array([mean]), np.array([variance]), out)
+    assert out[0] == pytest.approx(betaincc(a, b, x), rel=1e-7, abs=1e-11 if out[0] < 0.5 else 1e-9)
+
+
+@given(st.floats(0.05, 5000), st.floats(0, 8))
+def test_gamma_tails_are_those_of_scipy(shape, factor):
+    out = np.empty(1)
+    gamma_tails(np.array([shape * factor]), np.array([shape]), np.array([shape]), out)
+    assert out[0] == pytest.approx(gammaincc(shape, shape * factor), rel=1e-8, abs=1e-300)
+
+
+def test_far_tails_keep_their_accuracy():
+    out = np.empty(2)
+    gamma_tails(np.array([900.0, 3000.0]), np.array([3.0, 26.0]), np.array([6.0, 52.0]), out)
+    np.testing.assert_allclose(out, chi2.sf([900, 3000], [3, 26]), rtol=1e-9)
+    beta_tails(np.array([0.9, 0.5]), np.full(2, 0.01), np.full(2, 1e-4), out)
+    total = 0.01 * 0.99 / 1e-4 - 1
+    np.testing.assert_allclose(out, betaincc(0.01 * total, 0.99 * total, [0.9, 0.5]), rtol=1e-9)
+    assert 0 < out[0] < 1e-80

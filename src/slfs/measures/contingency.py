@@ -12,16 +12,16 @@ import math
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
-from scipy.special import gammaincc, gammaln
+from scipy.special import gammaln
 
 from slfs._core.compile import helper, inlined, kernel
 from slfs._core.ragged import starts
-from slfs.measures.moments import Side, permutation_moments
+from slfs.measures.moments import gamma_tails, group_leverages, permutation_moments
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MAX_ENUMERATED = 1000
+MAX_ENUMERATED = 400
 """Maximum number of tables with two rows or columns that are enumerated for an exact test."""
 
 LEAST_EXPECTED = 1.0
@@ -72,7 +72,7 @@ def independence_p_values(counts: Ints, n_levels: Ints, n_classes: int, most_sam
         test_cells(
             counts.reshape(-1), found.offset, n_classes, log_factorials(most_samples), sparse, cell
         )
-    p_value: Floats = np.maximum(found.tails(), np.exp(found.log_floor))
+    p_value = found.p_values()
     p_value = np.where(np.isnan(cell), p_value, np.fmin(p_value / (1 - CELL_SHARE), cell / CELL_SHARE))
     p_value = np.where(np.isnan(found.exact), p_value, found.exact)
     return np.clip(p_value, _TINY, 1.0)
@@ -93,13 +93,16 @@ def stratified_p_value(tables: Ints) -> float:
         alone = independence_p_values(tables, sizes, n_classes, int(tables.sum()))
         return float(alone[0]) if len(tables) else 1.0
     found = _Summary(tables, np.full(len(tables), n_levels), n_classes, int(tables.sum()))
-    mean, variance = found.moments()
-    tail = _gamma_tail(found.statistic.sum(), mean.sum(), variance.sum())
-    return min(max(float(tail), math.exp(found.log_floor.sum()), _TINY), 1.0)
+    statistic, mean, variance = (
+        np.array([part.sum()]) for part in (found.statistic, found.mean, found.variance)
+    )
+    tail = np.empty(1)
+    gamma_tails(statistic, mean, variance, tail)
+    return min(max(float(tail[0]), math.exp(found.log_floor.sum()), _TINY), 1.0)
 
 
 class _Summary:
-    """What the tests need to know of several tables: the outputs of `summarize_tables`."""
+    """What the tests need to know of several tables; the moments are those of Pearson's statistic."""
 
     def __init__(self, counts: Ints, n_levels: Ints, n_classes: int, most_samples: int) -> None:
         figures = np.empty((9, len(n_levels)))
@@ -107,31 +110,26 @@ class _Summary:
         table = log_factorials(most_samples)
         summarize_tables(counts.reshape(-1), self.offset, n_classes, table, figures)
         self.n_samples, self.statistic, self.expected, self.log_floor, self.exact = figures[:5]
-        self._rows, self._columns = (
-            (figures[5], figures[6]),
-            (figures[7], figures[8]),
+        n_rows, row_inverse, n_columns, column_inverse = figures[5:]
+        n = np.maximum(self.n_samples, 1.0)
+        self.mean, self.variance = np.empty((2, len(n_levels)))
+        permutation_moments(
+            self.n_samples,
+            n_rows - 1,
+            group_leverages(n_rows, row_inverse, n),
+            n_columns - 1,
+            group_leverages(n_columns, column_inverse, n),
+            self.mean,
+            self.variance,
         )
+        self.mean *= n
+        self.variance *= n * n
 
-    def moments(self) -> tuple[Floats, Floats]:
-        """Return mean and variance of Pearson's statistic over all permutations of the class."""
-        n = np.maximum(self.n_samples, 2.0)
-        rows, columns = (Side.of_groups(*side, n) for side in (self._rows, self._columns))
-        mean, variance = permutation_moments(n, rows, columns)
-        return n * mean, n * n * variance
-
-    def tails(self) -> Floats:
-        """Return the probability of a statistic at least as large as the observed one."""
-        return _gamma_tail(self.statistic, *self.moments())
-
-
-def _gamma_tail(statistic: Floats, mean: Floats, variance: Floats) -> Floats:
-    """Compute the tail of the gamma distribution with this mean and variance; 1 if it is a constant."""
-    varies = variance > 1e-12 * mean * mean
-    scale = mean / np.where(varies, variance, 1.0)
-    tail: Floats = np.where(
-        varies, gammaincc(np.where(varies, mean * scale, 1.0), statistic * scale), 1.0
-    )
-    return tail
+    def p_values(self) -> Floats:
+        """Compare each statistic with a gamma distribution that has its mean and variance."""
+        tail = np.empty(len(self.mean))
+        gamma_tails(self.statistic, self.mean, self.variance, tail)
+        return np.maximum(tail, np.exp(self.log_floor))
 
 
 _MAX_FACTORIALS = 1 << 17
@@ -338,10 +336,17 @@ def summarize_tables(
 def _enumerate(sizes: Ints, label: int, log_factorial: Floats, probability: Floats) -> int:
     """List the probability of every table with two rows: ``label`` samples are in the first one.
 
-    ``sizes`` are the column sums. Returns the number of tables, or 0 if there are more than
-    fit in ``probability``.
+    ``sizes`` are the column sums. Returns the number of tables, or 0 if there may be
+    more than fit in ``probability``.
     """
     n_columns = sizes.shape[0]
+    largest = sizes.max()
+    product, choices = 1.0 / (min(largest, label) + 1), 1.0  # two upper bounds of the number of tables
+    for i in range(n_columns):
+        product *= min(sizes[i], label) + 1
+        choices *= (label + i) / i if i > 0 else 1.0
+    if min(product, choices) > probability.shape[0]:
+        return 0
     room = np.zeros(n_columns + 1, np.int64)  # samples in this and all later columns
     for i in range(n_columns - 1, -1, -1):
         room[i] = room[i + 1] + sizes[i]
@@ -368,8 +373,6 @@ def _enumerate(sizes: Ints, label: int, log_factorial: Floats, probability: Floa
         if i + 1 < n_columns:
             i += 1
             taken[i] = max(np.int64(0), left[i] - room[i + 1]) - 1
-        elif n_tables == probability.shape[0]:
-            return 0
         else:
             probability[n_tables] = math.exp(log_p[n_columns])
             n_tables += 1
