@@ -18,7 +18,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from slfs._core.version import __version__
 from slfs.coding.level_names import as_text, level_names
-from slfs.report.words import ROLES, RoleWords, dropped_summary, sentence_templates, summary
+from slfs.report.words import (
+    ROLES,
+    RoleWords,
+    dropped_summary,
+    leak_warning,
+    sentence_templates,
+    summary,
+)
 from slfs.screening.reasons import Role
 from slfs.selectors._shared.sentences import grade
 from slfs.selectors.base import BaseSelector
@@ -128,7 +135,11 @@ def _role_counts(roles: NDArray[Any]) -> dict[str, int]:
 
 def _warnings(selector: BaseSelector) -> list[str]:
     """What a reader should check before using the selection, such as a column that leaks the class."""
-    return [as_text(text) for text in getattr(selector, "warnings_", ())]
+    share = selector.scores_ / selector._class_entropy()
+    return [
+        as_text(leak_warning(name, share[selector._column_index(name)]))
+        for name in getattr(selector, "leaks_", ())
+    ]
 
 
 def _duplicates(selector: BaseSelector) -> list[list[str]]:

@@ -126,5 +126,13 @@ def dropped_summary(counts: dict[str, int]) -> str:
     return f"Not selected: {_listed(parts)}."
 
 
+def leak_warning(name: str, share: float) -> str:
+    """Warn about a column that contains nearly all information about the class."""
+    return (
+        f"Possible target leakage: {name!r} alone contains {100 * share:.3g}% of the information about the "
+        "class. Drop it if it is derived from the class, or not known when the class is predicted."
+    )
+
+
 def _listed(parts: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
