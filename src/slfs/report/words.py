@@ -129,8 +129,8 @@ def dropped_summary(counts: dict[str, int]) -> str:
 def leak_warning(name: str, share: float) -> str:
     """Warn about a column that contains nearly all information about the class."""
     return (
-        f"Possible target leakage: {name!r} alone contains {100 * share:.3g}% of the information about the "
-        "class. Drop it if it is derived from the class, or not known when the class is predicted."
+        f"Possible target leakage: {name!r} alone contains {100 * share:.3g}% of the information about "
+        "the class. Drop it if it is derived from the class, or not known when the class is predicted."
     )
 
 
