@@ -1,6 +1,6 @@
 """A table and its classes, or a fitted selector -> valid p-values and q-values.
 
-All p-values are computed from levels that do not depend on the class: quartiles of numeric
+All p-values are computed from ranks and levels that do not depend on the class: quartiles of numeric
 columns (and a level for missing values), and the categories of categorical columns. MDLP uses the class
 to choose its intervals, so a test on them would find noise significant.
 """
@@ -81,7 +81,7 @@ def p_values(
         Class labels.
     n_permutations : int, default=0
         Number of permutations of the class with which the G statistic is compared; fewer are drawn for
-        columns that are clearly irrelevant. With 0, exact and chi-squared tests are used; see Notes.
+        columns that are clearly irrelevant. With 0, other tests are used; see Notes.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical; see `SLFS`.
     random_state : int, RandomState or None, default=0
@@ -96,11 +96,11 @@ def p_values(
 
     Notes
     -----
-    Without permutations, Fisher's exact test is used for two levels and two classes. If the expected
-    count of every cell is at least 5, the smaller of G and Pearson's statistic is used, with
-    (levels - 1)(classes - 1) degrees of freedom. Otherwise single cells are tested exactly, the table is
-    also tested with rare levels and classes pooled, and the p-values are corrected for the number of
-    tests.
+    Without permutations, columns of numbers are tested with the rank test of Kruskal and Wallis and by
+    their quartiles, other columns by their levels. The statistics are compared with distributions that
+    have their exact mean and variance over all permutations of the class, so that the p-values are valid
+    for small classes and ties; small tables are tested exactly. See the page "Significance" of the
+    documentation.
 
     With m permutations, of which b have at least the observed G, the p-value is (b + 1) / (m + 1). If
     there are 20 such permutations after l draws, no more are drawn and the p-value is 20 / l. Both are
