@@ -1,6 +1,8 @@
 """Shared fixtures: random coded data, and the datasets of the paper if they are available."""
 
 import os
+import sys
+import warnings
 from pathlib import Path
 
 import hypothesis
@@ -33,3 +35,23 @@ def paper_data():
             return data["X"], data["y"]
 
     return load
+
+
+@pytest.fixture
+def slfs(capsys):
+    """Run the command; return exit code, standard output and standard error."""
+
+    from slfs.cli import main
+
+    def run(*arguments):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "argv", ["slfs", *map(str, arguments)])
+            patch.setattr(warnings, "showwarning", warnings.showwarning)  # restores it after main
+            try:
+                main()
+            except SystemExit as end:
+                code = end.code or 0
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run

@@ -1,5 +1,6 @@
 """Reference implementations of the kernels, written to be read. Imports nothing from slfs."""
 
+import itertools
 from collections import Counter
 from math import fsum, inf, log, log2
 
@@ -231,3 +232,24 @@ def nogueira_stability(supports):
         parts.append((agreement - cross + stability / 2 * rest) / chance)
     mean = sum(parts) / runs
     return stability, 4 / runs**2 * sum((part - mean) ** 2 for part in parts)
+
+
+def marginal_probability(prior, tables, parents, known):
+    """P(class, known values) of a network for each class, by the sum over all values of the others.
+
+    ``tables[f][a][b][c]`` is P(f = a | parent = b, class c), with b = 0 for a column without a parent;
+    ``known[f]`` is the value of column f, or None.
+    """
+    choices = [
+        [value] if value is not None else range(len(table))
+        for value, table in zip(known, tables, strict=True)
+    ]
+    total = [0.0] * len(prior)
+    for world in itertools.product(*choices):
+        for c, share in enumerate(prior):
+            product = share
+            for f, table in enumerate(tables):
+                row = table[world[f]][world[parents[f]] if parents[f] >= 0 else 0]
+                product *= row[c if len(row) > 1 else 0]
+            total[c] += product
+    return total

@@ -4,7 +4,6 @@ import gzip
 import json
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,6 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 
 from slfs import SLFS, MDLPDiscretizer, StabilitySelection, __version__
-from slfs.cli import main
 from slfs.files.reading import find_column, read_file
 from slfs.selectors import selectors
 
@@ -32,24 +30,6 @@ def here(table, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table.to_csv("cancer.csv", index=False)
     return tmp_path
-
-
-@pytest.fixture
-def slfs(capsys):
-    """Run the command; return exit code, standard output and standard error."""
-
-    def run(*arguments):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys, "argv", ["slfs", *map(str, arguments)])
-            patch.setattr(warnings, "showwarning", warnings.showwarning)  # restores it after main
-            try:
-                main()
-            except SystemExit as end:
-                code = end.code or 0
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
 
 
 def expected_columns(table):
@@ -103,7 +83,7 @@ def test_standard_input_and_a_pipe(here):
     done = subprocess.run(
         command, input=(here / "cancer.csv").read_bytes(), capture_output=True, check=True
     )
-    assert b"3 selected" in done.stdout
+    assert b"3 of 31 columns selected" in done.stdout
     assert b"\x1b" not in done.stdout + done.stderr, "no colours, no bars in a pipe"
     assert done.stderr == b""
 
@@ -140,7 +120,7 @@ def test_fit_predict_explain(here, slfs, table):
     table.drop(columns=["worst area", "diagnosis"]).to_csv("short.csv")
     code, _, error = slfs("predict", "m.slfs", "short.csv")
     assert code == 1
-    assert "is missing 1 column(s)" in error
+    assert "is missing 1 of the 12 columns that the model uses: ['worst area']" in error
     for source in (["--model", "m.slfs"], ["cancer.csv", "-t", "diagnosis"]):
         code, out, _ = slfs("explain", "worst radius", *source)
         assert (code, "redundant" in out) == (0, True)
@@ -165,8 +145,9 @@ def test_discretize(here, slfs, table):
     assert code == 0
     X = table.drop(columns="diagnosis")
     model = MDLPDiscretizer().fit(X, table["diagnosis"])
-    cuts = json.loads(out)
-    assert list(cuts) == list(X.columns)
+    found = json.loads(out)
+    cuts = found["cut_points"]
+    assert list(cuts) == list(found["n_levels"]) == list(X.columns)
     assert cuts["mean radius"] == model.cut_points_[0].tolist()
     codes = pd.read_csv(here / "codes.csv")
     np.testing.assert_array_equal(codes.drop(columns="diagnosis"), model.transform(X))
@@ -203,16 +184,16 @@ def test_compare(here, slfs):
         (["cancer.csv", "-t", "diagnosis", "--set", "max_depth=0"], "'max_depth' parameter of SLFS"),
         (["cancer.csv", "-t", "diagnosis", "--set", "max_depth"], "expected NAME=VALUE"),
         (["cancer.csv", "-t", "diagnosis", "-k", "-1"], "'n_features_to_select' parameter of SLFS"),
-        (["cancer.csv", "-t", "diagnosis", "--out", "x.xlsx"], "unknown suffix '.xlsx'"),
+        (["cancer.csv", "-t", "diagnosis", "--out", "x.doc"], "unknown suffix '.doc'"),
         (["cancer.csv", "-t", "diagnosis", "--out", "no/x.csv"], "cannot be written"),
         (["cancer.csv", "-t", "diagnosis", "--drop", "wardd"], "Did you mean 'ward'"),
         (["cancer.csv", "-t", "mean radius"], "continuous"),
         (["broken.parquet", "-t", "y"], "cannot be read as parquet"),
-        (["empty.csv", "-t", "y"], "cannot be read as csv"),
+        (["empty.csv", "-t", "y"], "empty.csv is empty."),
         (["cut.csv.gz", "-t", "y"], "damaged"),
         (["data.xyz", "-t", "y"], "cannot be inferred from its suffix"),
-        (["empty.npz"], "cannot be read as npz"),
-        (["empty.arff", "-t", "y"], "cannot be read as arff"),
+        (["empty.npz"], "empty.npz is empty."),
+        (["empty.arff", "-t", "y"], "empty.arff is empty."),
         (["flipped.csv.gz", "-t", "y"], "damaged"),
         (["labelled.npz", "-t", "y"], "already contains class labels"),
         (["[/x].csv", "-t", "y"], "no file '[/x].csv'"),
@@ -246,7 +227,7 @@ def test_settings_reach_the_method(here, slfs, table):
     settings = ["--set", "relevance_weight=1.0", "--set", "order=relevance", "-k", "4", "--drop", "ward"]
     code, out, _ = slfs("select", "cancer.csv", "-t", "diagnosis", *settings)
     assert code == 0
-    assert f"{expected} selected" in out
+    assert f"{expected} of 30 columns selected" in out
     dropped = (
         SLFS(relevance_weight=1.0, order="relevance", n_features_to_select=4)
         .fit(X, y)
@@ -284,7 +265,7 @@ def test_column_indices_are_those_of_the_file(here, slfs):
     np.testing.assert_array_equal(dropped.X.toarray()[:, [0, 2]], matrix.toarray()[:, [0, 2]])
     assert not dropped.X.toarray()[:, [1, 3]].any()
     code, out, _ = slfs("discretize", "p.csv", "-t", "y", "--drop", "0", "--drop", "2", "--json")
-    assert (code, list(json.loads(out))) == (0, ["a", "c", "d"]), here
+    assert (code, list(json.loads(out)["n_levels"])) == (0, ["a", "c", "d"]), here
 
 
 def test_names_that_look_like_numbers_stay_names(here, slfs):
@@ -331,7 +312,7 @@ def test_every_help_has_an_example_and_fits_a_screen(command, slfs, monkeypatch)
     monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = slfs(*filter(None, [command]), "--help")
     assert code == 0
-    assert len(out.splitlines()) <= 45
+    assert len(out.splitlines()) <= 60
     assert max(map(len, out.splitlines())) <= 80
     assert "..." not in out.partition("Options:")[2], "no description is cut off"
     if command:
@@ -395,7 +376,7 @@ def test_a_number_or_a_share_of_columns(size, expected, here, slfs, table):
         "select", "cancer.csv", "-t", "diagnosis", "-m", "mrmr", "--n-features-to-select", size
     )
     assert (code, error) == (0, ""), here
-    assert f"{expected} selected" in out
+    assert f"{expected} of 31 columns selected" in out
     assert len(table.columns) == 32
     code, _, error = slfs("select", "cancer.csv", "-t", "diagnosis", "-k", "many")
     assert (code, "'many' is not a number" in error) == (2, True)
@@ -425,7 +406,7 @@ def test_select_what_is_chosen_in_most_subsamples(here, slfs, table):
     few = StabilitySelection(SLFS(n_features_to_select=3), n_subsamples=10, n_features_to_select=3).fit(
         X, y
     )
-    assert f" {few.n_features_} selected" in slfs("select", *common, "-k", "3")[1]
+    assert f" {few.n_features_} of 31 columns selected" in slfs("select", *common, "-k", "3")[1]
     code, _, error = slfs("select", "cancer.csv", "-t", "diagnosis", "--fdr", "0.1")
     assert code == 1
     assert "--fdr needs --stability" in error
@@ -457,7 +438,7 @@ def test_compare_prints_json(here, slfs):
     options = ("--methods", "slfs", "--classifiers", "NB", "--cv", "2", "--json", "--out", "rows.csv")
     code, out, _ = slfs("compare", "cancer.csv", "-t", "diagnosis", "-j", "1", *options)
     assert code == 0
-    rows = json.loads(out)
+    rows = json.loads(out)["rows"]
     written = pd.read_csv(here / "rows.csv")  # older pandas reads floats to 15 digits
     assert [row["accuracy"] for row in rows] == pytest.approx(written["accuracy"].tolist(), rel=1e-14)
 
@@ -474,7 +455,7 @@ def predictors(n=60):
 def test_sparse_files_of_any_format(make, slfs):
     y, _ = predictors()
     X = (np.random.default_rng(1).random((60, 60)) < 0.3) * 1.0
-    X[:, 7] = y
+    X[:, [7, 9]] = y[:, None]
     sparse.save_npz("plain.npz", make(X))
     np.testing.assert_array_equal(read_file("plain.npz").X.toarray(), X)
     code, out, _ = slfs("select", "plain.npz", "--target", "x7", "--json")
@@ -543,6 +524,7 @@ def test_commas_that_are_no_decimal_ones(cells, others, text, tmp_path):
     assert X["b"].tolist() == [float(other) for other in others]
 
 
+@pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
 @pytest.mark.parametrize("holes", [0, 20])
 def test_one_odd_cell_does_not_change_other_rows(holes, here, slfs):
     y, x = predictors(200)

@@ -12,20 +12,20 @@ from slfs.files import read_file, register_format
 from slfs.files.writing import write_table
 
 
-def read_lines(content, options):
-    """Read one JSON object per line."""
-    frame = pd.DataFrame([json.loads(line) for line in content])
+def read_lists(content, options):
+    """Read one JSON object with a list for each column."""
+    frame = pd.DataFrame(json.load(content))
     return frame.replace(dict.fromkeys(options.missing)), None
 
 
-def write_lines(frame, path):
-    frame.to_json(path, orient="records", lines=True)
+def write_lists(frame, path):
+    path.write_text(json.dumps(frame.to_dict("list")))
 
 
 @pytest.fixture(scope="module")
 def iris(tmp_path_factory):
-    register_format("jsonl", ["jsonl", "ndjson"], read_lines, write=write_lines)
-    path = tmp_path_factory.mktemp("iris") / "iris.jsonl"
+    register_format("lists", ["lists", "columns"], read_lists, write=write_lists)
+    path = tmp_path_factory.mktemp("iris") / "iris.lists"
     write_table(load_iris(as_frame=True).frame, path)
     return path
 
@@ -36,16 +36,16 @@ def test_read_and_write(iris):
     pd.testing.assert_frame_equal(file.X, frame.drop(columns=["target", "sepal width (cm)"]))
     assert file.y.tolist() == frame["target"].tolist()
     other = iris.rename(iris.with_suffix(".data"))
-    with pytest.raises(ValueError, match=r"from its suffix. Set --format to one of .*jsonl"):
+    with pytest.raises(ValueError, match=r"from its suffix.*\.lists.* set --format to one of .*lists"):
         read_file(str(other))
-    assert read_file(str(other), file_format="jsonl").X.shape == (150, 5)
+    assert read_file(str(other), file_format="lists").X.shape == (150, 5)
     other.rename(iris)
 
 
 def test_the_command_line_reads_and_writes_it(iris, tmp_path, monkeypatch, capsys):
     from slfs.cli import main
 
-    out = tmp_path / "selected.ndjson"
+    out = tmp_path / "selected.columns"
     monkeypatch.setattr(
         "sys.argv", ["slfs", "select", str(iris), "--target", "target", "--out", str(out)]
     )

@@ -7,12 +7,13 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from slfs import MRMR, SLFS
+from slfs import BNSLFS, MRMR, SLFS
 from slfs.coding.level_names import level_names
 from slfs.plotting import (
     AccuracyCurveDisplay,
     ComparisonDisplay,
     DistributionDisplay,
+    EvidenceDisplay,
     NetworkDisplay,
     RelevanceDisplay,
 )
@@ -131,7 +132,31 @@ def test_comparison_draws_the_means():
             "method": ["a", "a", "b", "b"] * 2,
             "classifier": ["SVM"] * 4 + ["NB"] * 4,
             "accuracy": [0.8, 0.9, 0.7, 0.7, 0.6, 0.6, 0.5, 0.7],
+            "n_features": [3, 4, 10, 10] * 2,
         }
     )
-    bars = ComparisonDisplay(rows).plot().ax_.patches
+    ax = ComparisonDisplay(rows).plot().ax_
+    shown = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert shown == ["a (3.5 columns)", "b (10 columns)"]
+    bars = ax.patches
     np.testing.assert_allclose([bar.get_height() for bar in bars], [85, 60, 70, 60])
+
+
+def test_evidence():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    classifier = BNSLFS().fit(X, y)
+    found = classifier.explain_prediction(X)
+    n_features = len(classifier.network_)
+    assert n_features > 4
+    display = EvidenceDisplay.from_estimator(classifier, X, sample=60, max_features=4)
+    widths = [bar.get_width() for bar in display.ax_.patches]
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert labels[-2:] == [f"{n_features - 4} other features", "class frequencies"]
+    strongest = np.abs(found.evidence()[60]).argmax()
+    assert abs(widths[0]) == pytest.approx(np.abs(found.evidence()[60]).max())
+    assert labels[0] == f"{found.feature_names[strongest]}: {found.levels[60, strongest]}"
+    shares = np.sort(found.probabilities[60])
+    assert sum(widths) == pytest.approx(np.log(shares[-1] / shares[-2]))
+    assert f"evidence for {found.predictions[60]} against" in display.ax_.get_xlabel()
+    every = EvidenceDisplay(found, sample=-1, max_features=99).plot()
+    assert len(every.ax_.patches) == n_features + 1

@@ -39,6 +39,8 @@ from slfs import (
 from slfs.saving import load, save
 from slfs.saving.registry import estimators
 
+pytestmark = pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
+
 MODELS = {
     "slfs": SLFS(),
     "slfs given": SLFS(order="given", n_features_to_select=np.int64(4)),
@@ -132,6 +134,8 @@ def answers(model, X):
         found["shares"] = model.predict_proba(X)
         found["drawn"] = [part.tolist() for part in model.sample(20, random_state=0)]
         found["parents"] = model.parents_
+        found["importances"] = model.feature_importances_
+        found["evidence"] = model.explain_prediction(X).contributions
     if hasattr(model, "transform"):
         reduced = model.transform(X)
         found["transformed"] = reduced.toarray() if sparse.issparse(reduced) else reduced

@@ -77,7 +77,33 @@ def test_pipeline_and_grid_search(data):
     assert search.best_score_ > 0.9
     nested = GridSearchCV(BNSLFS(SLFS()), {"selector__max_depth": [1, 2]}, cv=3, n_jobs=2).fit(X, y)
     assert nested.best_score_ > 0.9
+    default = GridSearchCV(BNSLFS(), {"selector__max_depth": [1, 2]}, cv=3).fit(X, y)
+    np.testing.assert_array_equal(
+        default.cv_results_["mean_test_score"], nested.cv_results_["mean_test_score"]
+    )
     assert cross_val_score(BNSLFS(), X, y, cv=3, scoring="roc_auc").mean() > 0.97
+
+
+@pytest.mark.parametrize("kind", [BNSLFS, StabilitySelection])
+def test_parameters_of_the_default_selector(kind):
+    estimator = kind()
+    assert estimator.selector is None
+    parameters = estimator.get_params()
+    assert {f"selector__{name}": value for name, value in SLFS().get_params().items()} == {
+        name: value for name, value in parameters.items() if name.startswith("selector__")
+    }
+    assert not any("__" in name for name in estimator.get_params(deep=False))
+    assert clone(estimator).selector is None
+    assert estimator.set_params(selector__max_depth=1) is estimator
+    assert estimator.selector.max_depth == 1
+    estimator.set_params(selector__max_children=3)
+    assert (estimator.selector.max_depth, estimator.selector.max_children) == (1, 3), "the same selector"
+    assert clone(estimator).selector.max_children == 3
+    estimator.set_params(selector=None, selector__max_children=4)
+    assert (estimator.selector.max_depth, estimator.selector.max_children) == (2, 4), "a new selector"
+    assert estimator.set_params(selector=None).selector is None
+    with pytest.raises(ValueError, match="Invalid parameter 'depth' for estimator SLFS"):
+        kind().set_params(selector__depth=1)
 
 
 def test_a_grid_search_can_exchange_any_selector_for_any_other(data):

@@ -98,12 +98,17 @@ def test_wrong_columns_are_named(path, frame, tmp_path):
         source.read("nothing")
     frame.assign(when=pd.Timestamp("2020-01-01")).to_parquet(tmp_path / "dates.parquet")
     dates = ParquetColumns(tmp_path / "dates.parquet")
-    with pytest.raises(ValueError, match="The column 'when' of X has type Datetime"):
-        SLFS().fit(dates, frame["label"])
-    assert SLFS().fit(dates.without(["when", "label"]), frame["label"]).n_features_ > 0
+    assert dates.date_names == ["when"]
+    fitted = SLFS().fit(dates.without(["label"]), frame["label"])
+    assert fitted.explain("when") == "'when' is dropped as irrelevant: it has a single value."
     frame[:0].to_parquet(tmp_path / "empty.parquet")
-    with pytest.raises(ValueError, match="no columns or no rows"):
-        ParquetColumns(tmp_path / "empty.parquet")
+    empty = ParquetColumns(tmp_path / "empty.parquet")
+    assert empty.shape == (0, frame.shape[1])
+    with pytest.raises(ValueError, match="0 sample"):
+        SLFS().fit(empty.without(["label"]), [])
+    pd.DataFrame(index=range(3)).to_parquet(tmp_path / "narrow.parquet", index=False)
+    with pytest.raises(ValueError, match="no columns"):
+        ParquetColumns(tmp_path / "narrow.parquet")
 
 
 def test_an_index_of_dates_is_not_a_column(frame, tmp_path):

@@ -16,7 +16,9 @@ from slfs._core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from slfs._core.progress import progress_callback
+    from slfs._core.warn import UnseenValueWarning
     from slfs.classifiers.bnslfs import BNSLFS
+    from slfs.classifiers.explanation import PredictionExplanation
     from slfs.classifiers.tan import TAN, ChowLiu, NaiveBayes
     from slfs.datasets.generate import make_network_classification
     from slfs.evaluation.networks import compare_networks
@@ -49,11 +51,13 @@ _HOME = {
     "MRMR": "slfs.selectors.mrmr",
     "NaiveBayes": "slfs.classifiers.tan",
     "OSFS": "slfs.selectors.osfs",
+    "PredictionExplanation": "slfs.classifiers.explanation",
     "SAOLA": "slfs.selectors.saola",
     "SLFS": "slfs.selectors.slfs",
     "StabilitySelection": "slfs.selectors.stability_selection",
     "TAN": "slfs.classifiers.tan",
     "TreeNetwork": "slfs.network.tree",
+    "UnseenValueWarning": "slfs._core.warn",
     "compare_networks": "slfs.evaluation.networks",
     "make_network_classification": "slfs.datasets.generate",
     "progress_callback": "slfs._core.progress",
@@ -79,8 +83,10 @@ __all__ = [
     "FastOSFS",
     "MDLPDiscretizer",
     "NaiveBayes",
+    "PredictionExplanation",
     "StabilitySelection",
     "TreeNetwork",
+    "UnseenValueWarning",
     "compare_networks",
     "make_network_classification",
     "progress_callback",

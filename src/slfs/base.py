@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,7 +70,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     def _read_new_data(self, X: Any) -> Table:
         """Read a table and check it against the one seen in fit."""
         check_is_fitted(self)
-        table = read_table(X)
+        table = read_table(X, min_samples=0)
         self._check_columns(table if isinstance(table, ColumnSource) else X)
         return table
 
@@ -87,6 +87,19 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"The columns of X do not match those seen in fit of {type(self).__name__}: {how}."
             )
+
+    def _take_columns(self, columns: NDArray[np.int64]) -> Self:
+        """Return a copy of this fitted estimator for tables that have only some of the columns.
+
+        ``columns`` are increasing indices that include all selected columns. Subclasses adapt the
+        attributes that refer to columns.
+        """
+        copy = object.__new__(type(self))
+        copy.__dict__.update(vars(self))
+        copy.n_features_in_ = len(columns)
+        if hasattr(self, "feature_names_in_"):
+            copy.feature_names_in_ = self.feature_names_in_[columns]
+        return copy
 
     def _feature_names(self) -> NDArray[np.object_]:
         """Return the names of the columns seen in fit, or x0, x1, ... if they have none."""

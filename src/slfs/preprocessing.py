@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from slfs._core.resources import Resources
 from slfs._core.threads import Threads
 from slfs.base import CODING_CONSTRAINTS, TableEstimator
-from slfs.coding.encode import encode_table
+from slfs.coding.encode import encode_table, warn_about_unknown
 from slfs.screening.pipeline import learn_table
 
 
@@ -25,9 +25,13 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
     cut[k-1] < x <= cut[k]. A column without a cut point has one level.
 
     Categorical columns keep their levels; a column with more than 255 levels keeps the 254 most frequent
-    ones, and the others are pooled. Missing values form a separate level, the last one. Categories that
-    were not seen during ``fit`` are coded as missing or, if there were no missing values, as the most
-    frequent level.
+    ones, and the others are pooled. Missing values form a separate level, the last one.
+
+    In ``transform``, a value that was not seen during ``fit`` (a new category, a missing value in a
+    column that had none, text in a column of numbers) is coded as missing or, if there were no missing
+    values, as the most frequent level, and a warning counts these values. So the codes are always among
+    those that the next step of a pipeline was trained on. The classifiers of this library leave such
+    values out of the prediction instead.
 
     Numbers are compared as 64-bit floats. To distinguish integers above 2**53, such as identifiers,
     convert them to strings.
@@ -132,7 +136,11 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         table = self._read_new_data(X)
         columns = np.arange(table.n_features)
         with Threads(self.n_jobs) as threads:
-            return encode_table(table, self._coding, columns, threads).T
+            encoded = encode_table(table, self._coding, columns, threads)
+        warn_about_unknown(
+            encoded, self._feature_names().tolist(), "are coded as missing or as the most frequent level"
+        )
+        return encoded.codes.T
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

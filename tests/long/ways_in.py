@@ -114,6 +114,10 @@ def check_classifier(fitted, X):
     assert np.isfinite(shares).all()
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-9)
     assert set(fitted.predict(X).tolist()) <= set(fitted.classes_.tolist())
+    explained = fitted.explain_prediction(X)
+    assert explained.known.all()
+    np.testing.assert_allclose(explained.probabilities, shares, rtol=1e-6, atol=1e-12)
+    assert np.isfinite(fitted.feature_importances_).all()
 
 
 def try_saving(estimator, X, y):

@@ -14,6 +14,22 @@ _OWN = ("slfs", "sklearn", "joblib", "dask", "distributed", "concurrent", "threa
 _quiet: ContextVar[bool] = ContextVar("slfs_quiet", default=False)
 
 
+class UnseenValueWarning(UserWarning):
+    """Warning: new data contain values that were not seen in ``fit``.
+
+    Such a value is a new category, a missing value in a column that had none, text in a column of
+    numbers, or a number in a column of text.
+
+    Examples
+    --------
+    Treat such values as an error:
+
+    >>> import warnings
+    >>> from slfs import UnseenValueWarning
+    >>> warnings.simplefilter("error", UnseenValueWarning)  # doctest: +SKIP
+    """
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Issue a warning at the line of the user's code that called slfs, unless silenced by `quiet`."""
     if not _quiet.get():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,16 @@ from sklearn.utils.validation import check_is_fitted
 from slfs._compat import Interval
 from slfs._core.threads import Threads
 from slfs.base import TableEstimator
+from slfs.classifiers.explanation import UNKNOWN, PredictionExplanation
+from slfs.classifiers.inference import (
+    expected_contributions,
+    joint_log_proba,
+    log_factors,
+    parents_first,
+)
 from slfs.classifiers.tables import LogTable, decode_levels, make_tables
-from slfs.coding.encode import encode_table
+from slfs.coding.encode import Encoded, encode_table, warn_about_unknown
+from slfs.coding.level_names import level_names
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.selectors._shared.selection import NetworkCounts
 
@@ -122,14 +130,102 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         joint : ndarray of shape (n_samples, n_classes)
             Log probabilities log P(class, features), in the order of ``classes_``.
         """
-        table = self._read_new_data(X)
-        with Threads(self._n_jobs()) as threads:
-            codes = encode_table(table, self._coding, self.network_.columns, threads)
-        joint = np.tile(self._log_prior, (table.n_samples, 1))
-        for node, own in enumerate(self._tables):
-            parent = 0 if own.parent == ROOT else codes[own.parent]
-            joint += own.values[codes[node], parent]
-        return joint
+        encoded = self._encode(X)
+        return joint_log_proba(self._tables, self._log_prior, encoded)
+
+    def explain_prediction(self, X: Any) -> PredictionExplanation:
+        """Explain predictions by the exact contribution of each feature to each class.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Input data.
+
+        Returns
+        -------
+        explanation : PredictionExplanation
+            The contributions, which add up to the prediction. ``print`` shows them as text,
+            ``to_frame()`` converts them, and `slfs.plotting.EvidenceDisplay` draws them.
+        """
+        encoded = self._encode(X)
+        order = np.argsort(self.network_.columns)
+        n_samples = encoded.codes.shape[1]
+        known = ~encoded.unknown_mask(np.arange(n_samples))[order].T
+        levels = np.empty((n_samples, len(order)), dtype=object)
+        for position, node in enumerate(order.tolist()):
+            names = np.array(level_names(self._coding, node), dtype=object)
+            levels[:, position] = names[encoded.codes[node]]
+        levels[~known] = UNKNOWN
+        factors = log_factors(self._tables, len(self.classes_), encoded)
+        return PredictionExplanation(
+            [self.network_.names[node] for node in order],
+            self.classes_,
+            levels,
+            known,
+            self._log_prior,
+            factors[:, order],
+        )
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Importance of each column: its mean contribution to the true class, as a share of the sum.
+
+        The mean is over the distribution of the network and is computed from its probabilities. Columns
+        that are not in the network have importance 0.
+        """
+        check_is_fitted(self)
+        importances = np.zeros(self.n_features_in_)
+        importances[self.network_.columns] = expected_contributions(self._tables, self._log_prior)
+        total = importances.sum()
+        return importances / total if total > 0 else importances
+
+    def reduce(self) -> Self:
+        """Create a classifier that expects only the columns that it uses.
+
+        Its tables have the columns of the network, in the order of the original table; predictions are
+        the same. The fitted attributes describe these columns only. The parameters are unchanged: they
+        say how the classifier was fitted.
+
+        Returns
+        -------
+        classifier : object
+            A fitted classifier of the same class. This one is not changed.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from slfs import BNSLFS, SLFS
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> small = BNSLFS(SLFS(n_features_to_select=2)).fit(X, y).reduce()
+        >>> small.feature_names_in_
+        array(['worst perimeter', 'worst concave points'], dtype=object)
+        >>> small.predict(X[["worst perimeter", "worst concave points"]].head(3))
+        array([0, 0, 0])
+        """
+        check_is_fitted(self)
+        if len(self.network_) == 0:
+            raise ValueError(
+                f"The {type(self).__name__} cannot be reduced: it uses none of the columns of X and "
+                "predicts the class frequencies for every sample. Fit it on informative columns."
+            )
+        return self._take_columns(np.sort(self.network_.columns))
+
+    def _take_columns(self, columns: NDArray[np.int64]) -> Self:
+        copy = super()._take_columns(columns)
+        copy.network_ = self.network_.take_columns(columns)
+        return copy
+
+    def _check_columns(self, X: Any) -> None:
+        try:
+            super()._check_columns(X)
+        except ValueError as error:
+            n_used = len(self.network_)
+            if not 0 < n_used < self.n_features_in_:
+                raise
+            raise ValueError(
+                f"{error}\nThis {type(self).__name__} uses only {n_used} of {self.n_features_in_} "
+                "columns: reduce() returns a classifier that expects only these."
+            ) from None
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Compute the log density of each sample: log P(features), summed over the classes.
@@ -176,7 +272,7 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         random = check_random_state(random_state)
         classes = random.choice(len(self.classes_), n_samples, p=np.exp(self._log_prior))
         codes = np.zeros((len(self._tables), n_samples), np.int64)
-        for node in self._parents_first():
+        for node in parents_first(self.parents_):
             own = self._tables[node]
             parent = 0 if own.parent == ROOT else codes[own.parent]
             given = classes if own.values.shape[2] > 1 else 0  # independent of the class
@@ -192,12 +288,10 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         X = np.stack(columns, axis=1) if columns else np.empty((n_samples, 0))
         return X, self.classes_[classes]
 
-    def _parents_first(self) -> list[int]:
-        """Return the nodes in an order in which every parent precedes its children."""
-        order: list[int] = []
-        waiting = list(range(len(self._tables)))
-        while waiting:
-            ready = [n for n in waiting if self.parents_[n] == ROOT or self.parents_[n] in order]
-            order += ready
-            waiting = [n for n in waiting if n not in ready]
-        return order
+    def _encode(self, X: Any) -> Encoded:
+        """Read a table and code the columns of the network; warn about values not seen in fit."""
+        table = self._read_new_data(X)
+        with Threads(self._n_jobs()) as threads:
+            encoded = encode_table(table, self._coding, self.network_.columns, threads)
+        warn_about_unknown(encoded, self.network_.names, "carry no information in the prediction")
+        return encoded

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from slfs._compat import HasMethods, StrOptions
 from slfs.classifiers.base import SMOOTHING, NetworkClassifier
+from slfs.selectors._shared.nested import DefaultSelectorMixin
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
 
 
-class BNSLFS(NetworkClassifier):
+class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
     """Bayesian network classifier on the features selected by a selector.
 
     The probabilities are estimated from the counts of the selection, so
@@ -24,7 +26,8 @@ class BNSLFS(NetworkClassifier):
     Parameters
     ----------
     selector : selector or None, default=None
-        Selector to use. ``None`` means ``SLFS()``. Its ``n_jobs`` is also used for predictions.
+        Selector to use. ``None`` means ``SLFS()``; its parameters can be set by names such as
+        ``selector__max_depth``, also in a grid search. Its ``n_jobs`` is also used for predictions.
     structure : {"linked", "augmented", "tree"}, default="linked"
         Dependencies of each selected feature.
 
@@ -49,6 +52,9 @@ class BNSLFS(NetworkClassifier):
     parents_ : ndarray of shape (n_selected,)
         Index of the node of ``network_`` on which each node depends in addition to the class; -1 if
         there is none.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Importance of each column: its mean contribution to the true class, as a share of the sum; see
+        `explain_prediction`.
     n_features_in_ : int
         Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -164,6 +170,12 @@ class BNSLFS(NetworkClassifier):
     def _n_jobs(self) -> int | None:
         n_jobs: int | None = self.selector_.n_jobs
         return n_jobs
+
+    def _take_columns(self, columns: NDArray[np.int64]) -> Self:
+        copy = super()._take_columns(columns)
+        copy.selector_ = self.selector_._take_columns(columns)
+        copy.network_ = copy.selector_.network_
+        return copy
 
     def _take_over(self, selector: BaseSelector) -> BNSLFS:
         self.selector_ = selector

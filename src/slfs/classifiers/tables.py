@@ -49,7 +49,8 @@ def make_tables(
             continue
         joint = counts.joint_counts[node]
         assert joint is not None
-        table = joint.transpose(1, 2, 0)  # level, level of the partner, class
+        # by level, level of the partner and class; contiguous, as in a model that was loaded
+        table: NDArray[Any] = np.ascontiguousarray(joint.transpose(1, 2, 0))
         if structure == "tree":
             table = table.sum(axis=2, keepdims=True)
             own = own.sum(axis=1, keepdims=True)

@@ -102,6 +102,9 @@ class NaiveBayes(_AllColumns):
         The network, with all columns as children of the class.
     parents_ : ndarray of shape (n_nodes,)
         -1 for every node: no column depends on another one.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Importance of each column: its mean contribution to the true class, as a share of the sum; see
+        `explain_prediction`.
     n_features_in_ : int
         Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -188,6 +191,9 @@ class TAN(_SpanningTree):
     parents_ : ndarray of shape (n_nodes,)
         Index of the node of ``network_`` on which each node depends in addition to the class; -1 for
         none.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Importance of each column: its mean contribution to the true class, as a share of the sum; see
+        `explain_prediction`.
     n_features_in_ : int
         Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -258,6 +264,9 @@ class ChowLiu(_SpanningTree):
         The tree, with the class as its root.
     parents_ : ndarray of shape (n_nodes,)
         Index of the node of ``network_`` on which each node depends; -1 for the class.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Importance of each column: its mean contribution to the true class, as a share of the sum; see
+        `explain_prediction`.
     n_features_in_ : int
         Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Annotated, Any
 
 try:
@@ -15,12 +16,13 @@ except ImportError as error:
     ) from error
 
 from slfs._core.version import __version__
-from slfs.cli import compare, discretize, extras, models, select
+from slfs.cli import compare, discretize, extras, models, predict, select
 
 app = typer.Typer(
     help="Select the columns of a table that predict a class, explain each decision, and fit an "
     "interpretable classifier.",
-    epilog="Exit codes: 0 success, 1 invalid data or parameters, 2 wrong usage, 130 stopped by Ctrl-C.",
+    epilog="Exit codes: 0 success, 1 invalid data or parameters, 2 wrong usage, 3 no column selected, "
+    "130 stopped by Ctrl-C.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -29,7 +31,7 @@ for command in (
     select.select,
     select.explain,
     models.fit,
-    models.predict,
+    predict.predict,
     compare.compare,
     discretize.discretize,
     extras.methods,
@@ -50,7 +52,7 @@ def _options(
 
 def run() -> None:
     """Run a command; print errors and warnings as one line each, without a traceback."""
-    warnings.showwarning = _warn  # type: ignore[assignment]
+    warnings.showwarning = _show_once()
     try:
         app()
     except BrokenPipeError:  # the reader of our output has closed it, as `head` does
@@ -61,6 +63,14 @@ def run() -> None:
         sys.exit(1)
 
 
-def _warn(message: Warning | str, *_: Any) -> None:
-    """Print a warning without the line of code that raised it."""
-    typer.secho(f"slfs: warning: {message}", fg=typer.colors.YELLOW, err=True)
+def _show_once() -> Callable[..., None]:
+    """Make a function that prints each warning once, without the line of code that raised it."""
+    seen: set[str] = set()
+
+    def show(message: Warning | str, *_: Any) -> None:
+        text = str(message)
+        if text not in seen:
+            seen.add(text)
+            typer.secho(f"slfs: warning: {text}", fg=typer.colors.YELLOW, err=True)
+
+    return show

@@ -8,32 +8,63 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from slfs.cli.output import status
+from slfs.cli.output import show_note, status
 
 if TYPE_CHECKING:
-    from slfs.files.reading import DataFile
+    from slfs.files.data_file import DataFile
 
 
 def read_labelled(
     source: str,
     target: str | None,
     file_format: str | None,
-    missing: Sequence[str] | None,
-    drop: Sequence[str] | None,
+    *,
+    missing: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    ids: Sequence[str] | None = None,
+    targets_from: str | None = None,
+    transpose: bool = False,
+    no_header: bool = False,
+    sheet: str | None = None,
 ) -> DataFile:
-    """Read a file that must have class labels."""
+    """Read a file that must have class labels, and show what the user should know about it."""
     from slfs.files.reading import read_file
 
     with status("reading"):
         file = read_file(
-            source, target=target, file_format=file_format, missing=missing or (), drop=drop or ()
+            source,
+            target=target,
+            targets_from=targets_from,
+            ids=ids or (),
+            file_format=file_format,
+            missing=missing or (),
+            drop=drop or (),
+            header=not no_header,
+            sheet=sheet,
+            transpose=transpose,
         )
+    for note in file.notes:
+        show_note(note)
     if file.y is None:
         raise ValueError(
             f"{file.name} does not contain class labels. Set the column of the class labels with "
             f"--target, for example --target {file.names[-1]!r}."
         )
+    if not file.names:
+        raise ValueError(f"{file.name} has no column besides the target, ids and dropped columns.")
+    _check_target(file)
     return file
+
+
+def _check_target(file: DataFile) -> None:
+    """Raise an error if the target has no values."""
+    import pandas as pd
+
+    if bool(pd.isna(pd.Series(file.y)).all()):
+        raise ValueError(
+            f"All values of the target {file.target!r} of {file.name} are missing. Choose another "
+            "--target, or fix the file."
+        )
 
 
 def labels(file: DataFile) -> Any:
@@ -91,23 +122,6 @@ def categorical_columns(names: Sequence[str] | None, file: DataFile) -> Any:
     if not names:
         return "from_dtype"
     return "all" if list(names) == ["all"] else [file.find(name) for name in names]
-
-
-def with_target(part: Any, names: Sequence[str], file: DataFile) -> Any:
-    """A DataFrame of some columns and the target of a file, ready to be written."""
-    import numpy as np
-    import pandas as pd
-    from scipy import sparse
-
-    if isinstance(part, pd.DataFrame):
-        part = part.copy(deep=False)
-    else:
-        part = pd.DataFrame(part.toarray() if sparse.issparse(part) else part, columns=list(names))
-    target = file.target
-    while target in part.columns:
-        target += "'"
-    part[target] = np.asarray(file.y)
-    return part
 
 
 def _setting(text: str) -> tuple[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,11 +9,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slfs.cli.common import labels, make_selector, read_labelled
-from slfs.cli.options import Categorical, Data, Drop, Format, Jobs, Missing, Size, Target
-from slfs.cli.output import progress, show_table
+from slfs.cli.options import (
+    Categorical,
+    Data,
+    Drop,
+    Format,
+    Id,
+    Jobs,
+    Json,
+    Missing,
+    NoHeader,
+    Sheet,
+    Size,
+    Target,
+    TargetsFrom,
+    Transpose,
+)
+from slfs.cli.output import progress, show_json, show_table
 
 if TYPE_CHECKING:
-    from slfs.files.reading import DataFile
+    from slfs.files.data_file import DataFile
 
 
 def compare(
@@ -30,13 +44,25 @@ def compare(
         ),
     ] = "3-NN,SVM,NB,BNSLFS",
     n_features_to_select: Size = None,
+    own_size: Annotated[
+        bool,
+        typer.Option(
+            "--own-size",
+            help="Let each method choose its number of columns; by default all have that of SLFS.",
+        ),
+    ] = False,
     cv: Annotated[int, typer.Option(metavar="N", help="Number of cross-validation folds.")] = 5,
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Random seed of the folds.")
     ] = 0,
     categorical: Categorical = None,
     drop: Drop = None,
+    ids: Id = None,
+    targets_from: TargetsFrom = None,
+    transpose: Transpose = False,
     missing: Missing = None,
+    no_header: NoHeader = False,
+    sheet: Sheet = None,
     file_format: Format = None,
     out: Annotated[
         Path | None,
@@ -48,39 +74,52 @@ def compare(
     networks: Annotated[
         bool, typer.Option("--networks", help="Compare the networks SLFS, TAN and Chow-Liu instead.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all results as JSON.")] = False,
+    as_json: Json = False,
     n_jobs: Jobs = -1,
 ) -> None:
     """Compare selection methods and classifiers by cross-validation.
 
-    Discretization and selection are repeated in each fold, on its training samples only.
+    All methods select equally many columns: as many as SLFS does in the same fold, or -k. Discretization
+    and selection are repeated in each fold, on its training samples only.
 
     Example:  slfs compare cancer.csv --target diagnosis --plot compare.png
     """
     import numpy as np
 
     from slfs._core.progress import progress_callback
-    from slfs.evaluation.methods import compare_methods
+    from slfs.evaluation.methods import SLFS_SIZE, compare_methods
     from slfs.files.writing import check_output, write_table
 
     check_output(out, data, table=True)
     check_output(plot, data, out, picture=True)
     if networks and plot is not None:
         raise ValueError("--plot cannot be combined with --networks. Use --out to write the results.")
-    file = read_labelled(data, target, file_format, missing, drop)
+    if own_size and n_features_to_select is not None:
+        raise ValueError("--own-size cannot be combined with -k, which sets the size of all methods.")
+    file = read_labelled(
+        data,
+        target,
+        file_format,
+        missing=missing,
+        drop=drop,
+        ids=ids,
+        targets_from=targets_from,
+        transpose=transpose,
+        no_header=no_header,
+        sheet=sheet,
+    )
     if networks:
         _compare_networks(file, n_features_to_select, categorical, cv, seed, n_jobs, out, as_json)
         return
-    selectors = {
-        name: make_selector(name, file, size=n_features_to_select, categorical=categorical)
-        for name in _listed(methods)
-    }
+    selectors = {name: make_selector(name, file, categorical=categorical) for name in _listed(methods)}
+    size = None if own_size else SLFS_SIZE if n_features_to_select is None else n_features_to_select
     with progress("comparing") as tick, progress_callback(tick):
         rows = compare_methods(
             file.in_memory(),
             np.asarray(file.y),
             selectors,
             _listed(classifiers),
+            n_features_to_select=size,
             cv=cv,
             random_state=seed,
             n_jobs=n_jobs,
@@ -92,26 +131,62 @@ def compare(
 
         ComparisonDisplay(rows).plot().save(plot)
     if as_json:
-        typer.echo(json.dumps(rows.to_dict("records"), ensure_ascii=False))
+        about = {"data": file.name, "target": file.target, "ids": file.ids, "cv": cv, "seed": seed}
+        show_json({**about, "summary": _records(_means(rows)), "rows": _records(rows)})
         return
-    typer.echo(f"{file.name}: accuracy in %, {cv}-fold cross-validation.\n")
+    typer.echo(f"{file.name}: {cv}-fold cross-validation. {_size_text(size)}.\n")
     _show(rows)
     for path in (out, plot):
         if path is not None:
             typer.echo(f"Written: {path}")
 
 
+def _size_text(size: float | str | None) -> str:
+    """What limits the number of columns."""
+    if size is None:
+        return "Each method selects as many columns as it chooses"
+    if isinstance(size, str):
+        return "All methods select at most as many columns as SLFS does in the same fold"
+    return f"All methods select at most {size:g} {'columns' if size >= 1 else 'of the columns'}"
+
+
 def _show(rows: Any) -> None:
-    """Print the mean accuracy of each method with each classifier."""
-    means = rows.pivot_table(index="method", columns="classifier", values="accuracy", sort=False)
-    others = rows.groupby("method", sort=False)[["n_features", "seconds"]].mean()
-    lines = []
-    for method in means.index:
-        accuracy = [f"{100 * value:.1f}" for value in means.loc[method]]
-        size, seconds = others.loc[method, "n_features"], others.loc[method, "seconds"]
-        lines.append([method, *accuracy, f"{size:.1f}", f"{seconds:.3f}"])
-    numbers = [*means.columns, "columns", "seconds"]
-    show_table(["method", *numbers], lines, right=numbers)
+    """Print the means over the folds of each method with each classifier."""
+    from slfs.evaluation.metrics import METRICS
+
+    means = _means(rows)
+    lines, last = [], ""
+    for record in means.to_dict("records"):
+        percents = [f"{100 * record[name]:.1f}" for name in METRICS[:2]]
+        others = ["" if record[name] != record[name] else f"{record[name]:.3f}" for name in METRICS[2:]]
+        title = record["classifier"] if record["classifier"] != last else ""
+        last = record["classifier"]
+        size, seconds = f"{record['n_features']:.1f}", f"{record['seconds']:.3f}"
+        lines.append([title, record["method"], size, *percents, *others, seconds])
+    numbers = ["columns", "accuracy\n(%)", "balanced\n(%)", "AUC", "log loss\n(nats)", "seconds"]
+    show_table(["classifier", "method", *numbers], lines, right=numbers)
+    typer.echo(
+        "\nMeans over the folds. columns: number of selected columns. balanced: mean accuracy within\n"
+        "the classes. AUC: each class against the others, averaged. seconds: time of the selection."
+    )
+
+
+def _means(rows: Any) -> Any:
+    """The means over the folds, the methods of each classifier together."""
+    from slfs.evaluation.metrics import METRICS
+
+    figures = ["n_features", *METRICS, "seconds"]
+    means = rows.groupby(["classifier", "method"], sort=False)[figures].mean().reset_index()
+    order = {name: index for index, name in enumerate(rows["classifier"].unique())}
+    return means.sort_values("classifier", key=lambda names: names.map(order), kind="stable")
+
+
+def _records(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a DataFrame as plain values; JSON has no NaN."""
+    return [
+        {name: None if value != value else value for name, value in record.items()}
+        for record in frame.to_dict("records")
+    ]
 
 
 def _compare_networks(
@@ -139,7 +214,8 @@ def _compare_networks(
     if out is not None:
         write_table(pd.DataFrame([asdict(score) for score in found.scores]), out)
     if as_json:
-        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+        about = {"data": file.name, "target": file.target, "ids": file.ids, "cv": cv, "seed": seed}
+        show_json({**about, **found.to_dict()})
         return
     repeated = f"{cv}-fold cross-validation, repeated {found.repeats} times"
     typer.echo(f"{file.name}: networks over the columns that SLFS selects, {repeated}. In nats.")

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slfs.cli.common import categorical_columns, labels, read_labelled, with_target
-from slfs.cli.options import Categorical, Data, Drop, EscapeFormulas, Format, Jobs, Missing, Target
-from slfs.cli.output import show_table, status
+from slfs.cli.common import categorical_columns, labels, read_labelled
+from slfs.cli.options import (
+    Categorical,
+    Data,
+    Drop,
+    EscapeFormulas,
+    Format,
+    Id,
+    Jobs,
+    Json,
+    Missing,
+    NoHeader,
+    Sheet,
+    Target,
+    TargetsFrom,
+    Transpose,
+)
+from slfs.cli.output import show_json, show_table, status
+
+if TYPE_CHECKING:
+    from slfs.files.data_file import DataFile
 
 
 def discretize(
@@ -19,16 +36,22 @@ def discretize(
     target: Target = None,
     categorical: Categorical = None,
     drop: Drop = None,
+    ids: Id = None,
+    targets_from: TargetsFrom = None,
+    transpose: Transpose = False,
     missing: Missing = None,
+    no_header: NoHeader = False,
+    sheet: Sheet = None,
     file_format: Format = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Write the interval codes and the target: .parquet, .csv, .tsv, .arrow."
+            metavar="FILE",
+            help="Write ids, interval codes and target: .csv, .tsv, .xlsx, .jsonl, .parquet, .arrow.",
         ),
     ] = None,
     escape_formulas: EscapeFormulas = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the cut points as JSON.")] = False,
+    as_json: Json = False,
     n_jobs: Jobs = -1,
 ) -> None:
     """Cut numeric columns into intervals (MDLP discretization).
@@ -37,26 +60,65 @@ def discretize(
     """
     from slfs import MDLPDiscretizer
     from slfs.files.writing import check_output, write_table
+    from slfs.tables.dates import as_date
 
     check_output(out, data, table=True)
-    file = read_labelled(data, target, file_format, missing, drop)
+    file = read_labelled(
+        data,
+        target,
+        file_format,
+        missing=missing,
+        drop=drop,
+        ids=ids,
+        targets_from=targets_from,
+        transpose=transpose,
+        no_header=no_header,
+        sheet=sheet,
+    )
     categories = categorical_columns(categorical, file)
     discretizer = MDLPDiscretizer(categorical_features=categories, n_jobs=n_jobs)
     with status("discretizing"):
         table = file.in_memory()
         discretizer.fit(table, labels(file))
         if out is not None:
-            codes = with_target(discretizer.transform(table), discretizer.get_feature_names_out(), file)
-            write_table(codes, out, escape_formulas=escape_formulas)
+            write_table(_coded(file, discretizer, table), out, escape_formulas=escape_formulas)
     cuts = [points.tolist() for points in discretizer.cut_points_]
     if as_json:
         plain = [[point if math.isfinite(point) else str(point) for point in points] for points in cuts]
-        typer.echo(json.dumps(dict(zip(file.names, plain, strict=True)), ensure_ascii=False))
+        show_json(
+            {
+                "data": file.name,
+                "target": file.target,
+                "ids": file.ids,
+                "n_levels": dict(zip(file.names, discretizer.n_levels_.tolist(), strict=True)),
+                "cut_points": dict(zip(file.names, plain, strict=True)),
+            }
+        )
         return
-    lines = [
-        [name, str(levels), ", ".join(f"{point:.6g}" for point in points)]
-        for name, levels, points in zip(file.names, discretizer.n_levels_, cuts, strict=True)
-    ]
+    dates = set(_dates(table))
+    lines = []
+    for name, levels, points in zip(file.names, discretizer.n_levels_, cuts, strict=True):
+        shown = [as_date(point) if name in dates else f"{point:.6g}" for point in points]
+        lines.append([name, str(levels), ", ".join(shown)])
     show_table(["column", "levels", "cut points"], lines)
     if out is not None:
         typer.echo(f"\nWritten: {out}")
+
+
+def _coded(file: DataFile, discretizer: Any, table: Any) -> Any:
+    """The ids, the codes of the intervals and the target."""
+    from slfs.files.data_file import with_target
+
+    codes = with_target(discretizer.transform(table), discretizer.get_feature_names_out(), file)
+    if file.ids:
+        originals = file.originals([])
+        for position, name in enumerate(file.ids):
+            codes.insert(position, name, originals[name].to_numpy())
+    return codes
+
+
+def _dates(table: Any) -> list[str]:
+    """The columns that hold points in time; cut points of durations stay numbers of days."""
+    if not hasattr(table, "dtypes") or hasattr(table, "tocsr"):
+        return []
+    return [str(name) for name, kind in table.dtypes.items() if kind.kind == "M"]

@@ -25,7 +25,8 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV, Parquet, Arrow, npy, npz, svmlight or ARFF, also .gz, .bz2 or .xz; - for stdin.",
+        help="CSV, TSV, Excel, JSON Lines, Parquet, Arrow, npy, npz, svmlight or ARFF file, also "
+        "compressed; - for stdin.",
     ),
 ]
 Target = Annotated[
@@ -34,6 +35,31 @@ Target = Annotated[
         "--target", "-t", metavar="COLUMN", help="Column with the class labels: name or index."
     ),
 ]
+TargetsFrom = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="File with the target, if DATA lacks it; rows are matched by --id."
+    ),
+]
+Id = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--id", metavar="COLUMN", help="Column that identifies samples: kept, not selected; repeatable."
+    ),
+]
+Transpose = Annotated[
+    bool,
+    typer.Option("--transpose", help="DATA has one row per column, and one column per sample."),
+]
+NoHeader = Annotated[
+    bool,
+    typer.Option("--no-header", help="The first row is data; columns are called column_1, column_2."),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Sheet of an Excel file; by default the first one."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else.")]
 Format = Annotated[
     str | None,
     typer.Option("--format", metavar="NAME", help="File format, if the file name does not show it."),

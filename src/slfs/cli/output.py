@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import typer
 
 if TYPE_CHECKING:
     from slfs._core.progress import Listener
+
+
+NOTHING_SELECTED = 3
+"""Exit code if no column is selected."""
 
 
 def show_table(
@@ -21,9 +29,9 @@ def show_table(
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
+    console, text = Console(), io.StringIO()
     if not console.is_terminal:
-        console.width = 10_000
+        console = Console(file=text, width=10_000)
     table = Table(box=None, pad_edge=False)
     for title in head:
         justify = "right" if title in right else "left"
@@ -31,6 +39,18 @@ def show_table(
     for line in lines:
         table.add_row(*map(Text, line))
     console.print(table)
+    for line in text.getvalue().splitlines():
+        typer.echo(line.rstrip())
+
+
+def show_json(found: Any) -> None:
+    """Print plain values as JSON on one line."""
+    typer.echo(json.dumps(found, ensure_ascii=False))
+
+
+def show_note(text: str) -> None:
+    """Print a remark on standard error."""
+    typer.secho(f"slfs: note: {text}", fg=typer.colors.CYAN, err=True)
 
 
 def status(text: str) -> AbstractContextManager[object]:

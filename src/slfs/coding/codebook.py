@@ -50,8 +50,8 @@ class Coding:
         - ``rare``, ``missing``: level of pooled categories and of missing values; -1 if there is none.
         - ``n_distinct``: number of distinct values of a categorical column before pooling; 0 for other
           columns.
-        - ``fallback``: the most frequent level, used for values not seen in ``fit`` if no values were
-          missing.
+        - ``fallback``: the most frequent level, to which `MDLPDiscretizer` assigns values not seen in
+          ``fit`` if no values were missing.
         - ``low``, ``high``: smallest and largest value of a column of numbers; NaN for other columns.
     offset, thresholds : ndarray
         ``thresholds[offset[j]:offset[j + 1]]`` are the cut points of column j, or the values of a
@@ -148,6 +148,9 @@ def join_learned(parts: Sequence[Learned]) -> Learned:
 
 
 def missing_codes(coding: Coding) -> NDArray[np.uint8]:
-    """Return the code of missing values, and of values not seen in ``fit``, in each column."""
+    """Return the code of missing values in each column; the most frequent level if there were none.
+
+    Values not seen in ``fit`` also get this code, where a code is needed.
+    """
     missing, fallback = coding.columns["missing"], coding.columns["fallback"]
     return np.where(missing != NONE, missing, fallback).astype(np.uint8)

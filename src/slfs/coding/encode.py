@@ -2,78 +2,196 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.threads import Threads
-from slfs.coding.codebook import Coding, missing_codes
+from slfs._core.warn import UnseenValueWarning, warn
+from slfs.coding.codebook import NONE, Coding, Level, missing_codes
 from slfs.tables.table import LabelBlock, Table
+from slfs.tables.values import to_numbers
 
 _FEW_THRESHOLDS = 24
 """Comparing with each of this few thresholds is faster than a binary search."""
+
+_NAMED, _LONGEST = 5, 40
+"""Maximum number of columns, and of characters of a value, in a warning."""
 
 _BLOCK_ENTRIES = 1 << 20
 """Maximum number of values that are read at a time."""
 
 
-def encode_table(
-    table: Table, coding: Coding, columns: NDArray[np.int64], threads: Threads
-) -> NDArray[np.uint8]:
-    """Code some columns of a table, given their coding: an array of shape (n_columns, n_samples)."""
-    codes = np.empty((len(columns), table.n_samples), np.uint8)
+@dataclass(frozen=True)
+class Encoded:
+    """Codes of some columns of a table.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_columns, n_samples)
+        Level of each value. An unknown value, one that was not seen in ``fit``, has the code of
+        `missing_codes`.
+    unknown : dict of int to ndarray of shape (n_samples,)
+        Which values are unknown, for each column with such values.
+    examples : dict of int to object
+        The first unknown value of each of these columns; None if it is missing.
+    """
+
+    codes: NDArray[np.uint8]
+    unknown: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
+    examples: dict[int, Any] = field(default_factory=dict)
+
+    def unknown_rows(self) -> NDArray[np.int64]:
+        """Return the samples with at least one unknown value."""
+        found = np.zeros(self.codes.shape[1], np.bool_)
+        for mask in self.unknown.values():
+            found |= mask
+        return np.flatnonzero(found)
+
+    def unknown_mask(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which values of some samples are unknown, of shape (n_columns, n_rows)."""
+        mask = np.zeros((len(self.codes), len(rows)), np.bool_)
+        for column, own in self.unknown.items():
+            mask[column] = own[rows]
+        return mask
+
+
+def encode_table(table: Table, coding: Coding, columns: NDArray[np.int64], threads: Threads) -> Encoded:
+    """Code some columns of a table, given their coding."""
+    found = Encoded(np.empty((len(columns), table.n_samples), np.uint8))
+    stand_in = missing_codes(coding)
+
+    def note(column: int, unknown: NDArray[np.bool_], example: Any) -> None:
+        found.codes[column, unknown] = stand_in[column]
+        found.unknown[column], found.examples[column] = unknown, example
+
+    def encode_values(column: int) -> None:
+        block = table.label_block(int(columns[column]), None)
+        if column in coding.categories:
+            levels = _label_levels(coding, column, block)
+        else:
+            levels = _number_levels(coding.take(np.array([column])), block)
+        found.codes[column] = levels.astype(np.uint8)
+        unknown = levels == NONE
+        if unknown.any():
+            first = int(unknown.argmax())
+            note(column, unknown, None if block.missing[first] else block.values[first])
+
+    def encode_numbers(part: NDArray[np.int64]) -> None:
+        values = table.number_block(columns[part], None).dense()
+        codes, unknown = _encode_numbers(coding.take(part), values)
+        found.codes[part] = codes
+        for j, mask in unknown.items():
+            first = float(values[j, mask.argmax()])
+            note(int(part[j]), mask, None if np.isnan(first) else first)
 
     def encode(part: NDArray[np.int64]) -> None:
-        if int(part[0]) in coding.categories:
-            labels = table.label_block(int(columns[part[0]]), None)
-            codes[part] = encode_labels(coding, int(part[0]), labels)
+        if by_value[part[0]]:
+            encode_values(int(part[0]))
         else:
-            values = table.number_block(columns[part], None).dense()
-            codes[part] = _encode_numbers(coding.take(part), values)
+            encode_numbers(part)
 
+    # text in a column of numbers is not missing, which a block of numbers cannot tell apart
+    by_value = ~table.numbers[columns]
+    by_value[list(coding.categories)] = True
     if len(columns):
-        threads.map(encode, _blocks(coding, table.n_samples))
-    return codes
+        threads.map(encode, _blocks(by_value, table.n_samples))
+    return found
+
+
+def warn_about_unknown(encoded: Encoded, names: Sequence[str], consequence: str) -> None:
+    """Issue one warning that counts the values of each column that were not seen in ``fit``."""
+    columns = sorted(encoded.unknown)
+    if not columns:
+        return
+    n_samples = encoded.codes.shape[1]
+    described = [
+        f"{names[column]!r} ({int(encoded.unknown[column].sum())} of {n_samples} rows, "
+        f"e.g. {_shown(encoded.examples[column])})"
+        for column in columns[:_NAMED]
+    ]
+    more = f", and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
+    contain = "column contains" if len(columns) == 1 else "columns contain"
+    warn(
+        f"{len(columns)} {contain} values that were not seen in fit: {', '.join(described)}{more}. "
+        f"These values {consequence}.",
+        UnseenValueWarning,
+    )
+
+
+def _shown(example: Any) -> str:
+    text = "a missing value" if example is None else repr(example)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def encode_labels(coding: Coding, column: int, block: LabelBlock) -> NDArray[np.uint8]:
-    """Code one column by the values of its categories: an array of shape (1, n_samples)."""
-    missing = int(missing_codes(coding)[column])
-    levels = coding.categories[column]
-    codes = [
-        missing if gone or not isinstance(value, Hashable) else levels.get(value, missing)
-        for value, gone in zip(block.values, block.missing, strict=True)
-    ]
-    return np.array([codes], np.uint8)
+    """Code one column by the values of its categories: an array of shape (1, n_samples).
+
+    The block contains no new values; `encode_table` is for new tables.
+    """
+    return _label_levels(coding, column, block)[np.newaxis].astype(np.uint8)
 
 
-def _blocks(coding: Coding, n_samples: int) -> list[NDArray[np.int64]]:
-    """Split the columns: categories one by one, numbers in blocks that fit in the cache."""
+def _label_levels(coding: Coding, column: int, block: LabelBlock) -> NDArray[Level]:
+    """Return the level of each value of a column of categories; NONE for unknown values."""
+    missing, levels = int(coding.columns["missing"][column]), coding.categories[column]
+    return np.array(
+        [
+            missing if gone else levels.get(value, NONE) if isinstance(value, Hashable) else NONE
+            for value, gone in zip(block.values, block.missing, strict=True)
+        ],
+        Level,
+    )
+
+
+def _number_levels(coding: Coding, block: LabelBlock) -> NDArray[Level]:
+    """Return the level of each value of a column of numbers; NONE for text that is not a number."""
+    codes, unknown = _encode_numbers(coding, to_numbers(block.values)[np.newaxis])
+    levels: NDArray[Level] = codes[0].astype(Level)
+    if 0 in unknown:
+        levels[unknown[0]] = NONE
+    missing = int(coding.columns["missing"][0])
+    if missing != NONE:
+        levels[(levels == missing) & ~block.missing] = NONE
+    levels[block.missing] = missing
+    return levels
+
+
+def _blocks(by_value: NDArray[np.bool_], n_samples: int) -> list[NDArray[np.int64]]:
+    """Split the columns: those coded by value one by one, numbers in blocks that fit in the cache."""
     width = max(1, _BLOCK_ENTRIES // max(n_samples, 1))
-    blocks: list[list[int]] = [[]]
-    for column in range(len(coding)):
-        alone = column in coding.categories
-        if alone or len(blocks[-1]) == width or (blocks[-1] and blocks[-1][0] in coding.categories):
-            blocks.append([])
-        blocks[-1].append(column)
-    return [np.array(block) for block in blocks if block]
+    numbers = np.flatnonzero(~by_value)
+    blocks = [numbers[start : start + width] for start in range(0, len(numbers), width)]
+    return [*blocks, *np.flatnonzero(by_value)[:, np.newaxis]]
 
 
-def _encode_numbers(coding: Coding, values: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Code numbers, one row per column, by the number of the column's thresholds below each."""
+def _encode_numbers(
+    coding: Coding, values: NDArray[np.float64]
+) -> tuple[NDArray[np.uint8], dict[int, NDArray[np.bool_]]]:
+    """Code numbers, one row per column, by the number of the column's thresholds below each.
+
+    The second result is the mask of the unknown values of each column that has any.
+    """
     codes = np.zeros(values.shape, np.uint8)
-    missing = missing_codes(coding)
+    found = {}
     for j, (row, out) in enumerate(zip(values, codes, strict=True)):
-        thresholds = coding.column_thresholds(j)
+        thresholds, missing = coding.column_thresholds(j), coding.columns["missing"][j]
         if len(thresholds) <= _FEW_THRESHOLDS:
             for threshold in thresholds.tolist():
                 out += row > threshold
         else:
             out[:] = np.searchsorted(thresholds, row)
-        unknown = np.isnan(row)
+        absent = np.isnan(row)
+        unknown = absent if missing == NONE else np.zeros_like(absent)
         if not coding.cut[j]:  # the thresholds are the known values: all others are new
-            unknown |= np.append(thresholds, np.nan)[out] != row
+            unknown = unknown | (~absent & (np.append(thresholds, np.nan)[out] != row))
+        elif np.isnan(coding.columns["low"][j]):  # all values were missing
+            unknown = unknown | ~absent
+        if missing != NONE and absent.any():
+            out[absent] = missing
         if unknown.any():
-            out[unknown] = missing[j]
-    return codes
+            found[j] = unknown
+    return codes, found

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from slfs.classifiers.tan import NaiveBayes
 from slfs.evaluation.cross_validation import CV, Fold, cross_validate, make_splits
+from slfs.evaluation.metrics import METRICS, Metrics
 from slfs.selectors.base import BaseSelector
 from slfs.tables.registry import read_table
 from slfs.tables.table import resolve_categorical
@@ -50,7 +51,9 @@ def compare_accuracy(
     accuracy : dict
         ``n_splits``, ``random_state``, ``majority`` (the share of the most frequent class), ``reason``
         (why there are no results, or "") and ``models``: for each its ``name``, ``mean`` and ``std`` of
-        the accuracy over the folds, ``n_features`` in each fold, and ``reason`` if it was skipped.
+        the accuracy over the folds, the means of ``balanced_accuracy``, ``auc`` (each class against the
+        others, averaged) and ``log_loss``, ``n_features`` in each fold, and ``reason`` if it was
+        skipped.
 
     Examples
     --------
@@ -72,17 +75,17 @@ def compare_accuracy(
     splits = make_splits(target, cv, random_state)
     categorical = resolve_categorical(selector.categorical_features, table, _column_names(X))
 
-    def score(fold: Fold) -> dict[str, tuple[float, int]]:
+    def score(fold: Fold) -> dict[str, tuple[Metrics, int]]:
         fitted = fold.fit(selector)
         chosen = np.flatnonzero(fitted.support_)
-        network = selected = fold.accuracy(fitted.to_classifier())
+        network = selected = fold.metrics(fitted.to_classifier())
         if len(chosen):  # otherwise both predict the most frequent class
             model = fold.fit(NaiveBayes(categorical_features=categorical[chosen]), chosen)
-            selected = fold.accuracy(model, chosen)
+            selected = fold.metrics(model, chosen)
         found = {SELECTED: (selected, len(chosen)), NETWORK: (network, len(chosen))}
         if table.n_features <= MAX_COLUMNS:
             model = fold.fit(NaiveBayes(categorical_features=categorical))
-            found[ALL] = fold.accuracy(model), table.n_features
+            found[ALL] = fold.metrics(model), table.n_features
         return found
 
     folds = cross_validate(score, X, target.classes[target.codes], splits)
@@ -133,15 +136,19 @@ def accuracy_curve(
     return sizes, np.array(cross_validate(score, X, labels, splits)).T
 
 
-def _summary(name: str, scores: list[tuple[float, int]]) -> dict[str, Any]:
+def _summary(name: str, scores: list[tuple[Metrics, int]]) -> dict[str, Any]:
     if not scores:
         reason = f"skipped: the table has more than {MAX_COLUMNS} columns"
-        return {"name": name, "mean": None, "std": None, "n_features": [], "reason": reason}
-    accuracy, n_features = zip(*scores, strict=True)
+        nothing = dict.fromkeys(("mean", "std", *METRICS[1:]))
+        return {"name": name, **nothing, "n_features": [], "reason": reason}
+    metrics, n_features = zip(*scores, strict=True)
+    accuracy = [found["accuracy"] for found in metrics]
+    means = {metric: float(np.mean([found[metric] for found in metrics])) for metric in METRICS[1:]}
     return {
         "name": name,
         "mean": float(np.mean(accuracy)),
         "std": float(np.std(accuracy)),
+        **{metric: None if np.isnan(value) else value for metric, value in means.items()},
         "n_features": list(n_features),
         "reason": "",
     }

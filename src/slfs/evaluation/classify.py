@@ -16,6 +16,7 @@ from sklearn.svm import SVC
 from slfs.classifiers.bnslfs import BNSLFS
 from slfs.classifiers.tan import TAN, NaiveBayes
 from slfs.evaluation.cross_validation import Fold
+from slfs.evaluation.metrics import Metrics
 from slfs.evaluation.numbers import Standardizer
 from slfs.selectors.chi2_ranking import Chi2Ranking
 
@@ -49,6 +50,7 @@ class FoldScores:
     def __init__(self, fold: Fold) -> None:
         self._fold = fold
         self._known: dict[tuple[bytes, str], float] = {}
+        self._metrics: dict[tuple[bytes, str], Metrics] = {}
 
     def score(
         self, columns: NDArray[np.int64], classifier: str, fitted: Any = None
@@ -69,12 +71,30 @@ class FoldScores:
             self._known[key] = self._accuracy(columns, classifier)
         return self._known[key], time.perf_counter() - begin
 
+    def metrics(self, columns: NDArray[np.int64], classifier: str, fitted: Any = None) -> Metrics | None:
+        """Return all metrics of a classifier on these columns; the arguments are those of `score`."""
+        if fitted is not None:
+            return self._fold.metrics(fitted)
+        columns = np.sort(columns)
+        if classifier in PAIRED and len(columns) > MAX_PAIRED_COLUMNS:
+            return None
+        key = (columns.tobytes(), classifier)
+        if key not in self._metrics:
+            model, used = self._model(columns, classifier)
+            self._metrics[key] = self._fold.metrics(model, used)
+        return self._metrics[key]
+
     def remember(self, columns: NDArray[np.int64], classifier: str, accuracy: float) -> None:
         """Add an accuracy that was computed in an earlier run."""
         self._known[np.sort(columns).tobytes(), classifier] = accuracy
 
     def _accuracy(self, columns: NDArray[np.int64], classifier: str) -> float:
+        return self._fold.accuracy(*self._model(columns, classifier))
+
+    def _model(
+        self, columns: NDArray[np.int64], classifier: str
+    ) -> tuple[Any, NDArray[np.int64] | None]:
+        """Fit a classifier; return it with the columns that it needs, None for all."""
         if len(columns) == 0:  # the most frequent class, whatever the columns
-            return self._fold.accuracy(self._fold.fit(DummyClassifier()))
-        model = CLASSIFIERS[classifier](len(columns))
-        return self._fold.accuracy(self._fold.fit(model, columns), columns)
+            return self._fold.fit(DummyClassifier()), None
+        return self._fold.fit(CLASSIFIERS[classifier](len(columns)), columns), columns

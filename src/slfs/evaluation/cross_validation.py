@@ -20,6 +20,7 @@ from sklearn.model_selection import BaseCrossValidator, StratifiedKFold, check_c
 from slfs._compat import safe_indexing
 from slfs._core.progress import progress_callback, steps
 from slfs._core.warn import quiet
+from slfs.evaluation.metrics import Metrics, classification_metrics
 from slfs.tables.arrays import indexable
 from slfs.tables.parts import Part
 from slfs.tables.registry import is_in_memory, read_table
@@ -88,6 +89,10 @@ class Fold:
     def accuracy(self, fitted: Any, columns: Ints | None = None) -> float:
         """Return the share of test samples that a classifier, fitted to these columns, predicts."""
         return float(np.mean(fitted.predict(self.test_columns(columns)) == self.test_labels))
+
+    def metrics(self, fitted: Any, columns: Ints | None = None) -> Metrics:
+        """Return all metrics of a classifier that was fitted to these columns on the test samples."""
+        return classification_metrics(fitted, self.test_columns(columns), self.test_labels)
 
 
 def make_splits(target: Target, cv: CV, random_state: int = 0) -> list[Split]:

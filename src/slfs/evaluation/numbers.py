@@ -12,11 +12,13 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from slfs.tables.dates import days
+
 Floats = NDArray[np.float64]
 
 
 class Standardizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Standardise numeric columns and one-hot encode the others.
+    """Standardise numeric columns and one-hot encode the others. Dates count as numbers of days.
 
     Missing and infinite values are replaced by the mean of the training part. Sparse columns are scaled
     but not centred, which changes no distance. The output has the numeric columns first.
@@ -28,7 +30,7 @@ class Standardizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._scaler = StandardScaler(with_mean=False).fit(X.astype(np.float64))
             self._numeric, self._other = np.arange(X.shape[1]), np.arange(0)
             return self
-        numeric = np.array([kind.kind in "iufb" for kind in X.dtypes], dtype=bool)
+        numeric = np.array([kind.kind in "iufbmM" for kind in X.dtypes], dtype=bool)
         self._numeric, self._other = np.flatnonzero(numeric), np.flatnonzero(~numeric)
         if len(self._numeric):
             self._scaler = make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
@@ -60,7 +62,10 @@ class Standardizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _floats(self, X: Any) -> Floats:
-        values: Floats = X.iloc[:, self._numeric].to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
+        part = X.iloc[:, self._numeric].copy(deep=False)
+        for name in part.columns[[kind.kind in "mM" for kind in part.dtypes]]:
+            part[name] = days(part[name].to_numpy())
+        values: Floats = part.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
         values[np.isinf(values)] = np.nan
         return values
 

@@ -29,6 +29,21 @@ _BUFFERS, _COMPRESSION = 2, 3  # of RecordBatch
 
 
 def _read(content: io.BytesIO, _options: ReadOptions) -> tuple[Any, Any]:
+    return _read_table(content).to_pandas(date_as_object=False), None
+
+
+def _read_original(content: io.BytesIO, _options: ReadOptions) -> Any:
+    return original_frame(_read_table(content))
+
+
+def original_frame(table: pa.Table) -> Any:
+    """Convert a table to a DataFrame that keeps the types of Arrow, such as nullable integers."""
+    import pandas as pd
+
+    return table.to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True)
+
+
+def _read_table(content: io.BytesIO) -> pa.Table:
     import pyarrow as pa
 
     data = pa.py_buffer(content.getbuffer())
@@ -42,7 +57,7 @@ def _read(content: io.BytesIO, _options: ReadOptions) -> tuple[Any, Any]:
     table = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(data).read_all()
     refuse_beyond(table.num_rows * table.num_columns, "the table")
     table.validate(full=True)
-    return table.to_pandas(), None
+    return table
 
 
 def _messages(data: pa.Buffer) -> Iterator[pa.Message]:
@@ -107,4 +122,11 @@ def _write(frame: Any, path: Path) -> None:
     frame.to_feather(path)
 
 
-register_format("arrow", ["arrow", "feather", "ipc"], _read, write=_write, requirement="slfs[parquet]")
+register_format(
+    "arrow",
+    ["arrow", "feather", "ipc"],
+    _read,
+    read_original=_read_original,
+    write=_write,
+    requirement="slfs[parquet]",
+)

@@ -91,6 +91,30 @@ class FileColumns(ColumnSource):
             raise ValueError(f"{self.path} has no column {column!r}.")
         return self._values(column)
 
+    def originals(self, names: list[str]) -> Any:
+        """Read columns by name, even dropped ones, into a DataFrame.
+
+        Parameters
+        ----------
+        names : list of str
+
+        Returns
+        -------
+        frame : DataFrame
+        """
+        import pandas as pd
+
+        return pd.DataFrame({name: self.read(name) for name in names})
+
+    @property
+    def date_names(self) -> list[str]:
+        """Names of the columns that hold dates or times."""
+        return []
+
+    def first_texts(self) -> Any:
+        """Return the first rows of the columns that are not numbers, as a DataFrame."""
+        return self.take(np.flatnonzero(~self.numbers))
+
     @abstractmethod
     def _values(self, name: str) -> NDArray[Any]:
         """Return all values of one column."""

@@ -2,43 +2,81 @@
 
 from __future__ import annotations
 
+import csv
 import functools
 import io
+import itertools
 import re
 import warnings
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+from slfs.files.inference import TableError, parse_dates
 from slfs.files.registry import ReadOptions, register_format
 
 _SEPARATORS = ",;\t|"
 _COMMA_NUMBER = r"\s*[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?\s*"
 _THOUSANDS = r"\s*[+-]?\d{1,3}(,\d{3})*\s*"
+_LEADING_ZERO = r"\s*[+-]?0\d+\s*"
+_ROWS_TO_COMPARE = 20
 
 
 def _read(content: io.BytesIO, options: ReadOptions, separator: str | None = None) -> tuple[Any, Any]:
+    separator = separator or _guess_separator(content)
+    types = dict.fromkeys(options.text, str)
+    arguments: dict[str, Any] = {"na_values": list(options.missing), "dtype": types}
+    table = _parse(content, options, separator, arguments)
+    if separator != "," and _has_decimal_commas(table.drop(columns=options.text, errors="ignore")):
+        table = _parse(content, options, separator, {"decimal": ",", **arguments})
+    if options.header:
+        _note_header(content, separator, table, options)
+    table = _restore_leading_zeros(table, content, options, separator)
+    return parse_dates(table, options.text), None
+
+
+def _read_original(content: io.BytesIO, options: ReadOptions, separator: str | None = None) -> Any:
+    """Read fields as text, unchanged."""
+    found = separator or _guess_separator(content)
+    table = _parse(content, options, found, {"dtype": str, "na_filter": False})
+    if separator is None:
+        table.attrs["separator"] = found  # a CSV file that is written from it has the same
+    return table
+
+
+def _parse(content: io.BytesIO, options: ReadOptions, separator: str, arguments: Any) -> Any:
+    """Read the file with pandas; columns of a file without header are called column_1, column_2, ..."""
     import pandas as pd
 
-    separator = separator or _guess_separator(content)
-    arguments: dict[str, Any] = {
-        "sep": separator,
-        "na_values": list(options.missing),
-        "encoding": "utf-8-sig",
-        "low_memory": False,
-        "dtype": dict.fromkeys(options.text, str),
-    }
-    if _rows_end_with(content, separator):
+    arguments = {"sep": separator, "encoding": "utf-8-sig", "low_memory": False, **arguments}
+    rows = _first_rows(content, separator)
+    if not options.header:
+        arguments["header"] = None
+        width = max(map(len, rows), default=0)
+        arguments["names"] = [f"column_{number}" for number in range(1, width + 1)]
+        arguments["index_col"] = False
+    elif _rows_end_with(content, separator):
         arguments["index_col"] = False  # pandas would take the first column as row names
+    if options.columns is not None and len({len(row) for row in rows}) == 1:  # no row names
+        arguments["usecols"] = list(options.columns)
+    content.seek(0)
     with warnings.catch_warnings():
         # pandas warns that what follows the last separator is lost: it is empty
         warnings.simplefilter("ignore", pd.errors.ParserWarning)
-        table = pd.read_csv(content, **arguments)
-        if separator != "," and _has_decimal_commas(table.drop(columns=options.text, errors="ignore")):
-            content.seek(0)
-            table = pd.read_csv(content, decimal=",", **arguments)
-    if table.shape[1] == 0 or len(table) == 0:
-        raise ValueError("it has no rows")
-    return table, None
+        try:
+            table = pd.read_csv(content, **arguments)
+        except UnicodeDecodeError as error:
+            raise TableError(
+                f"it is not encoded in UTF-8 (byte {error.start}). Save it as UTF-8, or convert it, for "
+                "example with: iconv -f latin1 -t utf-8"
+            ) from error
+        except pd.errors.EmptyDataError:
+            raise TableError("it has no columns and no rows") from None
+    content.seek(0)
+    if table.shape[1] == 0 or (len(table) == 0 and not options.allow_empty):
+        raise TableError("it has a header, but no rows")
+    return table
 
 
 def _guess_separator(content: IO[bytes]) -> str:
@@ -48,12 +86,48 @@ def _guess_separator(content: IO[bytes]) -> str:
     return max(_SEPARATORS, key=re.sub(r'"[^"]*"', "", header).count)
 
 
+def _first_rows(content: IO[bytes], separator: str) -> list[list[str]]:
+    """Return the fields of the first rows, without empty rows; no rows if they cannot be split."""
+    content.seek(0)
+    lines = (line.decode("utf-8-sig", "replace") for line in content)
+    try:
+        rows = (row for row in csv.reader(lines, delimiter=separator) if row)
+        return list(itertools.islice(rows, _ROWS_TO_COMPARE))
+    except csv.Error:
+        return []
+    finally:
+        content.seek(0)
+
+
 def _rows_end_with(content: IO[bytes], separator: str) -> bool:
     """Return whether the rows end with a separator, but the header does not."""
     header, *rows = [content.readline().rstrip(b"\r\n") for _ in range(20)]
     content.seek(0)
     ends = [row.endswith(separator.encode()) for row in rows if row]
     return bool(ends) and all(ends) and not header.endswith(separator.encode())
+
+
+def _restore_leading_zeros(table: Any, content: io.BytesIO, options: ReadOptions, separator: str) -> Any:
+    """Replace columns of codes such as 02139, which pandas has read as numbers, by their text.
+
+    A quick search in the bytes comes first: few files have such fields.
+    """
+    numbers = [index for index, kind in enumerate(table.dtypes) if kind.kind in "iuf"]
+    begins = (separator.encode(), b"\n", b'"')
+    end = rb'0\d+["\s' + re.escape(separator.encode()) + rb"]"
+    if not numbers or not any(
+        re.search(re.escape(begin) + end, content.getbuffer()) for begin in begins
+    ):
+        return table
+    arguments = {"dtype": str, "na_values": list(options.missing)}
+    texts = _parse(content, replace(options, columns=numbers), separator, arguments)
+    for index in numbers:
+        column = texts[table.columns[index]]
+        present = column.dropna()
+        zeros, whole = _LEADING_ZERO, r"\s*[+-]?\d+\s*"
+        if present.str.fullmatch(zeros).any() and present.str.fullmatch(whole).all():
+            table.isetitem(index, column)
+    return table
 
 
 def _has_decimal_commas(table: Any) -> bool:
@@ -70,15 +144,64 @@ def _has_decimal_commas(table: Any) -> bool:
     return found
 
 
-def _write(frame: Any, path: Path, separator: str = ",") -> None:
-    frame.to_csv(path, index=False, sep=separator)
+def _note_header(content: IO[bytes], separator: str, table: Any, options: ReadOptions) -> None:
+    """Note names that occur twice, and a first row that looks like the rows below it."""
+    rows = _first_rows(content, separator)
+    if not rows:
+        return
+    counts = Counter(name for name in rows[0] if name)
+    twice = [name for name, count in counts.items() if count > 1]
+    header_like_data = looks_like_data(rows[0], table)
+    if header_like_data:
+        shown = ", ".join(map(repr, rows[0][:4])) + (", ..." if len(rows[0]) > 4 else "")
+        options.notes.append(
+            f"The first row ({shown}) looks like data, but is used as the names of the columns. If the "
+            "file has no header, add --no-header."
+        )
+    elif twice:
+        copies = [name for name in map(str, table.columns) if name.rpartition(".")[0] in twice]
+        options.notes.append(
+            f"The column name{'s' if len(twice) > 1 else ''} {_listed(twice)} occur"
+            f"{'' if len(twice) > 1 else 's'} more than once. The copies are called {_listed(copies)}."
+        )
 
 
-register_format("csv", ["csv", "txt"], _read, write=_write, requirement="slfs[cli]")
+def looks_like_data(header: list[str], table: Any) -> bool:
+    """Return whether the names of columns could be a row of the table.
+
+    Names of columns of numbers must be numbers, and other names must be values of their column. At least
+    one name must be a number, unless the table has no numbers.
+    """
+    if len(header) != table.shape[1]:
+        return False
+    numbers = 0
+    for index, name in enumerate(header):
+        column = table.iloc[:, index]
+        if column.dtype.kind in "iuf":
+            if not re.fullmatch(r"\s*([+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|)\s*", name):
+                return False
+            numbers += bool(name.strip())
+        elif name and name not in set(column.dropna().astype(str)):
+            return False
+    return numbers > 0 or not any(kind.kind in "iuf" for kind in table.dtypes)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+
+
+def _write(frame: Any, path: Path, separator: str | None = None) -> None:
+    frame.to_csv(path, index=False, sep=separator or frame.attrs.get("separator", ","))
+
+
+register_format(
+    "csv", ["csv", "txt"], _read, read_original=_read_original, write=_write, requirement="slfs[cli]"
+)
 register_format(
     "tsv",
     ["tsv", "tab"],
     functools.partial(_read, separator="\t"),
+    read_original=functools.partial(_read_original, separator="\t"),
     write=functools.partial(_write, separator="\t"),
     requirement="slfs[cli]",
 )

@@ -31,6 +31,9 @@ LIMIT_VARIABLE = "SLFS_MAX_BYTES"
 OPENERS: dict[str, Callable[..., Any]] = {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
 """Suffix of a compressed file -> the function that opens it."""
 
+_MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
+"""How compressed data begin -> their suffix."""
+
 _PIECE = 1 << 20
 
 _COLUMN_BYTES = 200
@@ -58,18 +61,36 @@ def refuse_beyond(size: int, what: str) -> None:
 
 
 def decompress(path: Path) -> io.BytesIO:
-    """Read a file, and decompress it if its name ends in .gz, .bz2 or .xz."""
-    opener = OPENERS.get(path.suffix[1:].lower())
-    if opener is None:
-        return io.BytesIO(path.read_bytes())
+    """Read a file, and decompress it if its name ends in .gz, .bz2 or .xz, or if it begins like one."""
+    with path.open("rb") as stream:
+        suffix = path.suffix[1:].lower()
+        return _decompressed(stream, suffix if suffix in OPENERS else _compression(stream), str(path))
+
+
+def decompress_bytes(data: bytes, name: str) -> io.BytesIO:
+    """Decompress data if they begin like a gzip, bzip2 or xz file."""
+    stream = io.BufferedReader(io.BytesIO(data))
+    return _decompressed(stream, _compression(stream), name)
+
+
+def _compression(stream: io.BufferedReader[Any]) -> str:
+    """Return the suffix of a compressed file that begins like this one; "" if there is none."""
+    begin = stream.peek(10)[:10]  # a pipe cannot be read twice
+    suffix = next((suffix for magic, suffix in _MAGIC.items() if begin.startswith(magic)), "")
+    return "" if suffix == "bz2" and begin[4:] != b"1AY&SY" else suffix  # "BZh" may begin a text
+
+
+def _decompressed(stream: IO[bytes], suffix: str, name: str) -> io.BytesIO:
+    if not suffix:
+        return io.BytesIO(stream.read())
     content = io.BytesIO()
-    with path.open("rb") as stream, opener(stream, "rb") as file:
+    with OPENERS[suffix](stream, "rb") as file:
         try:
             while piece := file.read(_PIECE):
                 content.write(piece)
-                refuse_beyond(content.tell(), f"{path}, decompressed,")
+                refuse_beyond(content.tell(), f"{name}, decompressed,")
         except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
-            raise ValueError(f"{path} is damaged: {error}. Fix it, or download it again.") from error
+            raise ValueError(f"{name} is damaged: {error}. Fix it, or download it again.") from error
     content.seek(0)
     return content
 

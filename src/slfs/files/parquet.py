@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs.files.arrow import original_frame
 from slfs.files.columns import FileColumns
 from slfs.files.limits import TooLargeError, max_bytes, refuse_beyond
 from slfs.files.registry import ReadOptions, register_format
@@ -75,8 +76,8 @@ class ParquetColumns(FileColumns):
         path = Path(path)
         self._lock = threading.Lock()  # all threads share the position in the file
         about = self._file.metadata
-        if not schema.names or about.num_rows == 0:
-            raise ValueError(f"{path} has no columns or no rows.")
+        if not schema.names:
+            raise ValueError(f"{path} has no columns.")
         groups = range(about.num_row_groups)
         self._ends = np.cumsum([about.row_group(group).num_rows for group in groups])
         self._kinds: dict[Any, tuple[bool, bool]] = {}
@@ -103,7 +104,33 @@ class ParquetColumns(FileColumns):
         -------
         frame : DataFrame
         """
-        return self._read_groups([self.names[column] for column in columns]).to_pandas()
+        names = [self.names[column] for column in columns]
+        return self._read_groups(names).to_pandas(date_as_object=False)
+
+    def originals(self, names: list[str]) -> Any:
+        """Read columns by name, even dropped ones, into a DataFrame with the types of the file.
+
+        Parameters
+        ----------
+        names : list of str
+
+        Returns
+        -------
+        frame : DataFrame
+        """
+        return original_frame(self._read_groups(names))
+
+    @property
+    def date_names(self) -> list[str]:
+        """Names of the columns that hold dates or times."""
+        from pyarrow.types import is_temporal
+
+        return [name for name in self.names if is_temporal(self._schema.field(name).type)]
+
+    def first_texts(self) -> Any:
+        """Return the first row group of the columns that are not numbers, as a DataFrame."""
+        names = [self.names[column] for column in np.flatnonzero(~self.numbers)]
+        return self._read_groups(names, range(1)).to_pandas()
 
     def number_block(self, columns: Columns, order: Order) -> NumberBlock:
         part, order = self._read_rows([self.names[column] for column in columns], order)
@@ -210,11 +237,20 @@ def _read_columns(
 
 
 def _read(content: io.BytesIO, _options: ReadOptions) -> tuple[Any, Any]:
+    return _read_table(content).to_pandas(
+        self_destruct=True, split_blocks=False, date_as_object=False
+    ), None
+
+
+def _read_original(content: io.BytesIO, _options: ReadOptions) -> Any:
+    return original_frame(_read_table(content))
+
+
+def _read_table(content: io.BytesIO) -> pa.Table:
     file, text_rows = _open(content)
     refuse_beyond(file.metadata.num_rows * file.metadata.num_columns, "the table")
     groups = range(file.num_row_groups)
-    table = _read_columns(file, text_rows, groups, file.schema_arrow.names)
-    return table.to_pandas(self_destruct=True, split_blocks=False), None
+    return _read_columns(file, text_rows, groups, file.schema_arrow.names)
 
 
 def _write(frame: Any, path: Path) -> None:
@@ -225,6 +261,7 @@ register_format(
     "parquet",
     ["parquet", "pq"],
     _read,
+    read_original=_read_original,
     open_columns=ParquetColumns,
     write=_write,
     requirement="slfs[parquet]",

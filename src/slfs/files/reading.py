@@ -6,149 +6,258 @@ import difflib
 import hashlib
 import io
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from slfs.files.columns import FileColumns
-from slfs.files.limits import OPENERS, decompress
+from slfs.files.data_file import DataFile, column_names, find_column, is_sparse, some_names
+from slfs.files.inference import TableError, date_columns, number_texts
+from slfs.files.limits import OPENERS, decompress, decompress_bytes
+from slfs.files.matching import Labels, match, transposed, typed
 from slfs.files.registry import Format, ReadOptions, format_of_name, format_of_suffix, formats
+from slfs.tables.dates import EPOCH
 
 STDIN = "-"
 
+_SELF_DESCRIBING = ("parquet", "arrow", "excel", "jsonl")
+"""Formats that distinguish numbers from text."""
 
-@dataclass(frozen=True)
-class DataFile:
-    """A table that was read from a file.
-
-    Attributes
-    ----------
-    X : DataFrame, sparse array or FileColumns
-        The columns without the target. Those of Parquet and npy files are read when they are needed.
-    y : array-like or None
-        The target, if there is one.
-    name : str
-        Name of the file, "stdin" for the standard input.
-    target : str
-        Name of the target.
-    fingerprint : str
-        SHA-256 of the bytes of the file.
-    all_names : list of str
-        Names of all columns of the file, including the target and dropped columns.
-    """
-
-    X: Any
-    y: Any
-    name: str
-    target: str
-    fingerprint: str
-    all_names: list[str]
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns, x0, x1, ... if they have none."""
-        return self.X.names if isinstance(self.X, FileColumns) else _names(self.X)
-
-    def find(self, column: str) -> int:
-        """Return the index in ``X`` of a column given by its name, or by its index in the file."""
-        name = self.all_names[find_column(column, self.all_names, self.name)]
-        if name not in self.names:
-            raise ValueError(f"The column {name!r} of {self.name} is the target or was dropped.")
-        return self.names.index(name)
-
-    def in_memory(self) -> Any:
-        """Return the columns as a DataFrame or a sparse array."""
-        return self.take(np.arange(self.X.shape[1])) if isinstance(self.X, FileColumns) else self.X
-
-    def take(self, columns: NDArray[np.int64]) -> Any:
-        """Return some of the columns."""
-        if isinstance(self.X, FileColumns):
-            return self.X.take(columns)
-        return self.X[:, columns] if _is_sparse(self.X) else self.X.iloc[:, columns]
+_NAMES_INSIDE = ("parquet", "arrow", "jsonl", "npy", "npz", "svmlight", "arff")
+"""Formats without a row of names."""
 
 
 def read_file(
     source: str,
     *,
     target: str | None = None,
+    targets_from: str | None = None,
+    ids: Sequence[str] = (),
     file_format: str | None = None,
     missing: Sequence[str] = (),
     drop: Sequence[str] = (),
     text: Sequence[str] = (),
+    header: bool = True,
+    sheet: str | None = None,
+    transpose: bool = False,
+    allow_empty: bool = False,
 ) -> DataFile:
     """Read a table from a file.
 
     Parameters
     ----------
     source : str
-        A path, or "-" for the standard input. A file whose name ends in .gz, .bz2 or .xz is
-        decompressed.
+        A path, or "-" for the standard input. Compressed files (gzip, bzip2, xz) are decompressed.
     target : str, optional
         The column of the class labels, by name or by index (negative ones count from the end). Some
         formats, such as svmlight, have labels of their own.
+    targets_from : str, optional
+        Another file, which contains the target. Its rows are matched with the samples by the first of
+        ``ids``, which both files must have. If the table is transposed, the ids of the samples are the
+        names of the columns of ``source``, and those of the other file are in its first column or in
+        the first of ``ids``.
+    ids : sequence of str, default=()
+        Columns that identify the samples, by name or index. They are not part of the table.
     file_format : str, optional
         Name of the format, if the suffix of the file does not give it.
     missing : sequence of str, default=()
-        Further strings that mean a missing value in CSV files.
+        Further strings that mean a missing value in CSV, Excel and JSON Lines files.
     drop : sequence of str, default=()
         Columns to leave out, by name or index. Those of a sparse table become empty, so that the other
         columns keep their indices.
     text : sequence of str, default=()
-        Columns of a CSV file to read as text even if they look like numbers.
+        Columns of a CSV file to read as text even if they look like numbers or dates.
+    header : bool, default=True
+        Whether the first row of a CSV or Excel file contains the names of the columns. Otherwise they
+        are called column_1, column_2, ...
+    sheet : str, optional
+        Name of the sheet of an Excel file, by default the first one.
+    transpose : bool, default=False
+        Whether the file has one row per column of the table, with its name in the first column, and one
+        column per sample.
+    allow_empty : bool, default=False
+        Whether a CSV file may have a header and no rows.
 
     Returns
     -------
     file : DataFile
     """
     form = _format(source) if file_format is None else format_of_name(file_format)
-    if form.open_columns is not None and source != STDIN and not _is_compressed(source):
-        return _open_columns(source, form, target, drop)
-    content = _content(source)
+    _check_options(form, header, sheet)
+    on_disk = form.open_columns is not None and source != STDIN and not _is_compressed(source)
+    if on_disk and not transpose and targets_from is None:
+        return _open_columns(source, form, target, drop, ids)
+    options = ReadOptions(missing, text, header, sheet, allow_empty=allow_empty)
+    labels = None
+    if targets_from is not None:
+        if not ids and not transpose:
+            raise ValueError("--targets-from needs --id COLUMN, to match the rows of both files.")
+        labels = _read_labels(targets_from, target, ids, options)
     name = "stdin" if source == STDIN else source
+    content = _content(source)
+    if not content.getbuffer().nbytes:
+        raise ValueError(f"{name} is empty.")
     fingerprint = hashlib.sha256(content.getbuffer()).hexdigest()
+    if transpose:
+        found = _load_transposed(form, content, options, name, labels, ids, drop)
+    else:
+        found = _load(form, content, options, name, _content_again(source, content), ids, drop)
+    notes, target_name = options.notes, "class"
+    if labels is not None:
+        found, note = _with_labels(found, labels, name)
+        notes.append(note)
+        target_name = labels.name
+    names = column_names(found.table)
+    unwanted, y = [find_column(column, names, name) for column in (*found.ids, *found.drop)], found.y
+    if labels is not None:
+        unwanted += [names.index(target_name)] if target_name in names else []
+    elif y is not None and target is not None:
+        raise ValueError(f"{name} already contains class labels. Remove --target {target!r}.")
+    elif target is not None:
+        column = find_column(target, names, name)
+        y, target_name = _column(found.table, column), names[column]
+        unwanted.append(column)
+    unwanted += _row_names(found.table, unwanted, notes)
+    X = _without(found.table, unwanted)
+    if not is_sparse(X):
+        _note_types(date_columns(X), number_texts(X) if form.name in _SELF_DESCRIBING else [], notes)
+    id_names = [names[column] for column in unwanted[: len(found.ids)]]
+    has_columns_only = not is_sparse(X) and (labels is not None or found.y is None)
+    originals = _chosen(found.originals, names) if has_columns_only else None
+    return DataFile(X, y, name, target_name, fingerprint, names, id_names, notes, originals)
+
+
+def _check_options(form: Format, header: bool, sheet: str | None) -> None:
+    """Raise an error for options that do not apply to a format of this package."""
+    if not header and form.name in _NAMES_INSIDE:
+        raise ValueError(f"--no-header is for CSV and Excel files; the file is read as {form.name}.")
+    if sheet is not None and form.name in (*_NAMES_INSIDE, "csv", "tsv"):
+        raise ValueError(f"--sheet is for Excel files; the file is read as {form.name}.")
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """The content of a file: all columns, labels of its own, and how to read the original values."""
+
+    table: Any
+    y: Any
+    originals: Callable[[Sequence[int] | None], Any]
+    """Takes the indices of the columns that are needed, or None for all."""
+    ids: Sequence[str]
+    drop: Sequence[str]
+
+
+def _load(
+    form: Format,
+    content: io.BytesIO,
+    options: ReadOptions,
+    name: str,
+    again: Callable[[], io.BytesIO],
+    ids: Sequence[str],
+    drop: Sequence[str],
+) -> _Loaded:
+    table, y = _read(form, form.read, content, options, name)
+
+    def originals(columns: Sequence[int] | None = None) -> Any:
+        wanted = replace(options, columns=columns, notes=[])  # the remarks would be the same again
+        return _read(form, form.original, again(), wanted, name)
+
+    return _Loaded(table, y, originals, ids, drop)
+
+
+def _load_transposed(
+    form: Format,
+    content: io.BytesIO,
+    options: ReadOptions,
+    name: str,
+    labels: Labels | None,
+    ids: Sequence[str],
+    drop: Sequence[str],
+) -> _Loaded:
+    """Exchange rows and columns; the names of the columns become the ids of the samples."""
+    sample_id = labels.id_name if labels else ids[0] if ids else "sample"
+    known = None if labels is None else set(labels.ids)
+
+    def turned(content: io.BytesIO, options: ReadOptions) -> Any:
+        return transposed(form.original(content, options), sample_id, known, drop)
+
+    frame = _read(form, turned, content, options, name)
+    rest = [column for column in drop if column in frame.columns]
+    return _Loaded(typed(frame, options), None, lambda _: frame.copy(deep=False), ["0"], rest)
+
+
+def _read(form: Format, read: Callable[..., Any], content: io.BytesIO, options: Any, name: str) -> Any:
+    """Call a function that reads a file; its errors name the file and a remedy."""
+    content.seek(0)
     try:
-        table, y = form.read(content, ReadOptions(missing, text))
+        return read(content, options)
     except ImportError as error:
         raise form.missing_library(error) from error
+    except TableError as error:
+        raise ValueError(f"{name} cannot be read as {form.name}: {error}.") from error
     except Exception as error:  # the libraries behind the formats may raise anything
         raise ValueError(
             f"{name} cannot be read as {form.name}: {str(error) or type(error).__name__}. Set the "
             f"correct --format ({', '.join(sorted(formats()))}), or fix the file."
         ) from error
-    names = _names(table)
-    unwanted = [find_column(column, names, name) for column in drop]
-    target_name = "class"
-    if y is not None and target is not None:
-        raise ValueError(f"{name} already contains class labels. Remove --target {target!r}.")
-    if target is not None:
-        column = find_column(target, names, name)
-        y, target_name = _column(table, column), names[column]
-        unwanted.append(column)
-    return DataFile(_without(table, unwanted), y, name, target_name, fingerprint, names)
 
 
-def find_column(wanted: str, names: Sequence[str], where: str) -> int:
-    """Return the index of a column given by its name or index; suggest names if there is none."""
-    if wanted in names:
-        return list(names).index(wanted)
-    try:
-        index = int(wanted)
-    except ValueError:
-        near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)
-        hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"It has {_some(names)}."
-        raise ValueError(f"{where} has no column {wanted!r}. {hint}") from None
-    if not -len(names) <= index < len(names):
-        raise ValueError(f"{where} has no column {index}: it has {len(names)} columns.")
-    return index % len(names)
+def _read_labels(source: str, target: str | None, ids: Sequence[str], options: ReadOptions) -> Labels:
+    """Read the file of --targets-from."""
+    import pandas as pd
+
+    if target is None:
+        raise ValueError(f"--targets-from needs --target, the column of the class labels in {source}.")
+    file = read_file(source, target=target, ids=ids[:1] or ["0"], missing=options.missing)
+    if file.target in file.ids:
+        raise ValueError(f"The column {file.target!r} of {source} is both the id and the target.")
+    originals = file.originals([])
+    own_ids = originals.iloc[:, 0].map(str).tolist()
+    return Labels(
+        own_ids, pd.Series(np.asarray(file.y)), originals.iloc[:, 1], file.target, file.ids[0], source
+    )
 
 
-def _open_columns(source: str, form: Format, target: str | None, drop: Sequence[str]) -> DataFile:
+def _chosen(read: Callable[[Sequence[int] | None], Any], names: list[str]) -> Callable[[list[str]], Any]:
+    """Return a function that reads some columns by name."""
+
+    def choose(wanted: list[str]) -> Any:
+        frame = read([names.index(name) for name in wanted if name in names])
+        attributes = frame.attrs
+        frame.columns = frame.columns.map(str)
+        part = frame[wanted]
+        part.attrs = attributes
+        return part
+
+    return choose
+
+
+def _with_labels(found: _Loaded, labels: Labels, name: str) -> tuple[_Loaded, str]:
+    """Keep the samples that have a label in another file; also return a note about their number."""
+    names = column_names(found.table)
+    column = find_column(found.ids[0], names, name)
+    own_ids = found.originals([column])[names[column]].map(str).tolist()
+    rows, places, note = match(own_ids, labels, name)
+
+    def originals(columns: Sequence[int] | None) -> Any:
+        frame = found.originals(columns)
+        part = frame.iloc[rows].reset_index(drop=True).drop(columns=labels.name, errors="ignore")
+        part[labels.name] = labels.originals.iloc[places].to_numpy()
+        part.attrs = frame.attrs
+        return part
+
+    table = found.table.iloc[rows].reset_index(drop=True)
+    kept = replace(found, table=table, y=labels.values.iloc[places].to_numpy(), originals=originals)
+    return kept, note
+
+
+def _open_columns(
+    source: str, form: Format, target: str | None, drop: Sequence[str], ids: Sequence[str]
+) -> DataFile:
     """Open a file whose columns stay on disk."""
-    path = _existing(source)
+    path = existing_file(source)
     with path.open("rb") as file:
         fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
     assert form.open_columns is not None
@@ -157,12 +266,39 @@ def _open_columns(source: str, form: Format, target: str | None, drop: Sequence[
     except OSError as error:
         raise ValueError(f"{source} cannot be read as {form.name}: {error}") from error
     names = table.names
-    unwanted = [names[find_column(column, names, source)] for column in drop]
-    if target is None:
-        return DataFile(table.without(unwanted), None, source, "class", fingerprint, names)
-    label = names[find_column(target, names, source)]
-    kept = table.without([*unwanted, label])
-    return DataFile(kept, table.read(label), source, label, fingerprint, names)
+    id_names = [names[find_column(column, names, source)] for column in ids]
+    unwanted = [*id_names, *(names[find_column(column, names, source)] for column in drop)]
+    label = None if target is None else names[find_column(target, names, source)]
+    kept = table.without([*unwanted, *([] if label is None else [label])])
+    y = None if label is None else table.read(label)
+    notes: list[str] = []
+    if form.name in _SELF_DESCRIBING:
+        _note_types(kept.date_names, number_texts(kept.first_texts()), notes)
+    return DataFile(
+        kept, y, source, label or "class", fingerprint, names, id_names, notes, table.originals
+    )
+
+
+def _row_names(table: Any, known: list[int], notes: list[str]) -> list[int]:
+    """Return the first column if it has no name and all its values differ: it names the rows."""
+    if is_sparse(table) or not str(table.columns[0]).startswith("Unnamed: 0") or 0 in known:
+        return []
+    first = table.iloc[:, 0]
+    if first.dtype.kind == "f" or not first.is_unique or table.shape[1] < 2:
+        return []
+    notes.append("The first column has no name and all its values differ: it is left out as row names.")
+    return [0]
+
+
+def _note_types(dates: list[str], numbers: list[str], notes: list[str]) -> None:
+    """Note the columns whose values are used in a way that the user may not expect."""
+    if dates:
+        notes.append(f"{some_names(dates)}: dates and times are used as numbers of days since {EPOCH}.")
+    if numbers:
+        notes.append(
+            f"{some_names(numbers)}: numbers that are stored as text or categories are used as "
+            "categories. In a CSV file, they would be read as numbers."
+        )
 
 
 def _format(source: str) -> Format:
@@ -171,8 +307,10 @@ def _format(source: str) -> Format:
     path = Path(source)
     found = format_of_suffix(path.with_suffix("") if _is_compressed(source) else path)
     if found is None:
+        known = sorted(f".{suffix}" for one in formats().values() for suffix in one.suffixes)
         raise ValueError(
-            f"The format of {source!r} cannot be inferred from its suffix. Set --format to one of "
+            f"The format of {source!r} cannot be inferred from its suffix. Known suffixes are "
+            f"{', '.join(known)}. Rename the file, or set --format to one of "
             f"{', '.join(sorted(formats()))}."
         )
     return found
@@ -186,11 +324,19 @@ def _content(source: str) -> io.BytesIO:
     if source == STDIN:
         if sys.stdin is None:
             raise ValueError("The standard input is closed and cannot be read.")
-        return io.BytesIO(sys.stdin.buffer.read())
-    return decompress(_existing(source))
+        return decompress_bytes(sys.stdin.buffer.read(), "stdin")
+    return decompress(existing_file(source))
 
 
-def _existing(source: str) -> Path:
+def _content_again(source: str, content: io.BytesIO) -> Callable[[], io.BytesIO]:
+    """Return a function that reads a file again; what cannot be read twice is kept in memory."""
+    if source == STDIN or not Path(source).is_file():
+        return lambda: content
+    return lambda: _content(source)
+
+
+def existing_file(source: str) -> Path:
+    """Return the path of a file; raise an error that suggests names if there is none."""
     path = Path(source)
     if not path.exists():
         near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*")], n=2)
@@ -202,25 +348,14 @@ def _existing(source: str) -> Path:
     return path
 
 
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:8])
-    return f"{shown}, ... ({len(names)} columns)" if len(names) > 8 else shown
-
-
-def _names(table: Any) -> list[str]:
-    if _is_sparse(table):
-        return [f"x{column}" for column in range(table.shape[1])]
-    return list(map(str, table.columns))
-
-
 def _column(table: Any, column: int) -> Any:
-    return table[:, [column]].toarray()[:, 0] if _is_sparse(table) else table.iloc[:, column]
+    return table[:, [column]].toarray()[:, 0] if is_sparse(table) else table.iloc[:, column]
 
 
 def _without(table: Any, columns: list[int]) -> Any:
     kept = np.ones(table.shape[1], np.bool_)
     kept[columns] = False
-    if _is_sparse(table):
+    if is_sparse(table):
         from scipy import sparse
 
         entries = sparse.coo_array(table)
@@ -230,7 +365,3 @@ def _without(table: Any, columns: list[int]) -> Any:
     part = table.loc[:, kept]
     part.columns = part.columns.map(str)
     return part
-
-
-def _is_sparse(table: Any) -> bool:
-    return hasattr(table, "tocsr")

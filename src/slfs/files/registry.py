@@ -6,7 +6,7 @@ import functools
 import importlib
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from slfs.files.columns import FileColumns
 
-BUILT_IN = ("csv", "parquet", "arrow", "npy", "npz", "svmlight", "arff")
+BUILT_IN = ("csv", "parquet", "arrow", "excel", "jsonl", "npy", "npz", "svmlight", "arff")
 """Modules of this package that register formats."""
 
 ENTRY_POINTS = "slfs.formats"
@@ -23,15 +23,26 @@ ENTRY_POINTS = "slfs.formats"
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Options for reading text files; other formats ignore them."""
+    """Options for reading a file; each format uses those that apply to it."""
 
     missing: Sequence[str] = ()
-    """Further strings that mean a missing value."""
+    """Further strings that mean a missing value, in CSV, Excel and JSON Lines files."""
     text: Sequence[str] = ()
-    """Columns to read as text even if they look like numbers."""
+    """Columns of a CSV file to read as text even if they look like numbers or dates."""
+    header: bool = True
+    """Whether the first row of a CSV or Excel file contains the names of the columns."""
+    sheet: str | None = None
+    """Name of the sheet of an Excel file; None means the first one."""
+    allow_empty: bool = False
+    """Whether a CSV file may have a header and no rows."""
+    columns: Sequence[int] | None = None
+    """Indices of the columns that are needed; a reader may leave out the others. None means all."""
+    notes: list[str] = field(default_factory=list)
+    """Readers append what the user should know, such as a first row that looks like data."""
 
 
 Read = Callable[[io.BytesIO, ReadOptions], tuple[Any, Any]]
+ReadOriginal = Callable[[io.BytesIO, ReadOptions], Any]
 Open = Callable[[Path], "FileColumns"]
 Write = Callable[[Any, Path], object]
 
@@ -43,9 +54,16 @@ class Format:
     name: str
     suffixes: tuple[str, ...]
     read: Read
+    read_original: ReadOriginal | None = None
     open_columns: Open | None = None
     write: Write | None = None
     requirement: str = ""
+
+    def original(self, content: io.BytesIO, options: ReadOptions) -> Any:
+        """Read the values as they are written in the file."""
+        if self.read_original is not None:
+            return self.read_original(content, options)
+        return self.read(content, options)[0]
 
     def missing_library(self, error: ImportError) -> ImportError:
         """Make the error to raise if the library behind the format is not installed."""
@@ -60,6 +78,7 @@ def register_format(
     suffixes: Sequence[str],
     read: Read,
     *,
+    read_original: ReadOriginal | None = None,
     open_columns: Open | None = None,
     write: Write | None = None,
     requirement: str = "",
@@ -76,6 +95,10 @@ def register_format(
         Takes the content of a file as a binary stream and `ReadOptions`. Returns the table, a pandas
         DataFrame or a SciPy sparse array, and the class labels, or None if the format has none of its
         own.
+    read_original : callable, optional
+        Takes the same arguments and returns a DataFrame with the same rows and columns, whose values are
+        written to other files unchanged: as text for text files, in the types of the file for others. By
+        default, this is the table that ``read`` returns.
     open_columns : callable, optional
         Takes a path and returns a `FileColumns`, whose columns are read when they are needed. Used
         instead of ``read`` for files that are not compressed.
@@ -99,7 +122,7 @@ def register_format(
     ['a']
     """
     lower = tuple(suffix.lower().removeprefix(".") for suffix in suffixes)
-    _formats[name] = Format(name, lower, read, open_columns, write, requirement)
+    _formats[name] = Format(name, lower, read, read_original, open_columns, write, requirement)
 
 
 def formats() -> dict[str, Format]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ _OPENED_BY_SPREADSHEETS = ("csv", "tsv")
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How text begins that spreadsheets read as a formula."""
+
+_NUMBER = r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?"
 
 
 def write_table(frame: Any, path: Path, *, escape_formulas: bool = False) -> None:
@@ -38,7 +41,7 @@ def without_formulas(frame: Any) -> Any:
     """Put a ' before text that looks like a formula, so that spreadsheets show it as text.
 
     Otherwise a cell such as =HYPERLINK(...) in data from an untrusted source would be executed by the
-    spreadsheet program of whoever opens the file. Numbers stay numbers.
+    spreadsheet program of whoever opens the file. Numbers stay numbers, also those that are text.
     """
     safe = frame.copy()
     for name in frame.select_dtypes(exclude=["number", "bool", "datetime"]).columns:
@@ -47,7 +50,9 @@ def without_formulas(frame: Any) -> Any:
 
 
 def _escaped(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    if isinstance(value, str) and value.startswith(_FORMULA) and not re.fullmatch(_NUMBER, value):
+        return f"'{value}"
+    return value
 
 
 def check_output(

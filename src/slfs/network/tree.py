@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +81,20 @@ class TreeNetwork:
             Indices of the children.
         """
         return np.flatnonzero(self.parents == node).tolist()
+
+    def take_columns(self, columns: NDArray[np.int64]) -> Self:
+        """Return the same network for a table that has only some of the columns.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Indices of the columns in increasing order; they include all nodes.
+
+        Returns
+        -------
+        network : TreeNetwork
+        """
+        return replace(self, columns=np.searchsorted(columns, self.columns))
 
     @property
     def edges(self) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from slfs.plotting.accuracy import AccuracyCurveDisplay
     from slfs.plotting.comparison import ComparisonDisplay
     from slfs.plotting.distribution import DistributionDisplay
+    from slfs.plotting.evidence import EvidenceDisplay
     from slfs.plotting.network import NetworkDisplay
     from slfs.plotting.relevance import RelevanceDisplay
 
@@ -19,6 +20,7 @@ __all__ = [
     "AccuracyCurveDisplay",
     "ComparisonDisplay",
     "DistributionDisplay",
+    "EvidenceDisplay",
     "NetworkDisplay",
     "RelevanceDisplay",
 ]
@@ -29,6 +31,7 @@ __getattr__, __dir__ = lazy_attributes(
         "AccuracyCurveDisplay": "slfs.plotting.accuracy",
         "ComparisonDisplay": "slfs.plotting.comparison",
         "DistributionDisplay": "slfs.plotting.distribution",
+        "EvidenceDisplay": "slfs.plotting.evidence",
         "NetworkDisplay": "slfs.plotting.network",
         "RelevanceDisplay": "slfs.plotting.relevance",
     },

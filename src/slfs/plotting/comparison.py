@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 class ComparisonDisplay(Display):
     """Bar chart of mean accuracies, one group of bars per classifier, one bar per selection method.
 
-    Error bars show one standard deviation over the folds.
+    Error bars show one standard deviation over the folds. The legend shows the mean number of selected
+    columns of each method.
 
     Parameters
     ----------
     rows : DataFrame
-        One row per fold with the columns method, classifier and accuracy, as written by
+        One row per fold with the columns method, classifier, accuracy and n_features, as written by
         ``slfs compare --out``.
 
     Attributes
@@ -38,7 +39,8 @@ class ComparisonDisplay(Display):
     def _draw(self, ax: Axes) -> None:
         values = self.rows.groupby(["classifier", "method"], sort=False)["accuracy"]
         means, spreads = 100 * values.mean().unstack("method"), 100 * values.std().unstack("method")
-        labels = list(means.columns)
+        sizes = self.rows.groupby("method", sort=False)["n_features"].mean()
+        labels = [f"{method} ({sizes[method]:.3g} columns)" for method in means.columns]
         grouped_bars(ax, means.to_numpy(), labels, PALETTE, spreads.to_numpy())
         low = float((means - spreads).min().min())
         ax.set_ylim(max(0.0, np.floor(low / 10) * 10 - 5), 101)

@@ -5,9 +5,10 @@ a fixed list, numbers are read as plain arrays, and inconsistent models are reje
 
 What is saved
 -------------
-All parameters and fitted attributes: `predict`, `predict_proba`, `transform`, `explain`, `sample`,
-`network_`, `features_`, `to_classifier` and `get_feature_names_out` return the same bits as before. The
-packed samples that `fit_stream` keeps for `extend` are not saved; to extend a loaded selector, call
+All parameters and fitted attributes: `predict`, `predict_proba`, `explain_prediction`, `transform`,
+`explain`, `sample`, `network_`, `features_`, `to_classifier` and `get_feature_names_out` return the same
+bits as before. To save only what is needed for predictions, save ``classifier.reduce()``. The packed
+samples that `fit_stream` keeps for `extend` are not saved; to extend a loaded selector, call
 `fit_stream` again. Parameters that are array-likes of other libraries (for example a pandas Index as
 ``categorical_features``) are loaded as NumPy arrays.
 
@@ -139,6 +140,8 @@ def load(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Any:
         file.
     """
     path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"There is no model file {str(path)!r}. 'slfs fit' or save writes one.")
     with path.open("rb") as stream:
         try:
             content, arrays = read_archive(stream, max_bytes, _check_header)

@@ -22,10 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from slfs._core.threads import Threads
 from slfs.classifiers.base import NetworkClassifier
-from slfs.coding.codebook import NONE
-from slfs.coding.encode import encode_table
 from slfs.coding.level_names import level_names
 from slfs.files.atomic import replace_file
 from slfs.network.tree import ROOT
@@ -74,7 +71,6 @@ def to_bif(classifier: NetworkClassifier) -> str:
     variable petal_width_cm {
       // "petal width (cm)": "\\u2264 0.8", "0.8 < x \\u2264 1.75", "> 1.75"
       // cut points: 0.8, 1.75
-      // a missing or unknown value counts as over_0_8_up_to_1_75
       type discrete [ 3 ] { up_to_0_8, over_0_8_up_to_1_75, over_1_75 };
     }
     probability ( target ) {
@@ -128,16 +124,20 @@ def to_states(classifier: NetworkClassifier, X: Any) -> list[dict[str, str]]:
     Returns
     -------
     states : list of dict
-        One dict per sample: the state of each variable except the class, by name.
+        One dict per sample: the state of each variable except the class, by name. Values that were not
+        seen in ``fit`` are left out, so that other programs sum them out as `predict_proba` does.
     """
     variables = _variables(classifier)
-    table = classifier._read_new_data(X)
-    with Threads(None) as threads:
-        codes = encode_table(table, classifier._coding, classifier.network_.columns, threads)
+    encoded = classifier._encode(X)
     features = [(node, variable) for node, variable in variables.items() if node != ROOT]
+    known = ~encoded.unknown_mask(np.arange(encoded.codes.shape[1]))
     return [
-        {variable.name: variable.states[codes[node, sample]] for node, variable in features}
-        for sample in range(table.n_samples)
+        {
+            variable.name: variable.states[encoded.codes[node, sample]]
+            for node, variable in features
+            if known[node, sample]
+        }
+        for sample in range(encoded.codes.shape[1])
     ]
 
 
@@ -163,10 +163,6 @@ def _variables(classifier: NetworkClassifier) -> dict[int, _Variable]:
         comment = _comment(f"{_quoted(title)}: {_listed(words)}")
         if coding.cut[node]:
             comment += _comment(f"cut points: {_row(coding.column_thresholds(node))}")
-        if coding.columns["missing"][node] == NONE:
-            comment += _comment(
-                f"a missing or unknown value counts as {states[coding.columns['fallback'][node]]}"
-            )
         variables[node] = _Variable(name, states, comment)
     return variables
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import narwhals as nw
 import numpy as np
@@ -156,9 +156,19 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         if not is_in_memory(X):
             table: Any = self._read_new_data(X)
             return table.take(np.flatnonzero(self.support_))
-        if not nw.dependencies.is_into_dataframe(X):
-            return super().transform(keep_types(X))
         check_is_fitted(self)
+        if not nw.dependencies.is_into_dataframe(X):
+            return self._transform(
+                validate_data(
+                    self,
+                    keep_types(X),
+                    dtype=None,
+                    accept_sparse="csr",
+                    ensure_all_finite=False,
+                    ensure_min_samples=0,
+                    reset=False,
+                )
+            )
         validate_data(self, X, reset=False, skip_check_array=True)
         frame = nw.from_native(X, eager_only=True)
         container = get_output_config("transform", self)["dense"]
@@ -216,6 +226,20 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         if not self.support_[index]:
             return sentence
         return f"{sentence} {sentences.evidence(record['p_value'], record['q_value'])}".rstrip()
+
+    def _take_columns(self, columns: NDArray[np.int64]) -> Self:
+        copy = super()._take_columns(columns)
+        copy.network_ = self.network_.take_columns(columns)
+        copy.indices_ = copy.network_.columns
+        for name in ("features_", "support_", "scores_", "pvalues_", "qvalues_"):
+            setattr(copy, name, getattr(self, name)[columns])
+        copy._figures = {
+            TableIndex(index): self._figures[TableIndex(column)]
+            for index, column in enumerate(columns.tolist())
+            if column in self._figures
+        }
+        copy.__dict__.pop("_arrived", None)  # the samples that a stream would be extended with
+        return copy
 
     def _figures_of(self, index: TableIndex) -> dict[str, Any]:
         """Return the figures that a sentence about a column may mention."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,6 +120,11 @@ class Chi2(BaseSelector):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+
+    def _take_columns(self, columns: NDArray[np.int64]) -> Self:
+        copy = super()._take_columns(columns)
+        copy.cut_points_ = [self.cut_points_[column] for column in columns.tolist()]
+        return copy
 
     def _cut_points(self, data: TrainingData, resources: Resources) -> Cuts:
         mergeable = data.table.numbers & ~data.categorical

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ from slfs.screening.judging import keep_all
 from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import SpreadTable
 from slfs.screening.reasons import Reason
+from slfs.selectors._shared.nested import DefaultSelectorMixin
 from slfs.selectors._shared.records import set_reason
 from slfs.selectors._shared.selection import Selection
 from slfs.selectors.base import BaseSelector
@@ -44,7 +45,7 @@ Run = tuple[Ints, Ints]
 """The columns that were selected on one subsample, and the position of each one's parent among them."""
 
 
-class StabilitySelection(BaseSelector):
+class StabilitySelection(DefaultSelectorMixin, BaseSelector):
     """Select the features that a selector selects on most subsamples of the data.
 
     The subsamples are drawn in complementary pairs, stratified by class. A feature is selected if it is
@@ -222,6 +223,20 @@ class StabilitySelection(BaseSelector):
         return ConsensusNetwork(
             **own, frequency=self.selection_scores_, edge_frequency=self.edge_frequencies_
         )
+
+    def _take_columns(self, columns: Ints) -> Self:
+        copy = super()._take_columns(columns)
+        copy.frequencies_ = self.frequencies_[columns]
+        supports = self.supports_[:, columns]
+        copy._chosen, copy._starts = supports.indices.astype(np.int64), supports.indptr.astype(np.int64)
+        position = np.full(self.n_features_in_ + 1, ROOT - 1)  # its last entry is that of the class
+        position[columns], position[ROOT] = np.arange(len(columns)), ROOT
+        edges = np.array(self.edges_)
+        for end in ("parent", "child"):
+            edges[end] = position[edges[end]]
+        inside = (edges["parent"] >= ROOT) & (edges["child"] >= 0)
+        copy.edges_ = edges[inside].view(np.recarray)
+        return copy
 
     def _shared_figures(self) -> dict[str, Any]:
         """Return the figures for all columns; reasons of the inner selector mention its parameters."""

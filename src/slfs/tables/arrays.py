@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from slfs.tables.dates import days
 from slfs.tables.table import (
     Columns,
     LabelBlock,
@@ -18,14 +19,14 @@ from slfs.tables.table import (
     make_label_block,
     reorder,
 )
-from slfs.tables.values import DATES, are_numbers, masked_as_missing, to_numbers
+from slfs.tables.values import are_numbers, masked_as_missing, to_numbers
 
 
 def read_array(X: Any) -> ArrayTable | ObjectTable:
     """Read a two-dimensional array, or an object that NumPy can convert to one."""
     array = check_any_array(keep_types(masked_as_missing(X)))
     if array.dtype.kind in "mM":
-        raise ValueError(f"X has dtype {array.dtype}: {DATES}")
+        return ArrayTable(days(array))
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: pass real and imaginary parts as columns.")
     return ArrayTable(array) if array.dtype.kind in "biuf" else ObjectTable(array)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.tables.arrays import ArrayTable, read_array
+from slfs.tables.dates import days, report_dates
 from slfs.tables.table import (
     Columns,
     LabelBlock,
@@ -20,7 +21,7 @@ from slfs.tables.table import (
     make_label_block,
     reorder,
 )
-from slfs.tables.values import DATES, are_numbers, to_numbers
+from slfs.tables.values import are_numbers, to_numbers
 
 
 def read_frame(X: Any) -> Table:
@@ -41,6 +42,7 @@ def read_frame(X: Any) -> Table:
         dtype = X.dtypes.iloc[0]
         if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
             return ArrayTable(X.to_numpy())
+    report_dates([name for name, dtype in frame.schema.items() if dtype.is_temporal()])
     return FrameTable(frame)
 
 
@@ -82,15 +84,13 @@ def _kind(series: nw.Series[Any]) -> str:
     if _holds_objects(series):
         return "number" if are_numbers(plain_values(series).tolist(), series.name) else "label"
     dtype = series.dtype
-    if dtype.is_temporal():
-        raise ValueError(f"The column {series.name!r} of X has type {dtype}: {DATES}")
     held = _value_type(series)
     if held.is_nested() or held == nw.Binary or (held == nw.Unknown and not series.is_null().all()):
         raise ValueError(
             f"The column {series.name!r} of X has type {dtype}, which is not supported. "
             "Expand it into several columns, convert it to numbers, or drop it."
         )
-    if dtype.is_numeric() or dtype == nw.Unknown:
+    if dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Unknown:
         return "number"
     return "boolean" if dtype == nw.Boolean else "label"
 
@@ -117,4 +117,6 @@ def _series_numbers(series: nw.Series[Any]) -> NDArray[np.float64]:
     values = plain_values(series)
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
+    if values.dtype.kind in "mM":
+        return days(values)
     return to_numbers(values.tolist())

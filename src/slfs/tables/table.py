@@ -74,9 +74,9 @@ class NumberBlock:
         -------
         values : ndarray of shape (n_columns, n_samples)
         """
-        if self.sample is None:
-            return self.value.reshape(-1, self.n_samples).astype(np.float64, copy=False)
         n_columns = len(self.indptr) - 1
+        if self.sample is None:
+            return self.value.reshape(n_columns, self.n_samples).astype(np.float64, copy=False)
         values = np.zeros((n_columns, self.n_samples))
         values[np.repeat(np.arange(n_columns), np.diff(self.indptr)), self.sample] = self.value
         return values

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
 from slfs.tables.frames import plain_values
-from slfs.tables.values import DATES, is_dask, masked_as_missing, missing_values
+from slfs.tables.values import is_dask, masked_as_missing, missing_values
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,10 @@ def _as_array(y: Any) -> NDArray[Any]:
     if labels.dtype.kind == "T":
         labels = labels.astype(object)
     if labels.dtype.kind in "mM":
-        raise ValueError(f"y has dtype {labels.dtype}: {DATES}")
+        raise ValueError(
+            f"y has dtype {labels.dtype}, but dates and times are not classes. Convert them to classes "
+            "first, for example to years or to before and after a date."
+        )
     if labels.dtype.kind in "Of":
         _refuse_missing(labels)
     if labels.dtype == object:

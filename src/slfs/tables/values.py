@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -10,13 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-DATES = (
-    "dates and times are not supported. Convert them to numbers (days since a date, hour of the day) or "
-    "to categories (month, weekday) first."
-)
+from slfs.tables.dates import TEMPORAL, days_of
 
 _NA_TYPES = ("NAType", "NaTType")
-_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
 def missing_values(values: list[Any]) -> NDArray[np.bool_]:
@@ -25,14 +20,22 @@ def missing_values(values: list[Any]) -> NDArray[np.bool_]:
 
 
 def are_numbers(values: list[Any], name: object) -> bool:
-    """Return whether all values that are not missing are numbers; raise an error for dates.
+    """Return whether all values that are not missing are numbers, or all are dates.
 
     Booleans do not count as numbers here: they are categories.
     """
     kinds = {kind for kind in set(map(type, values)) if kind.__name__ not in _NA_TYPES}
-    if any(issubclass(kind, _TIMES) for kind in kinds):
-        raise ValueError(f"The column {name!r} of X contains dates or times: {DATES}")
     kinds -= {type(None)}
+    dates = [kind for kind in kinds if issubclass(kind, TEMPORAL)]
+    if dates:
+        others = {kind for kind in kinds if not issubclass(kind, TEMPORAL)}
+        if others and any(value == value for value in values if type(value) in others):
+            found = sorted(kind.__name__ for kind in kinds)
+            raise ValueError(
+                f"The column {name!r} of X mixes dates or times with other values ({', '.join(found)}). "
+                "Convert all of them to dates, numbers or text."
+            )
+        return True
     return all(issubclass(kind, Real | Decimal) and not issubclass(kind, bool) for kind in kinds)
 
 
@@ -50,6 +53,8 @@ def masked_as_missing(values: Any) -> Any:
         numbers = found.dtype.kind in "iuf"
         found = found.astype(np.result_type(found, np.float16) if numbers else object)
         found[mask] = np.nan if numbers else None
+    elif found.dtype.kind in "mM":
+        found = np.where(mask, found.dtype.type("NaT"), found)
     return found
 
 
@@ -59,6 +64,8 @@ def is_dask(X: Any) -> bool:
 
 
 def _number(value: Any) -> float:
+    if isinstance(value, TEMPORAL):
+        return float("nan") if _is_missing(value) else days_of(value)
     try:
         return float(value)
     except OverflowError:

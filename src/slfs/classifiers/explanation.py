@@ -1,0 +1,260 @@
+"""The factors of a network for some samples -> what each feature contributes to the prediction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp, softmax
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+
+_SAMPLES, _FEATURES = 5, 10
+"""Maximum number of samples, and of features of each, that are printed."""
+
+UNKNOWN = "(not seen in fit)"
+"""Shown in place of the level of an unknown value."""
+
+
+@dataclass(frozen=True, repr=False)
+class PredictionExplanation:
+    """Contribution of each feature to the predicted probabilities of some samples.
+
+    The probability of a class given a sample is proportional to the prior probability of the class and
+    one factor per feature, P(value | class, parent), where the parent is the feature on which it depends
+    in the network. The logarithms of the factors add up to the prediction exactly; no sampling is
+    involved. A value that was not seen in ``fit`` has the factor 1. If the value of the parent was not
+    seen, the factor is P(value | class, the other values before it in the network).
+
+    ``print`` shows, for each sample, the evidence for the predicted class against the second most
+    probable one.
+
+    Attributes
+    ----------
+    feature_names : list of str
+        Names of the features of the network, in the order of the table.
+    classes : ndarray of shape (n_classes,)
+        Class labels.
+    levels : ndarray of shape (n_samples, n_features)
+        Interval or category of each value, as text.
+    known : ndarray of bool of shape (n_samples, n_features)
+        Which values are known; the others were not seen in ``fit``.
+    log_prior : ndarray of shape (n_classes,)
+        Logarithms of the prior probabilities of the classes: the baseline, to which the features add.
+    log_factors : ndarray of shape (n_samples, n_features, n_classes)
+        Logarithms of the factors; 0 for unknown values.
+        ``log_prior + log_factors.sum(axis=1)`` is ``predict_joint_log_proba(X)``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from slfs import BNSLFS
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> classifier = BNSLFS().fit(X, y)
+    >>> print(classifier.explain_prediction(X.iloc[[70]]))
+    sample 0: predicted 2 (P = 0.981) rather than 1 (P = 0.0186)
+      feature            value            evidence  odds
+      petal width (cm)   > 1.75              +3.14  x 23
+      petal length (cm)  > 4.75              +1.28  x 3.59
+      sepal length (cm)  5.55 < x ≤ 6.15     -0.64  x 0.527
+      sepal width (cm)   2.95 < x ≤ 3.35     +0.19  x 1.21
+      (class frequencies)                    +0.00  x 1
+      (sum)                                  +3.97  x 52.8
+    """
+
+    feature_names: list[str]
+    classes: NDArray[Any]
+    levels: NDArray[np.object_]
+    known: NDArray[np.bool_]
+    log_prior: Floats
+    log_factors: Floats
+
+    @property
+    def contributions(self) -> Floats:
+        """Contributions of shape (n_samples, n_features, n_classes), comparable between classes.
+
+        The contribution of a feature to class c is log P(value | class c, parent) minus the logarithm of
+        the mean of this probability over the classes, weighted by their prior probabilities: its
+        exponential says how many times as likely the value is in class c as on average. 0 means no
+        information, and an unknown value contributes 0. Adding ``log_prior`` and the contributions of
+        all features, the softmax over the classes is ``predict_proba(X)``.
+        """
+        mean = logsumexp(self.log_factors + self.log_prior, axis=2, keepdims=True)
+        centred: Floats = self.log_factors - mean
+        centred[~self.known] = 0  # exactly, although the prior sums to one only nearly
+        return centred
+
+    @property
+    def probabilities(self) -> Floats:
+        """Predicted probabilities of shape (n_samples, n_classes): those of ``predict_proba(X)``."""
+        shares: Floats = softmax(self._joint(), axis=1)
+        return shares
+
+    @property
+    def predictions(self) -> NDArray[Any]:
+        """Predicted class of each sample."""
+        labels: NDArray[Any] = self.classes[self._ranked()[:, 0]]
+        return labels
+
+    @property
+    def rivals(self) -> NDArray[Any]:
+        """Second most probable class of each sample."""
+        labels: NDArray[Any] = self.classes[self._ranked()[:, 1]]
+        return labels
+
+    def evidence(self, label: Any = None, against: Any = None) -> Floats:
+        """Compute the evidence of each feature for one class against another one.
+
+        It is the logarithm of the ratio of the factors of the two classes: its exponential is the factor
+        by which the value changes the odds between them. The evidence of all features and of the class
+        frequencies adds up to the logarithm of the predicted odds.
+
+        Parameters
+        ----------
+        label : object, optional
+            Class label. By default the predicted class of each sample.
+        against : object, optional
+            Another class label. By default the most probable class other than ``label``.
+
+        Returns
+        -------
+        evidence : ndarray of shape (n_samples, n_features)
+            Positive where the value speaks for ``label``, negative where it speaks against it.
+        """
+        first, second = self._compared(label, against)
+        both = np.take_along_axis(self.log_factors, np.stack([first, second], -1)[:, np.newaxis], 2)
+        difference: Floats = both[:, :, 0] - both[:, :, 1]
+        return difference
+
+    def reasons(self, n_reasons: int = 3) -> list[list[tuple[str, str, float]]]:
+        """List the features with the most evidence for or against each prediction.
+
+        Parameters
+        ----------
+        n_reasons : int, default=3
+            Maximum number of features per sample.
+
+        Returns
+        -------
+        reasons : list of list of (str, str, float)
+            For each sample the name, the level and the evidence of the features with the largest
+            absolute evidence for the predicted class against the second most probable one. Features
+            without evidence are left out.
+        """
+        found = []
+        for levels, evidence in zip(self.levels, self.evidence(), strict=True):
+            order = np.argsort(-np.abs(evidence), kind="stable")[:n_reasons]
+            found.append(
+                [
+                    (self.feature_names[feature], levels[feature], float(evidence[feature]))
+                    for feature in order.tolist()
+                    if evidence[feature] != 0
+                ]
+            )
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Convert to a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            One row per sample, feature and class, with the columns ``sample``, ``feature``, ``level``,
+            ``class`` and ``contribution``.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install 'slfs[cli]'") from error
+        n_samples, n_features, n_classes = self.log_factors.shape
+        return pd.DataFrame(
+            {
+                "sample": np.repeat(np.arange(n_samples), n_features * n_classes),
+                "feature": np.tile(
+                    np.repeat(np.array(self.feature_names, object), n_classes), n_samples
+                ),
+                "level": np.repeat(self.levels.ravel(), n_classes),
+                "class": np.tile(self.classes, n_samples * n_features),
+                "contribution": self.contributions.ravel(),
+            }
+        )
+
+    def __len__(self) -> int:
+        return len(self.log_factors)
+
+    def __getitem__(self, samples: Any) -> PredictionExplanation:
+        """Return the explanation of some samples, given by an index, a slice or an array."""
+        rows = np.atleast_1d(np.arange(len(self))[samples])
+        return replace(
+            self,
+            levels=self.levels[rows],
+            known=self.known[rows],
+            log_factors=self.log_factors[rows],
+        )
+
+    def __repr__(self) -> str:
+        n_samples, n_features, n_classes = self.log_factors.shape
+        return f"PredictionExplanation({n_samples} samples, {n_features} features, {n_classes} classes)"
+
+    def __str__(self) -> str:
+        """Show the evidence for the predicted class of each sample, the strongest first."""
+        blocks = [self._describe(sample) for sample in range(min(len(self), _SAMPLES))]
+        if len(self) > _SAMPLES:
+            blocks.append(f"... and {len(self) - _SAMPLES} more samples")
+        return "\n\n".join(blocks) if blocks else repr(self)
+
+    def _describe(self, sample: int) -> str:
+        one = self[sample]
+        first, second = one._ranked()[0, :2]
+        shares, evidence = one.probabilities[0], one.evidence()[0]
+        order = np.argsort(-np.abs(evidence), kind="stable")
+        shown, rest = order[:_FEATURES], order[_FEATURES:]
+        rows = [(self.feature_names[j], one.levels[0, j], evidence[j]) for j in shown.tolist()]
+        if len(rest):
+            rows.append((f"({len(rest)} other features)", "", evidence[rest].sum()))
+        prior = self.log_prior[first] - self.log_prior[second]
+        rows += [("(class frequencies)", "", prior), ("(sum)", "", prior + evidence.sum())]
+        head = (
+            f"sample {sample}: predicted {self.classes[first]} (P = {shares[first]:.3g}) rather than "
+            f"{self.classes[second]} (P = {shares[second]:.3g})"
+        )
+        return "\n".join([head, *_aligned(rows)])
+
+    def _joint(self) -> Floats:
+        joint: Floats = self.log_prior + self.log_factors.sum(axis=1)
+        return joint
+
+    def _ranked(self) -> NDArray[np.int64]:
+        """Return the indices of the classes of each sample, the most probable first."""
+        return np.argsort(-self._joint(), axis=1, kind="stable")
+
+    def _compared(self, label: Any, against: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the indices of the two classes to compare, for each sample."""
+        ranked = self._ranked()
+        first = ranked[:, 0] if label is None else np.full(len(self), self._index(label))
+        if against is not None:
+            return first, np.full(len(self), self._index(against))
+        return first, np.where(ranked[:, 0] == first, ranked[:, 1], ranked[:, 0])
+
+    def _index(self, label: Any) -> int:
+        found = np.flatnonzero(self.classes == label)
+        if len(found) == 0:
+            raise ValueError(f"There is no class {label!r}. The classes are {self.classes.tolist()}.")
+        return int(found[0])
+
+
+def _aligned(rows: list[tuple[str, str, float]]) -> list[str]:
+    """Format rows of name, level and evidence as a table."""
+    names = max(len("feature"), *(len(name) for name, level, _ in rows if level), 0)
+    levels = max(len("value"), *(len(level) for _, level, _ in rows))
+    width = max(names + 2 + levels, *(len(name) for name, _, _ in rows))
+    lines = [f"  {'feature'.ljust(names)}  {'value'.ljust(width - names - 2)}  evidence  odds"]
+    for name, level, evidence in rows:
+        label = f"{name.ljust(names)}  {level}" if level else name
+        lines.append(f"  {label.ljust(width)}  {evidence:+8.2f}  x {np.exp(evidence):.3g}")
+    return lines

@@ -1,0 +1,114 @@
+"""A fitted selector -> what the commands print about it: the selection, or why nothing is selected."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from slfs.cli.output import show_table
+
+if TYPE_CHECKING:
+    from slfs.files.data_file import DataFile
+
+_MAX_LENGTH = 50
+
+
+def show_selection(file: DataFile, selector: Any) -> None:
+    """Print the selected columns in order of selection, and the number of dropped columns by role."""
+    from slfs import StabilitySelection
+    from slfs.selectors._shared.sentences import grade, percent
+
+    size = f"{selector.n_features_} of {file.X.shape[1]} columns selected"
+    typer.echo(f"{file.name}: {size} to predict {file.target!r} ({_samples(selector)}).")
+    stable = isinstance(selector, StabilitySelection)
+    entropy, root = selector._class_entropy(), str(selector.network_.class_name)
+    lines = []
+    for column in selector.indices_:
+        record = selector.features_[column]
+        role = record["role"].partition(",")[0]
+        if stable:
+            role = f"{round(record['frequency'] * selector.n_subsamples)} of {selector.n_subsamples}"
+        evidence = grade(record["q_value"])
+        parent = str(record["parent"] or root)
+        share = f"{100 * record['relevance'] / entropy:.1f}"
+        numbers = [percent(record["q_value"]), share, f"{record['relevance']:.4f}"]
+        lines.append([record["name"], role, evidence, *numbers, parent])
+    if lines:
+        numbers = ["FDR\n(q-value)", "% of class\nentropy", "relevance\n(nats)"]
+        head = ["column", "subsamples" if stable else "role", "evidence", *numbers, "parent"]
+        if all(line[-1] == root for line in lines):  # no tree
+            head, lines = head[:-1], [line[:-1] for line in lines]
+        typer.echo()
+        show_table(head, lines, right=numbers)
+        typer.echo(
+            "\nFDR (q-value): expected share of false discoveries among the columns with at least this\n"
+            "much evidence of a relation to the class. Relevance: mutual information with the class."
+        )
+    if stable:
+        typer.echo(f"\n{_stability_text(selector)}")
+    dropped = Counter(selector.features_["role"][~selector.support_].tolist())
+    if dropped:
+        counted = ", ".join(f"{count} {role}" for role, count in dropped.most_common())
+        typer.echo(f"\nDropped: {counted}. 'slfs explain COLUMN' with the same options explains each.")
+
+
+def explanation(selector: Any, column: Any) -> dict[str, Any]:
+    """Why a column is selected or dropped, as plain values."""
+    index = selector._column_index(column)
+    record = selector.features_[index]
+    return {
+        "column": str(record["name"]),
+        "selected": bool(selector.support_[index]),
+        "role": str(record["role"]),
+        "reason": str(record["reason"]),
+        "parent": None if record["parent"] is None else str(record["parent"]),
+        "relevance": _number(record["relevance"]),
+        "p_value": _number(record["p_value"]),
+        "q_value": _number(record["q_value"]),
+        "explanation": selector.explain(column),
+    }
+
+
+def explain_nothing(selector: Any, out: Path | None) -> None:
+    """Print on standard error why no column is selected, and what to try."""
+    best = int(selector.features_["relevance"].argmax())
+    remedies = "check --target, declare numeric codes with --categorical, use more samples, or rank the"
+    lines = [
+        f"No column is selected. The one that comes closest: {selector.explain(best)}",
+        f"What to try: {remedies} columns regardless with --method mrmr -k 5.",
+    ]
+    if out is not None:
+        lines.append(f"{out} is not written.")
+    typer.secho("slfs: " + "\n".join(lines), fg=typer.colors.YELLOW, err=True)
+
+
+def _samples(selector: Any) -> str:
+    """The number of samples in all and in each class; only the number of classes if that is long."""
+    totals = selector.network_counts_.class_totals.tolist()
+    classes = [f"{name} {count}" for name, count in zip(selector.classes_.tolist(), totals, strict=True)]
+    listed = ", ".join(classes)
+    if len(listed) > _MAX_LENGTH:
+        listed = f"{len(totals)} classes"
+    return f"{sum(totals)} samples: {listed}"
+
+
+def _stability_text(selector: Any) -> str:
+    """How well the subsamples agree, and how many of them had to select a column."""
+    stability, needed = selector.stability_, selector.threshold_ * selector.n_subsamples
+    threshold = f"Threshold: selected in at least {needed:.0f} of {selector.n_subsamples} subsamples."
+    if math.isinf(needed):
+        threshold = "No threshold reaches the requested FDR: 'slfs explain COLUMN' explains why."
+    note = " Nearly all columns are selected every time, so agreement beyond chance is hard to measure."
+    return (
+        f"{threshold} {str(stability).capitalize()} (1: the same columns in every subsample; 0: no "
+        f"better than chance).{note if stability.share > 0.9 else ''}"
+    )
+
+
+def _number(value: Any) -> float | None:
+    """A number for JSON, which has no NaN."""
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,134 @@
+"""A table that was read from a file, with its labels and its original values. Needs pandas."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.files.columns import FileColumns
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A table that was read from a file.
+
+    Attributes
+    ----------
+    X : DataFrame, sparse array or FileColumns
+        The columns without the target. Those of Parquet and npy files are read when they are needed.
+    y : array-like or None
+        The target, if there is one.
+    name : str
+        Name of the file, "stdin" for the standard input.
+    target : str
+        Name of the target.
+    fingerprint : str
+        SHA-256 of the bytes of the file.
+    all_names : list of str
+        Names of all columns of the file, including the target, ids and dropped columns.
+    ids : list of str
+        Names of the columns that identify the samples. They are not columns of ``X``.
+    notes : list of str
+        What the user should know about the file, such as a first row that looks like data.
+    read_originals : callable or None
+        Takes names of columns and returns a DataFrame with their original values; see `originals`.
+    """
+
+    X: Any
+    y: Any
+    name: str
+    target: str
+    fingerprint: str
+    all_names: list[str]
+    ids: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    read_originals: Callable[[list[str]], Any] | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, x0, x1, ... if they have none."""
+        return self.X.names if isinstance(self.X, FileColumns) else column_names(self.X)
+
+    def find(self, column: str) -> int:
+        """Return the index in ``X`` of a column given by its name, or by its index in the file."""
+        name = self.all_names[find_column(column, self.all_names, self.name)]
+        if name not in self.names:
+            what = "is an id" if name in self.ids else "is the target or was dropped"
+            raise ValueError(f"The column {name!r} of {self.name} {what}.")
+        return self.names.index(name)
+
+    def in_memory(self) -> Any:
+        """Return the columns as a DataFrame or a sparse array."""
+        return self.take(np.arange(self.X.shape[1])) if isinstance(self.X, FileColumns) else self.X
+
+    def take(self, columns: NDArray[np.int64]) -> Any:
+        """Return some of the columns."""
+        if isinstance(self.X, FileColumns):
+            return self.X.take(columns)
+        return self.X[:, columns] if is_sparse(self.X) else self.X.iloc[:, columns]
+
+    def originals(self, names: list[str]) -> Any:
+        """Return the ids, some columns and the target, if any, with the values that the file has.
+
+        Values of text files are text: 02139 and 1e5 stay as they are. Other formats keep their types.
+        """
+        wanted = [*self.ids, *names, *([] if self.y is None else [self.target])]
+        if self.read_originals is not None:
+            return self.read_originals(wanted)
+        part = self.take(np.array([self.names.index(name) for name in names], np.int64))
+        return with_target(part, names, self)
+
+
+def with_target(part: Any, names: Sequence[str], file: DataFile) -> Any:
+    """Make a DataFrame of some columns and the target of a file, ready to be written."""
+    import pandas as pd
+
+    if isinstance(part, pd.DataFrame):
+        part = part.copy(deep=False)
+    else:
+        part = pd.DataFrame(part.toarray() if is_sparse(part) else part, columns=list(names))
+    target = file.target
+    while target in part.columns:
+        target += "'"
+    part[target] = np.asarray(file.y)
+    return part
+
+
+def column_names(table: Any) -> list[str]:
+    """Return the names of the columns of a DataFrame, or x0, x1, ... for a sparse array."""
+    if is_sparse(table):
+        return [f"x{column}" for column in range(table.shape[1])]
+    return list(map(str, table.columns))
+
+
+def find_column(wanted: str, names: Sequence[str], where: str) -> int:
+    """Return the index of a column given by its name or index; suggest names if there is none."""
+    if wanted in names:
+        return list(names).index(wanted)
+    try:
+        index = int(wanted)
+    except ValueError:
+        near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)
+        hint = (
+            f"Did you mean {' or '.join(map(repr, near))}?" if near else f"It has {some_names(names)}."
+        )
+        raise ValueError(f"{where} has no column {wanted!r}. {hint}") from None
+    if not -len(names) <= index < len(names):
+        raise ValueError(f"{where} has no column {index}: it has {len(names)} columns.")
+    return index % len(names)
+
+
+def some_names(names: Sequence[str]) -> str:
+    """List the first names, and the number of columns if there are more."""
+    shown = ", ".join(repr(name) for name in names[:8])
+    return f"{shown}, ... ({len(names)} columns)" if len(names) > 8 else shown
+
+
+def is_sparse(table: Any) -> bool:
+    """Return whether a table is a sparse array."""
+    return hasattr(table, "tocsr")

@@ -1,0 +1,125 @@
+"""Excel files (.xlsx) <-> pandas DataFrames. Needs openpyxl."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from slfs.files.inference import TableError, infer_types
+from slfs.files.limits import refuse_beyond
+from slfs.files.registry import ReadOptions, register_format
+
+_MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
+
+
+def _read(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
+    return infer_types(_read_original(content, options), options.missing), None
+
+
+def _read_original(content: io.BytesIO, options: ReadOptions) -> Any:
+    """Read the values of the cells as Python values; of formulas, the values that Excel has stored."""
+    import openpyxl
+    import pandas as pd
+
+    with zipfile.ZipFile(content) as archive:
+        refuse_beyond(sum(member.file_size for member in archive.infolist()), "the decompressed file")
+    book = openpyxl.load_workbook(content, read_only=True, data_only=True)
+    try:
+        sheet = _sheet(book, options)
+        rows = [list(row) for row in sheet.iter_rows(values_only=True)]
+    finally:
+        book.close()
+    rows = [row for row in rows if any(cell is not None for cell in row)]
+    width = max((_width(row) for row in rows), default=0)
+    rows = [(row + [None] * width)[:width] for row in rows]
+    names = [f"column_{number}" for number in range(1, width + 1)]
+    if options.header and rows:
+        names = list(_unique(rows.pop(0)))
+    if not rows:
+        raise TableError(f"the sheet {sheet.title!r} has no rows")
+    return pd.DataFrame(rows, columns=names, dtype=object)
+
+
+def _sheet(book: Any, options: ReadOptions) -> Any:
+    """Find the sheet that the options ask for, by default the first one."""
+    names = book.sheetnames
+    if options.sheet is None:
+        if len(names) > 1:
+            options.notes.append(
+                f"Reads the sheet {names[0]!r}, the first of {len(names)}. Use --sheet to read another: "
+                f"{', '.join(map(repr, names[1:6]))}."
+            )
+        return book[names[0]]
+    if options.sheet not in names:
+        raise TableError(
+            f"it has no sheet {options.sheet!r}. Its sheets are {', '.join(map(repr, names))}"
+        )
+    return book[options.sheet]
+
+
+def _width(row: list[Any]) -> int:
+    """Return the number of cells up to the last one that is not empty."""
+    return max((index + 1 for index, cell in enumerate(row) if cell is not None), default=0)
+
+
+def _unique(header: list[Any]) -> Iterator[str]:
+    """Name columns as pandas does in CSV files: 'Unnamed: 0' without a name, 'a.1' for a second 'a'."""
+    seen: set[str] = set()
+    for index, cell in enumerate(header):
+        name = plain = f"Unnamed: {index}" if cell is None else str(cell)
+        count = 0
+        while name in seen:
+            count += 1
+            name = f"{plain}.{count}"
+        seen.add(name)
+        yield name
+
+
+def _write(frame: Any, path: Path) -> None:
+    import openpyxl
+    from openpyxl.cell import WriteOnlyCell
+
+    if len(frame) >= _MAX_ROWS or frame.shape[1] > _MAX_COLUMNS:
+        raise ValueError(
+            f"An Excel sheet holds at most {_MAX_ROWS} rows and {_MAX_COLUMNS} columns. Got a table of "
+            f"shape {frame.shape}: write .csv or .parquet instead."
+        )
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("Sheet1")
+    missing = frame.isna().to_numpy()
+    rows = zip(frame.itertuples(index=False, name=None), missing, strict=True)
+    for row in ([str(name) for name in frame.columns], *(_cells(row, empty) for row, empty in rows)):
+        cells = []
+        for value in row:
+            cell = WriteOnlyCell(sheet, value)
+            if isinstance(value, str):
+                cell.data_type = "s"  # text such as =1+1 would become a formula
+            cells.append(cell)
+        sheet.append(cells)
+    book.save(path)
+
+
+def _cells(row: tuple[Any, ...], missing: Any) -> list[Any]:
+    """Convert the values of a row to types that openpyxl can write."""
+    found: list[Any] = []
+    for value, empty in zip(row, missing, strict=True):
+        plain = None if empty else value.item() if hasattr(value, "item") else value
+        if isinstance(plain, datetime.datetime) and plain.tzinfo is not None:
+            plain = plain.astimezone(datetime.UTC).replace(tzinfo=None)
+        known = isinstance(plain, str | int | float | datetime.date | datetime.timedelta | None)
+        found.append(plain if known else str(plain))
+    return found
+
+
+register_format(
+    "excel",
+    ["xlsx", "xlsm"],
+    _read,
+    read_original=_read_original,
+    write=_write,
+    requirement="slfs[excel]",
+)

@@ -1,0 +1,120 @@
+"""Columns of text or of Python values -> columns of numbers, booleans, dates or text. Needs pandas."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Collection, Sequence
+from typing import Any
+
+_ISO = r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
+_NUMBER = r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*"
+
+MISSING = {
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
+    *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+    *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),
+}
+"""Text that means a missing value: what pandas.read_csv accepts, and the error values of Excel."""
+
+
+class TableError(ValueError):
+    """The content of a file is readable, but it is not a table that can be used."""
+
+
+def parse_dates(frame: Any, text: Collection[str] = ()) -> Any:
+    """Convert text columns to dates if all their values are ISO 8601 dates or timestamps.
+
+    Columns named in ``text`` stay as they are. Time zones are converted to UTC.
+    """
+    import pandas as pd
+
+    for index, name in enumerate(frame.columns):
+        column = frame.iloc[:, index]
+        if name in text or not _is_text(column):
+            continue
+        present = column.dropna()
+        if present.empty or not _all_match(present, _ISO):
+            continue
+        dates = pd.to_datetime(column, format="ISO8601", errors="coerce", utc=True)
+        if dates.notna().sum() == len(present):  # 2020-02-31 looks like a date but is none
+            frame = _with_column(frame, index, dates.dt.tz_localize(None))
+    return frame
+
+
+def infer_types(frame: Any, missing: Sequence[str] = ()) -> Any:
+    """Give columns of Python values the types that the same values have in a CSV file.
+
+    Text that means a missing value becomes one, and columns that mix text with other values become text.
+    """
+    import pandas as pd
+
+    absent = MISSING.union(missing)
+    columns = []
+    for index in range(frame.shape[1]):
+        values = frame.iloc[:, index].astype(object)
+        values = values.where([not (isinstance(v, str) and v in absent) for v in values], None)
+        present = values.dropna()
+        texts = sum(isinstance(value, str) for value in present)
+        if 0 < texts < len(present):
+            values = values.map(str, na_action="ignore")
+        elif texts == 0 and all(
+            isinstance(v, numbers.Real) and not isinstance(v, bool) for v in present
+        ):
+            values = pd.to_numeric(values)
+        columns.append(values.infer_objects())
+    table = pd.concat(columns, axis=1) if columns else frame
+    table.columns = frame.columns
+    return parse_dates(table)
+
+
+def number_texts(frame: Any) -> list[str]:
+    """Return the names of the text columns, and of the categories, whose values are all numbers."""
+    found = []
+    for index, name in enumerate(frame.columns):
+        column = frame.iloc[:, index]
+        if hasattr(column, "cat"):
+            column = column.cat.categories.to_series()
+            if column.dtype.kind in "iuf":
+                found.append(str(name))
+                continue
+        if not _is_text(column):
+            continue
+        present = column.dropna()
+        if len(present) and _all_match(present, _NUMBER):
+            found.append(str(name))
+    return found
+
+
+def date_columns(frame: Any) -> list[str]:
+    """Return the names of the columns that hold dates or times."""
+    kinds = zip(frame.columns, frame.dtypes, strict=True)
+    return [str(name) for name, kind in kinds if kind.kind in "mM"]
+
+
+def _is_text(column: Any) -> bool:
+    """Return whether a column holds text: by its type, or by its first value that is not missing."""
+    from pandas.api.types import is_string_dtype
+
+    if column.dtype.kind in "biufmM" or hasattr(column, "cat"):
+        return False
+    first = column.first_valid_index()
+    return bool(is_string_dtype(column.dtype)) or isinstance(
+        None if first is None else column.loc[first], str
+    )
+
+
+def _all_match(present: Any, pattern: str) -> bool:
+    """Return whether all values match; the first one is tried alone, because most columns fail there."""
+    import pandas as pd
+
+    first = pd.Series([present.iloc[0]], dtype=object)
+    return all(
+        bool(part.astype(object).map(str).str.fullmatch(pattern).all()) for part in (first, present)
+    )
+
+
+def _with_column(frame: Any, index: int, column: Any) -> Any:
+    """Replace a column by its position, since names need not be unique."""
+    frame = frame.copy(deep=False)
+    frame.isetitem(index, column)
+    return frame

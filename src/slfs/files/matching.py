@@ -1,0 +1,103 @@
+"""Tables with samples in columns, and labels in another file -> samples in rows, with their labels.
+
+Needs pandas.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.files.inference import TableError, infer_types
+from slfs.files.registry import ReadOptions, format_of_name
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of samples, from a file of their own."""
+
+    ids: list[str]
+    """The id of each sample, as text."""
+    values: Any
+    """The label of each sample, as a pandas Series."""
+    originals: Any
+    """The same as they are written in the file."""
+    name: str
+    """Name of the target."""
+    id_name: str
+    """Name of the column of the ids."""
+    source: str
+    """Name of the file."""
+
+
+def transposed(
+    frame: Any, sample_id: str, samples: Collection[str] | None, drop: Sequence[str] = ()
+) -> Any:
+    """Exchange rows and columns: one row per sample, with its id in the first column, ``sample_id``.
+
+    The names of the new columns are the first column of the frame, or its index if it has one, as files
+    that R has written do. Only columns in ``samples`` become rows, if it is given, and none in ``drop``.
+    """
+    import pandas as pd
+
+    if isinstance(frame.index, pd.RangeIndex):
+        if frame.shape[1] < 2:
+            raise TableError("it has one column, so it cannot be transposed")
+        frame = frame.set_index(frame.columns[0])
+    names = frame.index.map(str)
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise TableError(
+            f"its first column contains {twice[0]!r} more than once. With --transpose, it must contain "
+            "the names of the columns. Remove or rename the copies"
+        )
+    kept = [name for name in frame.columns if str(name) not in drop]
+    found = [name for name in kept if samples is None or str(name) in samples]
+    turned = frame[found or kept].T  # if no sample has a label, matching raises the error
+    turned.columns = names
+    turned.insert(0, sample_id, [str(name) for name in found or kept], allow_duplicates=True)
+    return turned.reset_index(drop=True)
+
+
+def typed(frame: Any, options: ReadOptions) -> Any:
+    """Give a transposed table the types that its values have; text is read like a text file."""
+    if not all(kind.kind == "O" or str(kind).startswith("str") for kind in frame.dtypes):
+        return infer_types(frame, options.missing)
+    if not frame.iloc[:, 1:].map(lambda value: isinstance(value, str)).to_numpy().all():
+        return infer_types(frame, options.missing)
+    text = io.BytesIO(frame.to_csv(index=False, sep="\t").encode())
+    own = replace(options, header=True, text=[*options.text, frame.columns[0]], notes=[])
+    return format_of_name("tsv").read(text, own)[0]
+
+
+def match(ids: list[str], labels: Labels, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
+    """Match samples with labels: rows of both in the order of the samples, and a note about it."""
+    twice = [one for one, count in Counter(labels.ids).items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"The id {twice[0]!r} occurs more than once in the column {labels.id_name!r} of "
+            f"{labels.source}. Each sample must have one row there; --id names the column of the ids."
+        )
+    places = {one: index for index, one in enumerate(labels.ids)}
+    rows = np.array([index for index, one in enumerate(ids) if one in places], np.int64)
+    if len(rows) == 0:
+        raise ValueError(
+            f"No sample of {name} ({_some(ids)}) is in the column {labels.id_name!r} of {labels.source} "
+            f"({_some(labels.ids)}). Set the column of the ids with --id."
+        )
+    found = np.array([places[ids[row]] for row in rows], np.int64)
+    counts = f"{len(rows)} of {len(ids)} samples of {name} have a label in {labels.source}"
+    unused = len(labels.ids) - len(set(found.tolist()))
+    return rows, found, f"{counts}{f', which labels {unused} others' if unused else ''}."
+
+
+def _some(ids: list[str]) -> str:
+    return ", ".join(map(repr, ids[:_SHOWN])) + (", ..." if len(ids) > _SHOWN else "")

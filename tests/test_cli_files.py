@@ -1,0 +1,444 @@
+"""Files of the command line: values are written as they were read, and all formats agree."""
+
+import gzip
+import io
+import json
+import sys
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from slfs.files import read_file
+
+N = 120
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def people():
+    """A table of many types; all columns but ``noise`` are related to the class."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, N)
+    days = pd.to_datetime("2020-01-01") + pd.to_timedelta(200 * y + random.integers(0, 90, N), "D")
+    frame = pd.DataFrame(
+        {
+            "number": np.round(2.0 * y + random.normal(size=N), 3),
+            "count": 10 * y + random.integers(0, 9, N),
+            "town": np.where(y ^ (random.random(N) < 0.1), "Rome", "Oslo, N"),
+            "member": (y ^ (random.random(N) < 0.1)).astype(bool),
+            "joined": days,
+            "noise": random.normal(size=N),
+            "class": np.where(y, "yes", "no"),
+        }
+    )
+    frame.loc[::11, "number"] = np.nan
+    frame.loc[::13, "town"] = None
+    frame.loc[5, "joined"] = pd.NaT
+    frame["member"] = frame["member"].astype(object).where(np.arange(N) % 17 > 0, None)
+    return frame
+
+
+def write_everywhere(frame):
+    """Write a table in all formats that can hold it."""
+    dates = frame.assign(joined=frame["joined"].dt.strftime("%Y-%m-%d"))
+    dates.to_csv("a.csv", index=False)
+    dates.to_csv("a.tsv", index=False, sep="\t")
+    dates.to_csv("semicolon.csv", index=False, sep=";", decimal=",")
+    dates.to_csv("a.csv.gz", index=False)
+    dates.to_json("a.jsonl", orient="records", lines=True)
+    frame.to_excel("a.xlsx", index=False)
+    frame.to_parquet("a.parquet")
+    frame.to_feather("a.arrow")
+    frame.assign(town=frame["town"].astype("category")).to_parquet("dictionary.parquet")
+    return [
+        *("a.csv", "a.tsv", "semicolon.csv", "a.csv.gz", "a.jsonl", "a.xlsx", "a.parquet", "a.arrow"),
+        "dictionary.parquet",
+    ]
+
+
+def facts(slfs, *arguments):
+    code, out, error = slfs("select", *arguments, "--json")
+    assert code == 0, error
+    return json.loads(out), error
+
+
+@pytest.mark.usefixtures("here")
+def test_the_same_table_from_every_format_gives_the_same_answer(people, slfs):
+    answers = {}
+    for name in write_everywhere(people):
+        found, error = facts(slfs, name, "-t", "class")
+        assert "'joined': dates and times are used as numbers of days" in error, name
+        answers[name] = [found["selected"], found["columns"]["relevance"], found["classes"]]
+    assert "noise" not in answers["a.csv"][0]
+    assert len(answers["a.csv"][0]) > 2
+    for name, answer in answers.items():
+        assert answer == answers["a.csv"], name
+
+
+@pytest.mark.usefixtures("here")
+def test_types_that_differ_by_nature_are_noted(slfs):
+    y = np.arange(80) % 2
+    frame = pd.DataFrame({"code": (y + 2 * (np.arange(80) % 3)).astype(str), "x": y, "y": y})
+    frame.to_csv("a.csv", index=False)
+    frame.to_parquet("a.parquet")
+    frame.astype({"code": "category"}).to_feather("a.arrow")
+    assert read_file("a.csv", target="y").X["code"].dtype.kind == "i"
+    assert slfs("select", "a.csv", "-t", "y")[2] == ""
+    for name in ("a.parquet", "a.arrow"):
+        _, _, error = slfs("select", name, "-t", "y")
+        assert error == (
+            "slfs: note: 'code': numbers that are stored as text or categories are used as categories. "
+            "In a CSV file, they would be read as numbers.\n"
+        )
+
+
+ODD = """id,zip,flag,size,quoted,when,blank,y
+a1,02139,TRUE,1e5,"say ""hi"", all",2020-01-05,,p
+a2,10001,FALSE,1.50,plain,2021-06-30,NA,q
+"""
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_values_are_written_as_they_were_read(ending, here, slfs):
+    header, first, second = ODD.splitlines()
+    (here / "in.csv").write_text("\n".join([header, *[first, second] * 40]) + "\n")
+    options = ("-t", "y", "-m", "chi2-ranking", "-k", "7", "--id", "id", "--missing", "none")
+    code, _, error = slfs("select", "in.csv", *options, "--out", f"out.{ending}")
+    assert code == 0, error
+    separator = "," if ending == "csv" else "\t"
+    expected = pd.read_csv("in.csv", dtype=str, keep_default_na=False)
+    written = pd.read_csv(f"out.{ending}", dtype=str, keep_default_na=False, sep=separator)
+    pd.testing.assert_frame_equal(written, expected[written.columns])
+    assert {"zip", "flag", "size", "quoted", "when"} <= set(written.columns)
+    assert (written.columns[0], written.columns[-1]) == ("id", "y")
+    if ending == "csv":
+        assert "02139,TRUE,1e5," in (here / "out.csv").read_text()
+
+
+def test_a_semicolon_stays_a_semicolon(here, slfs):
+    (here / "in.csv").write_text("a;b;y\n" + '1,50;"x;y";p\n2,75;z;q\n' * 30)
+    assert (
+        slfs("select", "in.csv", "-t", "y", "-m", "chi2-ranking", "-k", "2", "--out", "out.csv")[0] == 0
+    )
+    assert (here / "out.csv").read_text() == (here / "in.csv").read_text()
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+@pytest.mark.parametrize("compressed", ["", ".gz"])
+def test_columns_keep_the_types_of_the_file(ending, compressed, slfs):
+    table = pa.table(
+        {
+            "id": pa.array(range(60), pa.int32()),
+            "small": pa.array([1, 5] * 29 + [1, None], pa.int8()),
+            "decimal": pa.array([1, 2] * 30, pa.decimal128(5, 2)),
+            "day": pa.array([100, 900] * 30, pa.date32()),
+            "kind": pa.array(["u", "v"] * 30).dictionary_encode(),
+            "flag": pa.array([True, False] * 29 + [None, False]),
+            "y": pa.array([0, 1] * 30, pa.int16()),
+        }
+    )
+    name = f"in.{ending}"
+    if ending == "parquet":
+        pq.write_table(table, name)
+    else:
+        pa.feather.write_feather(table, name) if hasattr(pa, "feather") else write_arrow(table, name)
+    if compressed:
+        with open(name, "rb") as plain, gzip.open(name + compressed, "wb") as file:  # noqa: PTH123
+            file.write(plain.read())
+    options = ("-t", "y", "--id", "id", "-m", "chi2-ranking", "-k", "9")
+    code, _, error = slfs("select", name + compressed, *options, "--out", "out.parquet")
+    assert code == 0, error
+    written = pq.read_table("out.parquet")
+    assert written.num_columns == 7
+    for column in table.column_names:
+        assert written.schema.field(column).type == table.schema.field(column).type, column
+        assert written[column].to_pylist() == table[column].to_pylist(), column
+    assert slfs("select", name + compressed, *options, "--out", "out.csv")[0] == 0
+    assert pd.read_csv("out.csv", dtype=str)["small"].tolist()[:2] == ["1", "5"], "not 1.0"
+
+
+def write_arrow(table, name):
+    with pa.OSFile(name, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+def test_an_id_is_no_candidate_but_is_written_first(here, slfs):
+    y = np.repeat([0, 1], 30)
+    pd.DataFrame({"x": y, "key": np.arange(60), "k2": np.arange(60)[::-1], "y": y}).to_csv(
+        "a.csv", index=False
+    )
+    found, _ = facts(slfs, "a.csv", "-t", "y", "--id", "key", "--id", "2", "--out", "b.csv")
+    assert (found["selected"], found["ids"], found["target"]) == (["x"], ["key", "k2"], "y")
+    assert (here / "b.csv").read_text().startswith("key,k2,x,y\n0,59,0,0\n")
+    code, _, error = slfs("explain", "key", "a.csv", "-t", "y", "--id", "key")
+    assert (code, error) == (1, "slfs: The column 'key' of a.csv is an id.\n")
+    assert slfs("discretize", "a.csv", "-t", "y", "--id", "key", "--out", "c.csv")[0] == 0
+    assert pd.read_csv("c.csv").columns.tolist() == ["key", "x", "k2", "y"]
+
+
+def test_a_file_without_header(here, slfs):
+    rows = ["5.1,3.5,a", "4.9,3.0,b"] * 20
+    (here / "a.csv").write_text("\n".join(rows))
+    _, _, error = slfs("select", "a.csv", "-t", "-1")
+    assert error == (
+        "slfs: note: The first row ('5.1', '3.5', 'a') looks like data, but is used as the names of the "
+        "columns. If the file has no header, add --no-header.\n"
+    )
+    code, out, error = slfs("select", "a.csv", "-t", "column_3", "--no-header", "--json")
+    assert (code, error) == (0, "")
+    assert json.loads(out)["selected"] == ["column_1", "column_2"]
+    assert json.loads(out)["n_samples"] == 40
+    assert read_file("a.csv", header=False, target="-1").target == "column_3"
+    book = openpyxl.Workbook()
+    for _ in range(20):
+        book.active.append([5.1, 3.5, "a"])
+        book.active.append([4.9, 3.0, "b"])
+    book.save("a.xlsx")
+    assert read_file("a.xlsx", header=False, target="-1").X.shape == (40, 2)
+
+
+@pytest.mark.parametrize("header", ["x,y,kind", "2019,2020,name", "a,3.5,b"])
+def test_a_header_is_not_taken_for_data(header, here):
+    (here / "a.csv").write_text(header + "\n" + "5.1,3.5,a\n4.9,3.0,b\n" * 20)
+    assert read_file("a.csv").notes == []
+
+
+def test_names_of_rows_are_left_out(here, slfs):
+    (here / "a.csv").write_text(",x,y\n" + "".join(f"{i},{i % 2},{i % 2}\n" for i in range(40)))
+    found, error = facts(slfs, "a.csv", "-t", "y")
+    assert found["selected"] == ["x"]
+    assert "it is left out as row names" in error
+
+
+def test_duplicate_names_are_noted(here):
+    (here / "a.csv").write_text("a,b,a,y\n" + "1,2,3,4\n" * 5)
+    file = read_file("a.csv", target="y")
+    assert file.names == ["a", "b", "a.1"]
+    assert file.notes == ["The column name 'a' occurs more than once. The copies are called 'a.1'."]
+
+
+@pytest.mark.parametrize(
+    ("cell", "kind"),
+    [
+        ("2020-02-29", "M"),
+        ("2020-02-30", "O"),
+        ("2020-01-01T10:00:00Z", "M"),
+        ("2020-01", "O"),
+        ("7", "O"),
+    ],
+)
+def test_dates_are_recognised_if_all_values_are_dates(cell, kind, here):
+    (here / "a.csv").write_text(f"when,x,y\n2020-01-01 10:30,1,p\n,1,p\n{cell},2,q\n")
+    column = read_file("a.csv", target="y").X["when"]
+    assert (column.dtype.kind == "M") == (kind == "M")
+    assert read_file("a.csv", target="y", text=["when"]).X["when"].dtype.kind == "O"
+
+
+def test_cut_points_of_dates_are_shown_as_dates(here, slfs):
+    rows = [f"2020-01-{day:02},{'p' if day < 15 else 'q'}" for day in range(1, 29)]
+    (here / "a.csv").write_text("when,y\n" + "\n".join(rows))
+    assert "2020-01-14 12:00:00" in slfs("discretize", "a.csv", "-t", "y")[1]
+
+
+@pytest.mark.parametrize(
+    "compress", [gzip.compress, __import__("bz2").compress, __import__("lzma").compress]
+)
+def test_compressed_standard_input(compress, people, slfs, monkeypatch):
+    content = people.to_csv(index=False).encode()
+    answers = []
+    for data in (content, compress(content)):
+        stream = io.TextIOWrapper(io.BytesIO(data))
+        monkeypatch.setattr(sys, "stdin", stream)
+        answers.append(facts(slfs, "-", "-t", "class")[0]["selected"])
+    assert answers[0] == answers[1] != []
+
+
+@pytest.mark.usefixtures("here")
+def test_sheets_of_an_excel_file(people, slfs):
+    with pd.ExcelWriter("a.xlsx") as writer:
+        people.assign(noise="=1+1").to_excel(writer, sheet_name="First", index=False)
+        people.rename(columns={"number": "other"}).to_excel(writer, sheet_name="Second", index=False)
+    _, error = facts(slfs, "a.xlsx", "-t", "class")
+    assert "Reads the sheet 'First', the first of 2. Use --sheet to read another: 'Second'." in error
+    found, error = facts(slfs, "a.xlsx", "-t", "class", "--sheet", "Second", "--out", "b.xlsx")
+    assert "sheet" not in error
+    assert "other" in found["selected"]
+    written = pd.read_excel("b.xlsx")
+    pd.testing.assert_series_equal(written["other"], people["number"], check_names=False)
+    code, _, error = slfs("select", "a.xlsx", "-t", "class", "--sheet", "Third")
+    assert (code, "it has no sheet 'Third'. Its sheets are 'First', 'Second'." in error) == (1, True)
+
+
+def test_excel_files_contain_no_formulas(here, slfs):
+    (here / "a.csv").write_text("t,y\n" + "=1+1,p\n@x,q\n" * 20)
+    assert slfs("select", "a.csv", "-t", "y", "--out", "b.xlsx")[0] == 0
+    sheet = openpyxl.load_workbook("b.xlsx").active
+    assert (sheet["A2"].value, sheet["A2"].data_type) == ("=1+1", "s")
+
+
+EXPRESSION = """gene\ts1\ts2\ts3\ts4\ts5\ts6\ts7\ts8\tdescription
+TP53\t1.5\t1.25\t9.5\t9\t1.00\t1\t9\t9.5\ta gene
+FLAT\t1\t1\t1\t1\t1\t1\t1\t1\tanother
+"""
+
+
+@pytest.fixture
+def expression(here):
+    (here / "expression.tsv").write_text(EXPRESSION)
+    labels = "".join(
+        f"{sample},{group}\n"
+        for sample, group in zip(EXPRESSION.split("\t")[1:9], "AABBAABB", strict=True)
+    )
+    (here / "pheno.csv").write_text("sample,group\n" + labels + "s99,A\n")
+    return here
+
+
+def test_samples_in_columns_with_labels_in_another_file(expression, slfs):
+    options = ("--transpose", "--targets-from", "pheno.csv", "--target", "group")
+    found, error = facts(slfs, "expression.tsv", *options, "--out", "out.tsv", "-m", "mrmr", "-k", "1")
+    assert found["selected"] == ["TP53"]
+    assert (found["ids"], found["target"], found["n_samples"]) == (["sample"], "group", 8)
+    assert "8 of 8 samples of expression.tsv have a label in pheno.csv, which labels 1 others." in error
+    lines = (expression / "out.tsv").read_text().splitlines()
+    assert lines[:3] == ["sample\tTP53\tgroup", "s1\t1.5\tA", "s2\t1.25\tA"]
+    assert lines[5] == "s5\t1.00\tA", "values are unchanged"
+
+
+def test_a_matrix_as_r_writes_it(expression, slfs):
+    lines = [line.rpartition("\t")[0] for line in EXPRESSION.splitlines()]
+    lines[0] = lines[0].partition("\t")[2]  # the column of row names has no name
+    (expression / "r.tsv").write_text("\n".join(lines))
+    options = (
+        "--transpose",
+        "--targets-from",
+        "pheno.csv",
+        "--target",
+        "group",
+        "-m",
+        "mrmr",
+        "-k",
+        "1",
+    )
+    assert facts(slfs, "r.tsv", *options)[0]["selected"] == ["TP53"]
+
+
+def test_a_transposed_table_with_its_own_target(expression, slfs):
+    rows = ["name,s1,s2,s3,s4,s5,s6", "x,1,2,8,9,1,8", "group,A,A,B,B,A,B"]
+    (expression / "t.csv").write_text("\n".join(rows))
+    found, _ = facts(slfs, "t.csv", "--transpose", "-t", "group", "-m", "mrmr", "-k", "1")
+    assert (found["selected"], found["ids"], found["classes"]) == (["x"], ["sample"], ["A", "B"])
+
+
+def test_labels_in_another_file_are_matched_by_id(here, slfs):
+    (here / "data.csv").write_text("key,x\n" + "".join(f"{i:03},{i % 2}\n" for i in range(40)))
+    (here / "labels.csv").write_text(
+        "key,group\n" + "".join(f"{i:03},{'pq'[i % 2]}\n" for i in reversed(range(1, 40)))
+    )
+    common = ("data.csv", "-t", "group", "--targets-from", "labels.csv")
+    found, error = facts(slfs, *common, "--id", "key", "--out", "out.csv")
+    assert (found["selected"], found["n_samples"]) == (["x"], 39)
+    assert "39 of 40 samples of data.csv have a label in labels.csv." in error
+    assert (here / "out.csv").read_text().startswith("key,x,group\n001,1,q\n002,0,p\n")
+    code, _, error = slfs("select", *common)
+    assert (code, "--targets-from needs --id COLUMN" in error) == (1, True)
+    (here / "labels.csv").write_text("key,group\na,p\nb,q\n")
+    code, _, error = slfs("select", *common, "--id", "key")
+    assert code == 1
+    assert "No sample of data.csv ('000', '001', '002', ...) is in the column 'key'" in error
+    (here / "labels.csv").write_text("key,group\n001,p\n001,q\n")
+    code, _, error = slfs("select", *common, "--id", "key")
+    assert (code, "The id '001' occurs more than once" in error) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", "", "a.csv is empty."),
+        ("a.csv", "x,y\n", "a.csv cannot be read as csv: it has a header, but no rows."),
+        ("a.tsv", "x\ty\n", "a.tsv cannot be read as tsv: it has a header, but no rows."),
+        ("a.csv", "x,y\n1,\n2,\n", "All values of the target 'y' of a.csv are missing. Choose another"),
+        ("a.csv", "x,Y\n1,2\n", "a.csv has no column 'y'. It has 'x', 'Y'."),
+        ("a.csv", "y\n1\n2\n", "a.csv has no column besides the target, ids and dropped columns."),
+        ("a.csv", b"x,y\n\xe4,1\n", "it is not encoded in UTF-8 (byte 4). Save it as UTF-8"),
+        ("a.xyz", "?", "Known suffixes are .arff, .arrow, .csv"),
+        ("a.xlsx", "?", "a.xlsx cannot be read as excel: File is not a zip file."),
+        ("a.jsonl", '{"y": 1}\n{y: 2}\n', "a.jsonl cannot be read as jsonl: line 2 is not JSON"),
+        ("a.jsonl", "[1, 2]\n", "line 1 is an array. Each line must be an object, such as"),
+        ("a.jsonl", "\n", "a.jsonl cannot be read as jsonl: it has no rows."),
+        (
+            "a.arff",
+            "@relation r\n% remark\n@attribute x numeric\n@atribute y {a,b}\n@data\n1,a\n",
+            "line 4 of its header, '@atribute y {a,b}', is not @relation, @attribute or @data",
+        ),
+        (
+            "a.arff",
+            "@relation r\n@attribute x number\n@data\n1\n",
+            "line 2 of its header, '@attribute x number', is not '@attribute NAME TYPE', with the type",
+        ),
+        ("a.arff", "@relation r\n@attribute x numeric\n", "its header has no line @data"),
+        ("a.arff", "@relation r\n@attribute x string\n@data\n", "declares text, which is not supported"),
+    ],
+)
+def test_messages_about_files(name, content, message, here, slfs):
+    (here / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    code, out, error = slfs("select", name, "-t", "y", "--out", "out.csv")
+    assert (code, out) == (1, "")
+    assert error.startswith("slfs: ")
+    assert message in error
+    assert not (here / "out.csv").exists()
+
+
+def test_the_header_of_a_good_arff_file(here):
+    head = "% c\n@RELATION 'a b'\n@attribute 'the x' NUMERIC\n@attribute y { a, b }\n\n@DATA\n"
+    (here / "a.arff").write_text(head + "1,a\n2,b\n")
+    assert read_file("a.arff", target="y").names == ["the x"]
+
+
+def test_a_missing_model_file(here, slfs):
+    (here / "a.csv").write_text("x,y\n1,2\n")
+    for arguments in (("predict", "no.slfs", "a.csv"), ("explain", "x", "--model", "no.slfs")):
+        code, _, error = slfs(*arguments)
+        assert code == 1
+        assert "no.slfs" in error
+        assert error.startswith("slfs: ")
+        assert "Errno" not in error
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("values", [[0, 1], [True, False], ["01", "02"], [1.5, 2.5]])
+def test_classes_are_the_same_in_every_format(values, people):
+    frame = people.assign(**{"class": [values[label == "yes"] for label in people["class"]]})
+    answers = {}
+    for name in write_everywhere(frame):
+        found = read_file(name, target="class")
+        answers[name] = found.y.tolist() if hasattr(found.y, "tolist") else list(found.y)
+    assert set(answers["a.csv"]) == set(values)
+    for name, answer in answers.items():
+        assert answer == answers["a.csv"], name
+
+
+def test_the_first_column_may_be_needed_or_not_in_a_file_with_row_names(here, slfs):
+    rows = "".join(f"r{i},0{i % 2},{i % 2}\n" for i in range(40))
+    (here / "a.csv").write_text("code,y\n" + rows)  # as R writes it: one name less
+    found, _ = facts(slfs, "a.csv", "-t", "y", "--out", "b.csv")
+    assert found["selected"] == ["code"]
+    assert (here / "b.csv").read_text().startswith("code,y\n00,0\n01,1\n")
+
+
+@pytest.mark.parametrize("options", [("--no-header",), ("--sheet", "A")])
+def test_options_that_do_not_apply(options, people, here, slfs):
+    people.to_parquet("a.parquet")
+    code, _, error = slfs("select", "a.parquet", "-t", "class", *options)
+    assert code == 1
+    assert f"{options[0]} is for" in error
+    assert "the file is read as parquet." in error, here

@@ -1,0 +1,220 @@
+"""slfs predict: only the columns that the model uses, ids, JSON, reasons, and clear errors."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+from slfs import BNSLFS, SLFS, MDLPDiscretizer, NaiveBayes
+from slfs.files.writing import write_table
+from slfs.saving import load, save
+
+testing = pytest.importorskip("typer.testing")
+
+
+@pytest.fixture
+def slfs():
+    from slfs.cli.commands import app
+
+    def run(*arguments):
+        result = testing.CliRunner().invoke(app, [str(argument) for argument in arguments])
+        error = "" if result.exception is None else str(result.exception)
+        return result.exit_code, result.stdout, result.stderr + error
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def table():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    names = [f"{row:05d}" for row in range(len(X))]
+    names[:3] = ["NA", "1e5", " x "]
+    X.insert(0, "patient", names)
+    return X.assign(diagnosis=np.array(["malignant", "benign"])[y])
+
+
+@pytest.fixture
+def here(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = table.drop(columns=["patient", "diagnosis"])
+    save(BNSLFS(SLFS(n_features_to_select=4)).fit(X, table["diagnosis"]), "m.slfs")
+    return tmp_path
+
+
+def used(table):
+    """The columns that the model uses, in another order, with ids."""
+    names = sorted(load("m.slfs").network_.names, reverse=True)
+    return table[[*names, "patient"]]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "tsv"])
+@pytest.mark.usefixtures("here")
+def test_only_the_columns_that_the_model_uses_are_needed(suffix, table, slfs):
+    path = f"new.{suffix}"
+    write_table(used(table).assign(other="text"), Path(path))
+    code, out, error = slfs("predict", "m.slfs", path, "--out", "found.csv", "--probabilities")
+    assert (code, error) == (0, "")
+    assert out == f"{len(table)} predictions. Written: found.csv\n"
+    found, model = pd.read_csv("found.csv"), load("m.slfs")
+    X = table[model.feature_names_in_]
+    assert found["prediction"].tolist() == model.predict(X).tolist()
+    np.testing.assert_allclose(found[["P(benign)", "P(malignant)"]], model.predict_proba(X))
+
+
+@pytest.mark.usefixtures("here")
+def test_a_column_that_the_model_uses_is_missing(table, slfs):
+    name = load("m.slfs").network_.names[1]
+    used(table).drop(columns=name).to_csv("new.csv", index=False)
+    code, _, error = slfs("predict", "m.slfs", "new.csv")
+    assert code == 1
+    assert f"new.csv is missing 1 of the 4 columns that the model uses: ['{name}']" in error
+    used(table).to_csv("new.csv", index=False)
+    code, _, error = slfs("predict", "m.slfs", "new.csv", "--id", name)
+    assert code == 1
+    assert "Columns given by --id are not features." in error
+
+
+@pytest.mark.usefixtures("here")
+def test_ids_are_carried_along_unchanged(table, slfs):
+    used(table).to_csv("new.csv", index=False)
+    code, out, _ = slfs("predict", "m.slfs", "new.csv", "--id", "patient")
+    lines = out.splitlines()
+    assert code == 0
+    assert lines[0] == "patient,prediction"
+    assert [line.split(",")[0] for line in lines[1:]] == table["patient"].tolist()
+    used(table).to_parquet("new.parquet", index=False)
+    code, again, _ = slfs("predict", "m.slfs", "new.parquet", "--id", "patient")
+    assert (code, again) == (0, out)
+
+
+@pytest.mark.usefixtures("here")
+def test_json_has_one_object_per_sample(table, slfs):
+    used(table).head(20).to_csv("new.csv", index=False)
+    code, out, error = slfs("predict", "m.slfs", "new.csv", "--id", "patient", "--json", "--explain")
+    assert (code, error) == (0, "")
+    records = [json.loads(line) for line in out.splitlines()]
+    assert [record["patient"] for record in records] == table["patient"].tolist()[:20]
+    model = load("m.slfs")
+    X = table[model.feature_names_in_].head(20)
+    assert [record["prediction"] for record in records] == model.predict(X).tolist()
+    shares = [[record["probabilities"][label] for label in model.classes_] for record in records]
+    np.testing.assert_array_equal(shares, model.predict_proba(X))
+    explanation = model.explain_prediction(X)
+    for record, reasons in zip(records, explanation.reasons(3), strict=True):
+        assert [tuple(reason.values()) for reason in record["reasons"]] == reasons
+        assert list(record["reasons"][0]) == ["feature", "value", "evidence"]
+    code, out, _ = slfs("predict", "m.slfs", "new.csv", "--json")
+    assert list(json.loads(out.splitlines()[0])) == ["prediction", "probabilities"]
+    code, out, _ = slfs("predict", "m.slfs", "new.csv", "--json", "--out", "found.csv")
+    assert len(out.splitlines()) == len(pd.read_csv("found.csv")) == 20
+    assert [json.loads(line)["prediction"] for line in out.splitlines()] == model.predict(X).tolist()
+
+
+@pytest.mark.usefixtures("here")
+def test_labels_keep_their_types_in_json(table, slfs):
+    X = table.drop(columns=["patient", "diagnosis"])
+    save(BNSLFS(SLFS(n_features_to_select=2)).fit(X, np.arange(569) % 2 + 1), "n.slfs")
+    X.head(1).to_csv("new.csv", index=False)
+    assert json.loads(slfs("predict", "n.slfs", "new.csv", "--json")[1])["prediction"] in (1, 2)
+
+
+@pytest.mark.usefixtures("here")
+def test_reasons_are_columns(table, slfs):
+    used(table).head(2).to_csv("new.csv", index=False)
+    code, _, _ = slfs("predict", "m.slfs", "new.csv", "--explain", "--out", "found.csv")
+    assert code == 0
+    found, model = pd.read_csv("found.csv"), load("m.slfs")
+    assert found.columns.tolist() == ["prediction", "reason 1", "reason 2", "reason 3"]
+    name, level, evidence = model.explain_prediction(table[model.feature_names_in_].head(1)).reasons()[
+        0
+    ][0]
+    assert found["reason 1"][0] == f"{name}: {level} ({evidence:+.2f})"
+
+
+@pytest.mark.usefixtures("here")
+def test_reasons_of_many_rows_come_in_order(table, slfs, monkeypatch):
+    used(table).to_csv("new.csv", index=False)
+    whole = slfs("predict", "m.slfs", "new.csv", "--explain")
+    monkeypatch.setattr("slfs.cli.predict._ROWS", 100)
+    assert slfs("predict", "m.slfs", "new.csv", "--explain") == whole
+
+
+@pytest.mark.usefixtures("here")
+def test_unseen_values_get_one_warning(table, slfs):
+    model = load("m.slfs")
+    first, second = model.network_.names[:2]
+    new = used(table).head(5).astype(object)
+    new.loc[1, first] = "broken"
+    new.loc[2, second] = None
+    new.to_csv("new.csv", index=False)
+    with pytest.warns(match=f"2 columns .* '{first}' \\(1 of 5 rows, e.g. 'broken'\\)") as caught:
+        code, out, _ = slfs("predict", "m.slfs", "new.csv", "-p", "--explain")
+    assert code == 0
+    assert len(caught) == 1
+    found = pd.read_csv(io.StringIO(out))
+    known = table[model.feature_names_in_].head(5)
+    rows = [0, 3, 4]
+    np.testing.assert_allclose(
+        found[["P(benign)", "P(malignant)"]].iloc[rows], model.predict_proba(known)[rows]
+    )
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.usefixtures("here")
+def test_an_empty_batch(suffix, table, slfs):
+    empty = used(table).head(0)
+    if suffix == "csv":
+        empty.to_csv("new.csv", index=False)
+    else:
+        empty.to_parquet("new.parquet", index=False)
+    path = f"new.{suffix}"
+    code, out, error = slfs("predict", "m.slfs", path, "-p", "--id", "patient", "--explain")
+    assert (code, error) == (0, "")
+    assert out == "patient,prediction,P(benign),P(malignant),reason 1,reason 2,reason 3\n"
+    assert slfs("predict", "m.slfs", path, "--json") == (0, "", "")
+
+
+@pytest.mark.usefixtures("here")
+def test_files_that_are_no_models(here, table, slfs):
+    used(table).to_csv("new.csv", index=False)
+    code, _, error = slfs("predict", "mm.slfs", "new.csv")
+    assert code == 1
+    assert "There is no file 'mm.slfs'. Did you mean m.slfs?" in error
+    code, _, error = slfs("predict", "new.csv", "m.slfs")
+    assert code == 1
+    assert "new.csv cannot be loaded: it is not a ZIP archive" in error
+    assert error.endswith("The model comes first: slfs predict MODEL DATA.")
+    code, _, error = slfs("predict", str(here), "new.csv")
+    assert code == 1
+    assert "is a folder" in error
+    X = table.drop(columns=["patient", "diagnosis"])
+    save(MDLPDiscretizer().fit(X, table["diagnosis"]), "codes.slfs")
+    code, _, error = slfs("predict", "codes.slfs", "new.csv")
+    assert code == 1
+    assert "codes.slfs contains a MDLPDiscretizer, which cannot predict" in error
+
+
+@pytest.mark.usefixtures("here")
+def test_models_of_other_classes_and_without_columns(table, slfs):
+    X = table.drop(columns=["patient", "diagnosis"])
+    save(NaiveBayes().fit(X, table["diagnosis"]), "naive.slfs")
+    X.head(3).to_csv("new.csv", index=False)
+    code, out, _ = slfs("predict", "naive.slfs", "new.csv")
+    assert (code, out.split()[1:]) == (0, ["malignant"] * 3)
+    noise = np.random.default_rng(0).normal(size=(60, 2))
+    y = np.arange(60) % 3 == 0
+    for name, data in {"array": noise, "frame": pd.DataFrame(noise, columns=["a", "b"])}.items():
+        save(BNSLFS().fit(data, y), f"{name}.slfs")
+        code, out, _ = slfs("predict", f"{name}.slfs", "new.csv")
+        assert (code, out.split()[1:]) == (0, ["False"] * 3), name
+    save(BNSLFS().fit(X.to_numpy(), table["diagnosis"]), "unnamed.slfs")
+    code, out, _ = slfs("predict", "unnamed.slfs", "new.csv")
+    assert (code, out.split()[1:]) == (0, ["malignant"] * 3)
+    X.iloc[:3, :7].to_csv("new.csv", index=False)
+    code, _, error = slfs("predict", "unnamed.slfs", "new.csv")
+    assert code == 1
+    assert "new.csv has 7 columns; the model has no column names and expects 30" in error

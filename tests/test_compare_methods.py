@@ -1,0 +1,123 @@
+"""Methods side by side: equally many columns, and metrics that agree with scikit-learn."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.metrics import balanced_accuracy_score, log_loss, roc_auc_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC
+
+from slfs import FCBF, MRMR, SLFS
+from slfs.evaluation import compare_accuracy, compare_methods
+from slfs.evaluation.cross_validation import make_splits
+from slfs.evaluation.metrics import classification_metrics
+from slfs.tables.target import read_target
+
+SELECTORS = {"slfs": SLFS(max_children=3, max_depth=1), "mrmr": MRMR(), "fcbf": FCBF()}
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    return load_breast_cancer(return_X_y=True, as_frame=True)
+
+
+def sizes(rows):
+    return rows.pivot_table(index="fold", columns="method", values="n_features")
+
+
+def test_all_methods_have_the_size_of_slfs_in_the_same_fold(cancer):
+    X, y = cancer
+    found = sizes(compare_methods(X, y, SELECTORS, ["NB"], cv=3))
+    for fold, (train, _) in enumerate(make_splits(read_target(y), 3)):
+        assert found.loc[fold, "slfs"] == SELECTORS["slfs"].fit(X.iloc[train], y.iloc[train]).n_features_
+    assert (found["mrmr"] == found["slfs"]).all()
+    assert (found["fcbf"] <= found["slfs"]).all()
+
+
+def test_a_given_size_a_default_slfs_and_own_sizes(cancer):
+    X, y = cancer
+    two = {"mrmr": MRMR(n_features_to_select=7), "fcbf": FCBF()}
+    assert set(sizes(compare_methods(X, y, two, ["NB"], cv=2, n_features_to_select=4))["mrmr"]) == {4}
+    assert set(sizes(compare_methods(X, y, two, ["NB"], cv=2, n_features_to_select=0.2))["mrmr"]) == {6}
+    own = sizes(compare_methods(X, y, two, ["NB"], cv=2, n_features_to_select=None))
+    assert set(own["mrmr"]) == {7}
+    expected = [
+        SLFS().fit(X.iloc[train], y.iloc[train]).n_features_
+        for train, _ in make_splits(read_target(y), 2)
+    ]
+    assert sizes(compare_methods(X, y, two, ["NB"], cv=2))["mrmr"].tolist() == expected
+    with pytest.raises(ValueError, match=r"must be a number, 'slfs' or None\. Got 'all' instead"):
+        compare_methods(X, y, two, ["NB"], n_features_to_select="all")
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_wine])
+def test_metrics_agree_with_scikit_learn(load):
+    X, y = load(return_X_y=True)
+    labels = np.array(["c", "a", "b"])[y]
+    model = GaussianNB().fit(X[::2, :3], labels[::2])
+    test, truth = X[1::2, :3], labels[1::2]
+    found, shares = classification_metrics(model, test, truth), model.predict_proba(test)
+    assert found["accuracy"] == pytest.approx(model.score(test, truth))
+    expected = balanced_accuracy_score(truth, model.predict(test))
+    assert found["balanced_accuracy"] == pytest.approx(expected)
+    assert found["log_loss"] == pytest.approx(log_loss(truth, shares))
+    score = shares[:, 1] if shares.shape[1] == 2 else shares
+    assert found["auc"] == pytest.approx(roc_auc_score(truth, score, multi_class="ovr"))
+
+
+def test_metrics_that_a_classifier_cannot_give():
+    X, y = load_wine(return_X_y=True)
+    found = classification_metrics(SVC().fit(X, y), X, y)
+    assert np.isnan([found["auc"], found["log_loss"]]).all()
+    one = classification_metrics(GaussianNB().fit(X, y), X[:5], y[:5])
+    assert np.isnan(one["auc"]), "all test samples have the same class"
+
+
+def test_the_accuracy_of_the_report_has_all_metrics():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    for model in compare_accuracy(SLFS(), X, y)["models"]:
+        assert 0.9 < model["balanced_accuracy"] <= 1
+        assert 0.9 < model["auc"] <= 1
+        assert 0 < model["log_loss"] < 0.5
+
+
+def test_the_command_compares_at_equal_sizes(cancer, slfs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = cancer
+    X.assign(diagnosis=y).to_csv("cancer.csv", index=False)
+    common = (
+        "compare",
+        "cancer.csv",
+        "-t",
+        "diagnosis",
+        "--methods",
+        "slfs,mrmr",
+        "--cv",
+        "2",
+        "-j",
+        "1",
+    )
+    common = (*common, "--classifiers", "NB,SVM")
+    code, out, error = slfs(*common, "--out", "rows.csv")
+    assert (code, error) == (0, "")
+    assert "All methods select at most as many columns as SLFS does in the same fold" in out
+    found = sizes(pd.read_csv("rows.csv"))
+    assert (found["mrmr"] == found["slfs"]).all()
+    lines = [line.split() for line in out.splitlines()[4:8]]
+    assert [line[:2] for line in lines] == [
+        ["NB", "slfs"],
+        ["mrmr", lines[1][1]],
+        ["SVM", "slfs"],
+        ["mrmr", lines[3][1]],
+    ]
+    assert [len(line) for line in lines] == [8, 7, 6, 5], "SVM has neither AUC nor log loss"
+    code, out, _ = slfs(*common, "-k", "3")
+    assert (code, "All methods select at most 3 columns." in out) == (0, True)
+    code, out, _ = slfs(*common, "--own-size", "--out", "own.csv")
+    assert code == 0
+    assert "Each method selects as many columns as it chooses" in out
+    own = sizes(pd.read_csv("own.csv"))
+    assert (own["mrmr"] != own["slfs"]).any()
+    code, _, error = slfs(*common, "--own-size", "-k", "3")
+    assert (code, "--own-size cannot be combined with -k" in error) == (1, True)

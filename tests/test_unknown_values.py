@@ -1,0 +1,214 @@
+"""Values that were not seen in fit are summed out of the network, and one warning counts them."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_iris
+
+from slfs import BNSLFS, MRMR, SLFS, TAN, ChowLiu, MDLPDiscretizer, NaiveBayes, UnseenValueWarning
+from slfs.classifiers import inference
+from slfs.classifiers.inference import joint_log_proba, log_factors, parents_first
+from slfs.classifiers.tables import LogTable
+from slfs.coding.encode import Encoded
+from tests import naive
+from tests.helpers import dependent_codes
+
+CLASSIFIERS = {
+    "linked": BNSLFS(SLFS(categorical_features="all", max_children=2, max_depth=3)),
+    "augmented": BNSLFS(SLFS(categorical_features="all", max_depth=3), structure="augmented"),
+    "tree": BNSLFS(SLFS(categorical_features="all", max_children=2), structure="tree"),
+    "mrmr": BNSLFS(MRMR(4, categorical_features="all")),
+    "tan": TAN(categorical_features="all"),
+    "chow-liu": ChowLiu(categorical_features="all"),
+    "naive": NaiveBayes(categorical_features="all"),
+}
+
+
+@st.composite
+def networks(draw):
+    """A network of up to five nodes, its prior, and samples with unknown values."""
+    n_nodes, n_classes = draw(st.integers(0, 5)), draw(st.integers(2, 3))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    parents = [int(random.integers(-1, node)) if node else -1 for node in range(n_nodes)]
+    shuffled = random.permutation(n_nodes)  # parents need not come first
+    place = np.argsort(shuffled)
+    parents = [int(place[parents[old]]) if parents[old] >= 0 else -1 for old in shuffled]
+    levels = random.integers(1, 4, n_nodes)
+    tables = []
+    for node, parent in enumerate(parents):
+        given = 1 if parent < 0 else levels[parent]
+        shape = (levels[node], given, 1 if random.random() < 0.3 else n_classes)
+        shares = random.random(shape) ** 4 + 1e-9
+        tables.append(LogTable(parent, np.log(shares / shares.sum(axis=0))))
+    prior = random.dirichlet(np.ones(n_classes))
+    n_samples = draw(st.integers(0, 4))
+    codes = (random.random((n_nodes, n_samples)) * levels[:, np.newaxis]).astype(np.uint8)
+    mask = random.random((n_nodes, n_samples)) < draw(st.sampled_from([0, 0.3, 0.7, 1]))
+    unknown = {node: mask[node] for node in range(n_nodes) if mask[node].any()}
+    return tables, prior, Encoded(codes, unknown), mask
+
+
+def brute_force(tables, prior, codes, mask):
+    """log P(class, known values) of each sample, by the definition."""
+    plain = [np.exp(table.values).tolist() for table in tables]
+    parents = [table.parent for table in tables]
+    return np.log(
+        [
+            naive.marginal_probability(
+                prior.tolist(),
+                plain,
+                parents,
+                [None if gone else int(code) for code, gone in zip(*sample, strict=True)],
+            )
+            for sample in zip(codes.T, mask.T, strict=True)
+        ]
+    ).reshape(-1, len(prior))
+
+
+@given(networks())
+def test_unknown_values_are_summed_out(network):
+    tables, prior, encoded, mask = network
+    found = joint_log_proba(tables, np.log(prior), encoded)
+    expected = brute_force(tables, prior, encoded.codes, mask)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@given(networks())
+def test_factors_follow_the_chain_rule(network):
+    tables, prior, encoded, mask = network
+    found = log_factors(tables, len(prior), encoded)
+    assert found.shape == (*encoded.codes.T.shape, len(prior))
+    assert not found[mask.T].any(), "unknown values say nothing"
+    hidden = np.ones_like(mask)
+    before = brute_force(tables, prior, encoded.codes, hidden)
+    np.testing.assert_allclose(before, np.tile(np.log(prior), (len(before), 1)))
+    for node in parents_first(np.array([table.parent for table in tables], np.int64)):
+        hidden[node] = mask[node]
+        after = brute_force(tables, prior, encoded.codes, hidden)
+        np.testing.assert_allclose(found[:, node], after - before, atol=1e-9)
+        before = after
+
+
+@given(networks())
+def test_samples_in_pieces(network):
+    tables, prior, encoded, _ = network
+    whole = joint_log_proba(tables, np.log(prior), encoded)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inference, "_MESSAGE_ENTRIES", 1)
+        np.testing.assert_array_equal(joint_log_proba(tables, np.log(prior), encoded), whole)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_fitted_classifiers_sum_missing_values_out(name):
+    codes, y = dependent_codes(3, 150, 5, n_levels=3)
+    classifier = CLASSIFIERS[name].fit(codes.T, y)
+    assert len(classifier.network_) >= 3
+    random = np.random.default_rng(0)
+    X = codes.T[:40].astype(float)
+    X[random.random(X.shape) < 0.4] = np.nan
+    X[0] = np.nan
+    X[1] = 17  # a new category
+    mask = np.isnan(X) | (X == 17)
+    assert (~mask).all(axis=1).any()
+    own = classifier.network_.columns
+    values = np.nan_to_num(X[:, own]).astype(int).T
+    with pytest.warns(UnseenValueWarning):
+        joint = classifier.predict_joint_log_proba(X)
+    expected = brute_force(classifier._tables, np.exp(classifier._log_prior), values, mask[:, own].T)
+    np.testing.assert_allclose(joint, expected, rtol=1e-9)
+    prior = (np.bincount(y) + 1) / (len(y) + 3)
+    with pytest.warns(UnseenValueWarning):
+        np.testing.assert_allclose(classifier.predict_proba(X[:2]), [prior, prior], rtol=1e-15)
+
+
+def test_missing_values_that_were_seen_are_a_level():
+    y = np.array([0, 1] * 50)
+    x = np.where(y == 1, np.nan, 0.5)
+    frame = pd.DataFrame({"x": x, "s": np.where(y == 1, None, "a")})
+    classifier = NaiveBayes().fit(frame, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert classifier.predict(frame).tolist() == y.tolist()
+    new = pd.DataFrame({"x": ["text", "nan"], "s": ["b", 3]})
+    with pytest.warns(UnseenValueWarning, match=r"'x' \(2 of 2 rows, e\.g\. 'text'\)"):
+        np.testing.assert_allclose(classifier.predict_proba(new), 0.5)
+
+
+def test_text_that_is_a_number_counts_as_one():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    classifier = BNSLFS().fit(X, y)
+    text = X.iloc[::10].astype(str)
+    np.testing.assert_array_equal(classifier.predict_proba(text), classifier.predict_proba(X.iloc[::10]))
+    text.iloc[0, 3] = "0.2 cm"
+    known = X.iloc[::10].copy()
+    known.iloc[0, 3] = np.nan
+    with pytest.warns(UnseenValueWarning, match="0.2 cm"):
+        found = classifier.predict_proba(text)
+    with pytest.warns(UnseenValueWarning, match="a missing value"):
+        np.testing.assert_array_equal(found, classifier.predict_proba(known))
+
+
+def test_one_warning_counts_the_values_of_each_column():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    classifier = NaiveBayes().fit(X, y)
+    new = X.iloc[:10].copy()
+    new.iloc[2:5, :7] = np.nan
+    for method in ("predict", "predict_proba", "predict_log_proba", "score_samples"):
+        with pytest.warns(UnseenValueWarning) as caught:
+            getattr(classifier, method)(new)
+        assert len(caught) == 1
+        message = str(caught[0].message)
+        assert message.startswith(
+            "7 columns contain values that were not seen in fit: 'mean radius' (3 of"
+        )
+        assert "10 rows, e.g. a missing value), 'mean texture'" in message
+        assert message.endswith("and 2 more. These values carry no information in the prediction.")
+        assert caught[0].filename == __file__
+
+
+def test_rows_without_unknown_values_are_not_changed_by_others():
+    X, y = load_breast_cancer(return_X_y=True)
+    classifier = TAN().fit(X, y)
+    expected = classifier.predict_joint_log_proba(X)
+    X[::2, 3:9] = np.nan
+    with pytest.warns(UnseenValueWarning):
+        found = classifier.predict_joint_log_proba(X)
+    np.testing.assert_array_equal(found[1::2], expected[1::2])
+    with pytest.warns(UnseenValueWarning):
+        np.testing.assert_array_equal(classifier.predict_joint_log_proba(X[:1]), found[:1])
+
+
+def test_the_discretizer_codes_unseen_values_and_says_so():
+    frame = pd.DataFrame({"a": ["u", "u", "v", "v", "v"], "b": [1.0, 2, None, 1, 2]})
+    discretizer = MDLPDiscretizer().fit(frame, [0, 0, 1, 1, 1])
+    with pytest.warns(
+        UnseenValueWarning, match="coded as missing or as the most frequent level"
+    ) as caught:
+        codes = discretizer.transform(pd.DataFrame({"a": ["w", None, "u"], "b": ["x", None, "1"]}))
+    assert codes.tolist() == [[1, 1], [1, 1], [0, 0]]
+    assert len(caught) == 1
+
+
+def test_a_column_that_was_all_missing_in_fit_does_not_know_numbers():
+    X = np.column_stack([np.full(6, np.nan), np.arange(6)])
+    discretizer = MDLPDiscretizer().fit(X, [0, 1] * 3)
+    with pytest.warns(UnseenValueWarning, match=r"'x0' \(1 of 2 rows, e\.g\. 3\.0\)"):
+        assert discretizer.transform([[3.0, 1], [np.nan, 1]])[:, 0].tolist() == [0, 0]
+
+
+def test_probabilities_that_no_float_can_hold():
+    """An unknown node with a hundred children: their product is far below the smallest float."""
+    likely = np.log([[1 - 1e-9, 1e-9], [1e-9, 1 - 1e-9]])[:, :, np.newaxis]
+    hub = LogTable(-1, np.log([[[0.3, 0.6]], [[0.7, 0.4]]]))
+    tables = [hub, *(LogTable(0, likely) for _ in range(100))]
+    codes = np.zeros((101, 2), np.uint8)
+    codes[1:51, 1] = 1  # half of the children contradict the other half
+    encoded = Encoded(codes, {0: np.ones(2, np.bool_)})
+    found = joint_log_proba(tables, np.log([0.5, 0.5]), encoded)
+    half = np.log(0.5)
+    np.testing.assert_allclose(found[0], half + np.log([0.3, 0.6]) + 100 * np.log(1 - 1e-9))
+    np.testing.assert_allclose(found[1], half + 50 * np.log(1e-9) + 50 * np.log(1 - 1e-9))
