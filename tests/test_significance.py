@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import false_discovery_control
+from scipy.stats import false_discovery_control, kruskal
 from sklearn.datasets import load_breast_cancer
 
 from slfs import MRMR, SLFS, make_network_classification
@@ -270,6 +270,22 @@ def test_shares_of_lord_sum_to_at_most_one():
         0.079 * 2 * math.exp(-root) * (root**3 + 3 * root**2 + 6 * root + 6)
     )  # the integral from there
     assert 0.99 < shares.sum() + tail <= 1
+
+
+@pytest.mark.parametrize("sizes", [(4, 5, 6, 6, 7, 8, 9, 12), (4,) * 14, (30, 30)])
+def test_shifts_are_found_as_often_as_by_kruskal_wallis_and_permutations(sizes):
+    random = np.random.default_rng(0)
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    X = random.normal(size=(len(y), 3000))
+    X[:, :1000] += 0.7 * random.normal(size=(len(sizes), 1000))[y]
+    found = q_values(p_values(X, y)) < 0.05
+    ranks = [kruskal(*(column[y == c] for c in range(len(sizes)))).pvalue for column in X.T]
+    by_rank = false_discovery_control(ranks) < 0.05
+    permuted = q_values(p_values(X, y, n_permutations=5000)) < 0.05
+    assert found.sum() > 200
+    assert (found & by_rank).sum() >= 0.9 * by_rank.sum()
+    assert found.sum() >= 0.95 * permuted.sum()
+    assert found[1000:].sum() <= 0.1 * found.sum()
 
 
 @pytest.mark.slow
