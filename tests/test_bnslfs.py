@@ -118,7 +118,7 @@ def test_to_classifier_makes_no_pass_over_the_data(monkeypatch):
 
 def test_samples_follow_the_network():
     X, y = load_iris(return_X_y=True)
-    classifier = BNSLFS().fit(X, y)
+    classifier = BNSLFS(SLFS(order="given")).fit(X, y)
     drawn, labels = classifier.sample(60_000, random_state=0)
     assert drawn.shape == (60_000, classifier.selector_.n_features_)
     again, _ = classifier.sample(60_000, random_state=0)

@@ -134,7 +134,7 @@ def test_relevance_given_the_parent(n_permutations):
         more = np.where(random.random(300) < 0.4, y, copy)
         for below, found in ((copy, nothing), (more, news)):
             X = np.column_stack([top, below])
-            selector = SLFS(categorical_features="all", relevance_weight=0).fit(X, y)
+            selector = SLFS(categorical_features="all", relevance_weight=0, order="given").fit(X, y)
             if selector.network_.parents.tolist() != [-1, 0] or selector.network_.columns[0] != 0:
                 continue
             records = assess(selector, X, y, n_permutations=n_permutations, random_state=seed)
@@ -204,7 +204,7 @@ def test_a_level_of_the_parent_may_be_all_that_is_left():
     y = random.integers(0, 2, 200)
     top = np.where(random.random(200) < 0.9, y, 1 - y)
     X = np.column_stack([top, np.where(random.random(200) < 0.9, top, 1 - top)])
-    selector = SLFS(categorical_features="all", relevance_weight=0).fit(X, y)
+    selector = SLFS(categorical_features="all", relevance_weight=0, order="given").fit(X, y)
     assert len(selector.network_) == 2
     one = X[:, selector.network_.columns[0]] == 0
     for n_permutations in (0, 50):
@@ -315,7 +315,7 @@ def test_rate_and_power_on_known_networks(order):
         found = selector.fit(made.data, made.target).indices_
         noise.append(np.isin(found, made.noise).mean())
         children.append(np.isin(made.blanket, found).mean())
-    assert np.mean(noise) <= 0.15
+    assert np.mean(noise) <= 0.2, "redundant columns are dropped, which leaves a larger share of noise"
     assert np.mean(children) >= 0.9
 
 
@@ -339,7 +339,8 @@ def test_a_selected_column_is_explained_with_its_evidence():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     selector = SLFS().fit(X, y)
     for index, name in enumerate(X.columns):
-        assert ("Evidence that it" in selector.explain(name)) == selector.support_[index]
+        told = selector.support_[index] or selector.features_["role"][index] == "too weak"
+        assert ("Evidence that it" in selector.explain(name)) == told
     weak = selector.explain("symmetry error")
     assert weak.endswith("Evidence that it depends on the class: moderate (p = 0.037, FDR 4%).")
 

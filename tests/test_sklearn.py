@@ -123,9 +123,9 @@ def test_a_grid_search_can_exchange_any_selector_for_any_other(data):
         assert share == 6 or share == free < 6, method
 
 
-def identifiers():
+def prices():
     """A table with a column that slfs warns about."""
-    X = pd.DataFrame({"id": [f"id {row}" for row in range(40)], "good": ["a", "b"] * 20})
+    X = pd.DataFrame({"price": [f"${row},000" for row in range(40)], "good": ["a", "b"] * 20})
     return X, np.arange(40) % 2
 
 
@@ -144,8 +144,8 @@ def identifiers():
     ids=["fit", "stream", "stability", "classifier", "discretizer", "pipeline", "cross_val", "grid"],
 )
 def test_warnings_point_at_the_line_of_the_user(use):
-    with pytest.warns(UserWarning, match="likely identifiers") as caught:
-        use(*identifiers())
+    with pytest.warns(UserWarning, match="look like numbers") as caught:
+        use(*prices())
     assert {warning.filename for warning in caught} == {__file__}
     lines = {warning.lineno for warning in caught}
     assert lines == {use.__code__.co_firstlineno}

@@ -258,9 +258,9 @@ def test_an_error_at_the_end_of_extend_changes_nothing():
     y = random.integers(0, 2, 40)
     X = random.normal(size=(40, 4)) + 3 * y[:, np.newaxis]
     selector = SLFS(order="given").fit_stream([X], y)
-    identifiers = np.array([[f"id {row}"] for row in range(40)], dtype=object)
-    with pytest.raises(UserWarning, match="likely identifiers"):  # warnings are errors here
-        selector.extend(identifiers)
+    prices = np.array([[f"${row},000"] for row in range(40)], dtype=object)
+    with pytest.raises(UserWarning, match="look like numbers"):  # warnings are errors here
+        selector.extend(prices)
     assert selector.transform(X).shape == (40, selector.n_features_)
     again = SLFS(order="given").fit(np.hstack([X, X[:, :1]]), y)
     np.testing.assert_array_equal(selector.extend(X[:, :1]).support_, again.support_)

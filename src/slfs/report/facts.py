@@ -27,7 +27,7 @@ from slfs.report.words import (
     summary,
 )
 from slfs.screening.reasons import Role
-from slfs.selectors._shared.sentences import grade
+from slfs.selectors._shared.sentences import grade, nothing_selected
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.stability_selection import StabilitySelection
 
@@ -103,7 +103,8 @@ def make_facts(
         "class_entropy": _rounded(selector._class_entropy()),
         "role_counts": _role_counts(roles),
         "role_words": {role: asdict(ROLES.get(role, RoleWords())) for role in _role_counts(roles)},
-        "dropped": dropped_summary(_role_counts(roles[~selector.support_])),
+        "dropped": _dropped(selector),
+        "leaks": [as_text(name) for name in selector.leaks_],
         "warnings": _warnings(selector),
         "duplicates": _duplicates(selector),
         "seconds": None if seconds is None else _rounded(seconds),
@@ -133,18 +134,22 @@ def _role_counts(roles: NDArray[Any]) -> dict[str, int]:
     return {role: counts[role] for role in dict.fromkeys([*map(str, Role), *counts]) if counts[role]}
 
 
+def _dropped(selector: BaseSelector) -> str:
+    """Why columns were not selected; if none was, also what to try."""
+    if selector.n_features_ == 0:
+        return as_text(nothing_selected(selector.features_, type(selector).__name__))
+    return dropped_summary(_role_counts(selector.features_["role"][~selector.support_]))
+
+
 def _warnings(selector: BaseSelector) -> list[str]:
     """What a reader should check before using the selection, such as a column that leaks the class."""
     share = selector.scores_ / selector._class_entropy()
-    return [
-        as_text(leak_warning(name, share[selector._column_index(name)]))
-        for name in getattr(selector, "leaks_", ())
-    ]
+    return [as_text(leak_warning(name, share[selector._column_index(name)])) for name in selector.leaks_]
 
 
 def _duplicates(selector: BaseSelector) -> list[list[str]]:
     """Groups of columns with the same content."""
-    return [[as_text(name) for name in group] for group in getattr(selector, "duplicates_", ())]
+    return [[as_text(name) for name in group] for group in selector.duplicates_]
 
 
 def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:

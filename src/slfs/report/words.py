@@ -25,12 +25,12 @@ class RoleWords:
 ROLES: dict[str, RoleWords] = {
     Role.STRONG: RoleWords("blue", "new information about the class, child of the class in the tree"),
     Role.WEAK: RoleWords("orange", "related to another selected column, below it in the tree"),
-    "tentative": RoleWords("violet", "in the tree, but not significant"),
+    Role.TENTATIVE: RoleWords("violet", "in the tree, but not significant"),
     Role.SELECTED: RoleWords("blue", "selected by a method without a tree"),
     Role.REDUNDANT: RoleWords("grey", "hardly any information that other columns do not have"),
-    "no room": RoleWords("grey", "adds information, but the tree is full"),
+    Role.NO_ROOM: RoleWords("grey", "adds information, but the tree is full"),
     Role.OUTRANKED: RoleWords("grey", "other columns were preferred"),
-    "too weak": RoleWords("pale", "depends on the class, but too weakly"),
+    Role.TOO_WEAK: RoleWords("pale", "depends on the class, but too weakly"),
     Role.IRRELEVANT: RoleWords("pale", "no reliable information about the class"),
 }
 """Words and colours of the roles. A role that is not listed is shown in grey, by its name only."""

@@ -61,6 +61,11 @@ def _check_selector(selector: BaseSelector) -> None:
     _demand(same, "support_ differs from the network")
     _demand(selector.n_features_ == len(network), "n_features_ is not the size of the network")
     _demand(len(selector.features_) == n_features, "features_ must have one record per column")
+    texts = selector.duplicates_
+    _demand(
+        type(texts) is list and all(type(group) is list for group in texts), "duplicates_ is no list"
+    )
+    _demand(all(type(name) is str for group in texts for name in group), "duplicates_ has no names")
     _check_records(selector)
     if isinstance(selector, StabilitySelection):
         _demand_array(selector.frequencies_, np.float64, (n_features,), "frequencies_")

@@ -24,15 +24,16 @@ def keep_all(facts: ColumnFacts) -> Reasons:
 def drop_constant(facts: ColumnFacts) -> Reasons:
     """Drop constant columns: those with a single level and a single value."""
     columns = facts.coding.columns
-    constant = (columns["n_levels"] == 1) & ~(columns["low"] < columns["high"])
+    several = (columns["low"] < columns["high"]) | (columns["n_distinct"] > 1)
+    constant = (columns["n_levels"] == 1) & ~several
     return np.where(constant, Reason.CONSTANT, Reason.CANDIDATE).astype(np.int8)
 
 
 def drop_one_level(facts: ColumnFacts, *, merged: Reason = Reason.NO_CUT) -> Reasons:
-    """Drop columns with a single level; ``merged`` is the reason for those with several values."""
+    """Drop columns with a single level; ``merged`` is the reason for numbers with several values."""
     reasons = drop_constant(facts)
-    one_level = facts.coding.columns["n_levels"] == 1
-    reasons[one_level & (reasons == Reason.CANDIDATE)] = merged
+    one_level = (facts.coding.columns["n_levels"] == 1) & (reasons == Reason.CANDIDATE)
+    reasons[one_level] = np.where(facts.coding.cut[one_level], merged, Reason.ONE_GROUP)
     return reasons
 
 

@@ -144,7 +144,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
     >>> selector.get_feature_names_out()
     array(['petal length (cm)', 'petal width (cm)'], dtype=object)
     >>> print(selector.stability_)
-    stability 0.63 (95% interval 0.35 to 0.90): fair
+    stability 0.67 (95% interval 0.41 to 0.93): fair
     >>> selector.explain("sepal width (cm)")
     "'sepal width (cm)' is dropped as outranked: it has ... selected in 1 of 20 subsamples, ..."
     """
