@@ -442,3 +442,18 @@ def test_options_that_do_not_apply(options, people, here, slfs):
     assert code == 1
     assert f"{options[0]} is for" in error
     assert "the file is read as parquet." in error, here
+
+
+@pytest.mark.filterwarnings("ignore:1 column contains values that were not seen in fit")
+def test_one_cell_that_is_no_date_does_not_change_other_rows(here, slfs):
+    rows = [f"2020-01-{day:02},{'p' if day < 15 else 'q'}" for day in range(1, 29)]
+    (here / "a.csv").write_text("when,y\n" + "\n".join(rows))
+    assert slfs("fit", "a.csv", "-t", "y", "-o", "m.slfs")[0] == 0
+    predictions = []
+    for odd in ("", "soon\n"):
+        (here / "new.csv").write_text("when\n2020-01-03\n2020-01-20\n2020-01-21 10:00\n" + odd)
+        code, out, error = slfs("predict", "m.slfs", "new.csv", "-p")
+        assert code == 0, error
+        predictions.append(out.splitlines()[:4])
+    assert predictions[0] == predictions[1]
+    assert [line[0] for line in predictions[0][1:]] == ["p", "q", "q"]

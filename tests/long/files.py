@@ -106,7 +106,7 @@ def mutate_archive(random, data):
     elif random.random() < 0.3:
         others = sorted(members)
         members[name] = members[others[random.integers(len(others))]]
-    elif random.random() < 0.5:
+    elif name.endswith(".npy") and random.random() < 0.5:
         array = np.load(io.BytesIO(members[name]), allow_pickle=False).copy()
         if array.size and array.dtype.kind in "iuf":
             flat = array.reshape(-1)

@@ -163,7 +163,7 @@ def _match_columns(classifier: NetworkClassifier, file: DataFile) -> tuple[Netwo
             f"model uses: {lacking[:5]}.{as_ids}"
         )
     part = file.take(np.array([indices[name] for name in reduced.feature_names_in_], np.int64))
-    return reduced, _with_booleans(part, reduced)
+    return reduced, _with_types(part, reduced)
 
 
 def _text_columns(classifier: NetworkClassifier) -> list[str]:
@@ -175,11 +175,15 @@ def _text_columns(classifier: NetworkClassifier) -> list[str]:
     ]
 
 
-def _with_booleans(table: Any, classifier: NetworkClassifier) -> Any:
-    """Restore booleans in columns that pandas has read as text because of another value in them."""
+def _with_types(table: Any, classifier: NetworkClassifier) -> Any:
+    """Restore booleans and dates in columns that were read as text because of another value in them."""
+    from slfs.files.inference import restore_dates
+
     truth = {"true": True, "false": False}
     coding, table = classifier._coding, table.copy(deep=False)
     for node, name in enumerate(classifier.network_.names):
+        if coding.cut[node]:
+            table[name] = restore_dates(table[name])
         known = all(isinstance(value, bool) for value in coding.categories.get(node, ()))
         if known and not coding.cut[node] and table[name].dtype.kind not in "biuf":
             table[name] = [truth.get(str(value).lower(), value) for value in table[name]]

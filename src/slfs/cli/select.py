@@ -106,7 +106,7 @@ def select(
         seconds = timed_fit(selector, file.X, labels(file))
     selected = [file.names[column] for column in selector.indices_]
     if out is not None and selected:
-        in_order = [name for name in file.names if name in set(selected)]
+        in_order = [name for name, kept in zip(file.names, selector.support_, strict=True) if kept]
         write_table(file.originals(in_order), out, escape_formulas=escape_formulas)
     if as_json or report is not None:
         facts = _report(file, selector, seconds, report)

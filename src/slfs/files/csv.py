@@ -133,8 +133,8 @@ def _restore_leading_zeros(table: Any, content: io.BytesIO, options: ReadOptions
 def _has_decimal_commas(table: Any) -> bool:
     """Return whether a text column has numbers such as 3,14, and no column has numbers such as 3.14."""
     found = False
-    for name in table.columns:
-        column = table[name]
+    for index in range(table.shape[1]):
+        column = table.iloc[:, index]
         if column.dtype.kind == "f" and (column.dropna() % 1 != 0).any():
             return False
         if column.dtype.kind not in "biuf":

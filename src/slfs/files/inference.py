@@ -28,7 +28,7 @@ def parse_dates(frame: Any, text: Collection[str] = ()) -> Any:
     """
     import pandas as pd
 
-    for index, name in enumerate(frame.columns):
+    for index, name in _other_columns(frame):
         column = frame.iloc[:, index]
         if name in text or not _is_text(column):
             continue
@@ -39,6 +39,23 @@ def parse_dates(frame: Any, text: Collection[str] = ()) -> Any:
         if dates.notna().sum() == len(present):  # 2020-02-31 looks like a date but is none
             frame = _with_column(frame, index, dates.dt.tz_localize(None))
     return frame
+
+
+def restore_dates(column: Any) -> Any:
+    """Convert a text column to dates if most of its values are; the others become missing values.
+
+    For columns that are known to hold numbers or dates, where another value is a mistake.
+    """
+    import pandas as pd
+
+    if column.dtype.kind in "biufmM" or not _is_text(column):
+        return column
+    present = column.dropna()
+    matches = present.astype(object).map(str).str.fullmatch(_ISO)
+    if 2 * matches.sum() <= len(present):
+        return column
+    dates = pd.to_datetime(present[matches], format="ISO8601", errors="coerce", utc=True)
+    return dates.dt.tz_localize(None).reindex(column.index)
 
 
 def infer_types(frame: Any, missing: Sequence[str] = ()) -> Any:
@@ -70,7 +87,7 @@ def infer_types(frame: Any, missing: Sequence[str] = ()) -> Any:
 def number_texts(frame: Any) -> list[str]:
     """Return the names of the text columns, and of the categories, whose values are all numbers."""
     found = []
-    for index, name in enumerate(frame.columns):
+    for index, name in _other_columns(frame):
         column = frame.iloc[:, index]
         if hasattr(column, "cat"):
             column = column.cat.categories.to_series()
@@ -91,11 +108,17 @@ def date_columns(frame: Any) -> list[str]:
     return [str(name) for name, kind in kinds if kind.kind in "mM"]
 
 
+def _other_columns(frame: Any) -> list[tuple[int, Any]]:
+    """Return index and name of the columns that do not hold numbers, booleans or dates."""
+    kinds = zip(frame.columns, frame.dtypes, strict=True)
+    return [(index, name) for index, (name, kind) in enumerate(kinds) if kind.kind not in "biufmM"]
+
+
 def _is_text(column: Any) -> bool:
     """Return whether a column holds text: by its type, or by its first value that is not missing."""
     from pandas.api.types import is_string_dtype
 
-    if column.dtype.kind in "biufmM" or hasattr(column, "cat"):
+    if hasattr(column, "cat"):
         return False
     first = column.first_valid_index()
     return bool(is_string_dtype(column.dtype)) or isinstance(

@@ -74,9 +74,10 @@ def make_facts(
     >>> from sklearn.datasets import load_iris
     >>> from slfs import SLFS
     >>> from slfs.report import make_facts
-    >>> facts = make_facts(SLFS().fit(*load_iris(return_X_y=True, as_frame=True)), data="iris")
+    >>> selector = SLFS(n_features_to_select=2).fit(*load_iris(return_X_y=True, as_frame=True))
+    >>> facts = make_facts(selector, data="iris")
     >>> facts["summary"]
-    'SLFS selects all 4 columns of iris to predict target (3 classes, 150 samples).'
+    'SLFS selects 2 of 4 columns of iris to predict target (3 classes, 150 samples).'
     >>> facts["nodes"][0]["levels"]
     ['≤ 0.8', '0.8 < x ≤ 1.75', '> 1.75']
     """
