@@ -15,6 +15,7 @@ import pytest
 from slfs.files import read_file
 
 N = 120
+MRMR_2, MRMR_4 = ("--method", "mrmr", "-k", "2"), ("--method", "mrmr", "-k", "4")
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def facts(slfs, *arguments):
 def test_the_same_table_from_every_format_gives_the_same_answer(people, slfs):
     answers = {}
     for name in write_everywhere(people):
-        found, error = facts(slfs, name, "-t", "class")
+        found, error = facts(slfs, name, "-t", "class", *MRMR_4)
         assert "'joined': dates and times are used as numbers of days" in error, name
         answers[name] = [found["selected"], found["columns"]["relevance"], found["classes"]]
     assert "noise" not in answers["a.csv"][0]
@@ -194,7 +195,7 @@ def test_a_file_without_header(here, slfs):
         "slfs: note: The first row ('5.1', '3.5', 'a') looks like data, but is used as the names of the "
         "columns. If the file has no header, add --no-header.\n"
     )
-    code, out, error = slfs("select", "a.csv", "-t", "column_3", "--no-header", "--json")
+    code, out, error = slfs("select", "a.csv", "-t", "column_3", "--no-header", "--json", *MRMR_2)
     assert (code, error) == (0, "")
     assert json.loads(out)["selected"] == ["column_1", "column_2"]
     assert json.loads(out)["n_samples"] == 40
@@ -270,7 +271,7 @@ def test_sheets_of_an_excel_file(people, slfs):
         people.rename(columns={"number": "other"}).to_excel(writer, sheet_name="Second", index=False)
     _, error = facts(slfs, "a.xlsx", "-t", "class")
     assert "Reads the sheet 'First', the first of 2. Use --sheet to read another: 'Second'." in error
-    found, error = facts(slfs, "a.xlsx", "-t", "class", "--sheet", "Second", "--out", "b.xlsx")
+    found, error = facts(slfs, "a.xlsx", "-t", "class", "--sheet", "Second", "--out", "b.xlsx", *MRMR_4)
     assert "sheet" not in error
     assert "other" in found["selected"]
     written = pd.read_excel("b.xlsx")

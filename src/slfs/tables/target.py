@@ -25,7 +25,8 @@ class Target:
     """Name of the class variable: that of the series, or "class"."""
 
 
-_BIN = "Bin y into classes first, for example with pandas.qcut(y, 5, labels=False)."
+_QCUT = "pandas.qcut(y, 5, labels=False)"
+_BIN = f"Bin y into classes first, for example with {_QCUT}."
 
 _MANY_CLASSES = 20
 """A target with more classes, most of them with one or two samples, is refused."""
@@ -73,9 +74,9 @@ def _refuse_identifiers(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
     sizes = np.bincount(codes)
     if sizes[sizes <= 2].sum() > len(codes) / 2:
         raise ValueError(
-            f"Unknown label type: y has {len(classes)} classes in {len(codes)} samples, and most "
-            f"classes have only one or two samples (the first labels are {_shown(classes)}). If y is an "
-            f"identifier, use another column as the target. If it is a continuous quantity: {_BIN}"
+            f"y has {len(classes)} classes in {len(codes)} samples, and most classes have only one or "
+            f"two samples (the first labels are {_shown(classes)}). If y is an identifier, use another "
+            f"column as the target. If it is a continuous quantity, bin it into classes: {_QCUT}."
         )
 
 
