@@ -176,7 +176,7 @@ def assess(
     >>> selector = SLFS().fit(X[::2], y[::2])
     >>> found = assess(selector, X[1::2], y[1::2])
     >>> float(found[X.columns.get_loc("worst radius")].p_given_parent.round(2))
-    0.7
+    0.21
     """
     if not isinstance(selector, BaseSelector):
         raise TypeError(
