@@ -1,4 +1,4 @@
-"""Plain oracles: what each kernel must answer, written for reading. Imports nothing of slfs."""
+"""Reference implementations of the kernels, written to be read. Imports nothing from slfs."""
 
 import itertools
 from collections import Counter
@@ -90,7 +90,7 @@ def grouping_cost(counts, groups):
 
 
 class SLFS:
-    """The insertion of the specification over coded columns; every figure computed anew."""
+    """The insertion algorithm on coded columns; every value is computed again."""
 
     ROOT = -1
 
@@ -193,7 +193,7 @@ class SLFS:
         return freedom == 0 or chi2.sf(statistic, freedom) > 0.05
 
     def survivor(self, f):
-        """The node that f lost against, or the one which that lost against, and so on."""
+        """The node that f was compared with, or the node that replaced that one, and so on."""
         while f not in self.parent:
             f = self.redundant[f]
         return f
@@ -213,7 +213,7 @@ class SLFS:
         return self.objective_with(f, node, swapped=True) > self.objective_with(f, node, swapped=False)
 
     def objective_with(self, f, node, swapped):
-        """J of the tree with f below node, or with the two in each other's places."""
+        """J of the tree with f below node, or with the two exchanged."""
         parent = dict(self.parent)
         if swapped:
             for child in self.children(node):

@@ -287,10 +287,10 @@ def test_markup_in_names_is_text(here, slfs):
 
 def test_compare_says_what_is_wrong(here, slfs):
     (here / "few.csv").write_text("a,y\n" + "1,p\n" * 9 + "2,q\n")
-    (here / "hole.csv").write_text("a,y\n" + "1,p\n2,q\n" * 9 + "2,\n")
+    (here / "missing-label.csv").write_text("a,y\n" + "1,p\n2,q\n" * 9 + "2,\n")
     for name, message in (
         ("few.csv", "cv=5 is too large: the smallest class ('q') has 1 sample. Remove rare classes."),
-        ("hole.csv", "missing label"),
+        ("missing-label.csv", "missing label"),
     ):
         code, _, error = slfs("compare", name, "-t", "y", "-j", "1")
         assert (code, message in error) == (1, True), error
@@ -525,11 +525,11 @@ def test_commas_that_are_no_decimal_ones(cells, others, text, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
-@pytest.mark.parametrize("holes", [0, 20])
-def test_one_odd_cell_does_not_change_other_rows(holes, here, slfs):
+@pytest.mark.parametrize("n_missing", [0, 20])
+def test_one_odd_cell_does_not_change_other_rows(n_missing, here, slfs):
     y, x = predictors(200)
     flag = pd.Series((y == 1) ^ (np.random.default_rng(2).random(200) < 0.1), dtype=object)
-    flag[:holes] = None
+    flag[:n_missing] = None
     pd.DataFrame({"f": flag, "g": x, "t": y}).to_csv("a.csv", index=False)
     slfs("fit", "a.csv", "-t", "t", "-o", "a.slfs", "-m", "mrmr", "-k", "2")
     predictions = []

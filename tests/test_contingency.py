@@ -1,4 +1,4 @@
-"""p-values of tables of counts: those of SciPy, and chance reaches none more often than it says."""
+"""p-values of contingency tables: equal to those of SciPy, and valid under independence."""
 
 import itertools
 import math

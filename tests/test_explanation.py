@@ -30,13 +30,13 @@ def iris():
 
 
 @pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
-@pytest.mark.parametrize("holes", [0, 0.4])
+@pytest.mark.parametrize("share_missing", [0, 0.4])
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_contributions_add_up_to_the_prediction(name, holes):
+def test_contributions_add_up_to_the_prediction(name, share_missing):
     codes, y = dependent_codes(3, 150, 7, n_levels=3)
     classifier = CLASSIFIERS[name].fit(codes.T, y)
     X = codes.T[:60].astype(float)
-    X[np.random.default_rng(0).random(X.shape) < holes] = np.nan
+    X[np.random.default_rng(0).random(X.shape) < share_missing] = np.nan
     found = classifier.explain_prediction(X)
     assert isinstance(found, PredictionExplanation)
     assert len(found) == 60

@@ -1,4 +1,4 @@
-"""MDLPDiscretizer: the cuts of independent implementations, of the oracle, and their laws."""
+"""MDLPDiscretizer: cut points of other implementations and of the reference, and their laws."""
 
 import json
 from pathlib import Path
@@ -44,7 +44,7 @@ def test_information_of_the_codes_equals_praznik(name):
 
 
 def columns_of(seed, n_samples, n_classes=3):
-    """Columns of every make: continuous, whole numbers in a narrow and a wide range, with ties."""
+    """Columns of several kinds: continuous, integers in a narrow and a wide range, with ties."""
     random = np.random.default_rng(seed)
     y = random.integers(0, n_classes, n_samples)
     y[:n_classes] = np.arange(n_classes)

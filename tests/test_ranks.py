@@ -81,9 +81,9 @@ def test_missing_values_are_left_out():
     random = np.random.default_rng(1)
     y = random.integers(0, 3, 60)
     column = random.normal(size=60) + y
-    holes = np.where(random.random(60) < 0.3, np.nan, column)
-    kept = ~np.isnan(holes)
-    assert rank_p_value(holes, y) == pytest.approx(rank_p_value(column[kept], y[kept]), rel=1e-12)
+    incomplete = np.where(random.random(60) < 0.3, np.nan, column)
+    kept = ~np.isnan(incomplete)
+    assert rank_p_value(incomplete, y) == pytest.approx(rank_p_value(column[kept], y[kept]), rel=1e-12)
 
 
 def test_columns_with_too_many_ties_are_not_tested():

@@ -1,4 +1,4 @@
-"""Saved models: the same answers to the bit."""
+"""Saved models: bitwise the same results."""
 
 import decimal
 import fractions

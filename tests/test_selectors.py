@@ -1,4 +1,4 @@
-"""The other selectors and classifiers: reference answers, and what they all share."""
+"""The other selectors and classifiers: reference results, and common behavior."""
 
 import json
 from pathlib import Path
@@ -55,7 +55,7 @@ LOFS = [row for row in REFERENCES["lofs"] if row["alg"] in ONLINE]
 
 
 def load(name):
-    """The data of a reference, and the parameters that make us see what it saw."""
+    """The data of a reference, and the parameters with which slfs uses the same codes."""
     if name == "synthetic":
         with np.load(FIXTURES / "synthetic.npz") as data:
             return data["X"], data["y"], {"categorical_features": "all"}
@@ -184,7 +184,7 @@ def test_chi2_ranking_equals_scipy():
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
 def test_noise_comes_last(selector):
-    """Columns that depend on the class are taken before any that does not."""
+    """Columns that depend on the class are selected before the others."""
     X, y = make_classification(
         600, 12, n_informative=6, n_redundant=0, n_clusters_per_class=1, class_sep=2, random_state=3
     )

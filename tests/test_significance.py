@@ -1,4 +1,4 @@
-"""How far a selection can be believed: permutations, false discoveries, streams, words."""
+"""Significance: permutation tests, false discovery rates, streams, and sentences."""
 
 import contextlib
 import itertools
@@ -124,7 +124,7 @@ def test_levels_beyond_what_planes_hold_are_pooled():
 
 @pytest.mark.parametrize("n_permutations", [0, 400])
 def test_relevance_given_the_parent(n_permutations):
-    """The child of a child of the class tells nothing more, a second child of the class does."""
+    """A grandchild of the class adds no information, a second child of the class does."""
     news, nothing = [], []
     for seed in range(25):
         random = np.random.default_rng(seed)
@@ -236,7 +236,7 @@ def test_q_values_leave_out_what_has_no_p_value():
 
 
 def naive_lord(p_values, alpha):
-    """LORD++ as Ramdas and others print it, with a wealth of alpha / 2 to begin with."""
+    """LORD++ as in Ramdas et al., with an initial wealth of alpha / 2."""
 
     def share(j):
         return 0.079 * math.log(max(j, 2)) / (j * math.exp(math.sqrt(math.log(j)))) if j > 0 else 0
@@ -320,7 +320,7 @@ def test_rate_and_power_on_known_networks(order):
 
 
 def test_evidence_in_words():
-    """A q-value on the edge of two grades has the stronger one."""
+    """A q-value at the boundary of two grades gets the stronger one."""
     start = "Evidence that it depends on the class:"
     assert evidence(0.0025, 0.03) == f"{start} moderate (p = 0.0025, FDR 3%)."
     assert evidence(1.19e-5, 1e-3) == f"{start} strong (p = 1.2e-05, FDR 0.1%)."

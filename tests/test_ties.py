@@ -1,4 +1,4 @@
-"""The insertion where two places are equally good, and against the oracle with any parameters."""
+"""Insertion with ties, and comparison with the reference implementation for any parameters."""
 
 import itertools
 
@@ -44,7 +44,7 @@ def test_what_is_as_near_to_a_node_as_to_the_class_goes_below_the_node(order):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("places", list(itertools.permutations(range(3))))
 def test_what_is_as_near_to_two_siblings_goes_below_the_smaller_column(order, places):
-    """a and b tell independent halves of the class; the third is as near to one as to the other."""
+    """a and b contain independent halves of the class; the third column is equally similar to both."""
     grid = np.array(list(itertools.product(range(4), range(4)))).repeat(20, axis=0)
     a, b = grid.T
     shared = 4 * (a % 2) + 2 * (b % 2) + ((a > 1) & (b > 1))

@@ -220,12 +220,20 @@ def _from_model(model: Path, column: str) -> tuple[Any, Any]:
 
 def _report(file: DataFile, selector: Any, seconds: float, path: Path | None) -> dict[str, Any]:
     """Everything that is known about a selection; also written as a report if there is a path."""
+    import shlex
+    import sys
+
     import numpy as np
 
     from slfs.evaluation import compare_accuracy
     from slfs.report import make_facts, write_report
 
-    about: dict[str, Any] = {"data": file.name, "seconds": seconds, "fingerprint": file.fingerprint}
+    about: dict[str, Any] = {
+        "data": file.name,
+        "seconds": seconds,
+        "fingerprint": file.fingerprint,
+        "command": shlex.join(["slfs", *sys.argv[1:]]),
+    }
     if path is not None:
         with status("cross-validating"):
             about["accuracy"] = compare_accuracy(selector, file.in_memory(), np.asarray(file.y))

@@ -128,11 +128,11 @@ def cut_points(
             if split == begin or not _accepted(left, right, nlogn, scale):
                 continue
             cut = _midpoint(runs.value[split - 1], runs.value[split])
-            place = found
-            while place > 0 and cuts[j, place - 1] > cut:
-                cuts[j, place] = cuts[j, place - 1]
-                place -= 1
-            cuts[j, place] = cut
+            position = found
+            while position > 0 and cuts[j, position - 1] > cut:
+                cuts[j, position] = cuts[j, position - 1]
+                position -= 1
+            cuts[j, position] = cut
             found += 1
             segments[last, 0], segments[last, 1] = begin, split
             segments[last + 1, 0], segments[last + 1, 1] = split, end
@@ -253,12 +253,12 @@ def merge_intervals(counts: Ints, threshold: float, most: int, group: Ints) -> i
                 while node > 1:
                     node //= 2
                     least[node] = min(least[2 * node], least[2 * node + 1])
-    place = -1
+    last = -1
     for i in range(size):
         if before[i] != -2:
-            place += 1
-            counts[place] = counts[i]
-        group[i] = place
+            last += 1
+            counts[last] = counts[i]
+        group[i] = last
     return left
 
 

@@ -128,9 +128,10 @@ def _rarely(record: Any, figures: Figures) -> str:
 
 def _no_threshold(record: Any, figures: Figures) -> str:
     words = frequency(record["frequency"], figures["n_subsamples"])
-    required = math.ceil(round(1 / figures["fdr"], 9))
+    fdr = figures["fdr_of_frequencies"]
+    required = math.ceil(round(1 / fdr, 9))
     return (
-        f"it was {words}, and no threshold controls the FDR at {figures['fdr']:g}: that requires at "
+        f"it was {words}, and no threshold controls the FDR at {fdr:g}: that requires at "
         f"least {required} columns that are selected more often than noise"
     )
 
