@@ -365,9 +365,6 @@ def test_errors_give_a_remedy():
         SLFS().fit(dd.from_pandas(frame, npartitions=1), y[:1])
     with pytest.raises(ValueError, match="200 rows, y has 199"):
         SLFS().fit(da.from_array(X), y[1:])
-    dates = pd.DataFrame({"when": pd.date_range("2020", periods=200)})
-    with pytest.raises(ValueError, match="The column 'when' of X"):
-        SLFS().fit(dd.from_pandas(dates, npartitions=2), y)
     from scipy import sparse
 
     chunks = da.from_array(X).map_blocks(sparse.csr_matrix)

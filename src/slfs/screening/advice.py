@@ -138,7 +138,8 @@ def warn_about_row_numbers(
     the first rows are read.
     """
     n_rows = min(table.n_samples, _SAMPLE_ROWS)
-    low, spread = coding.columns["low"], coding.columns["high"] - coding.columns["low"]
+    low, high = coding.columns["low"], coding.columns["high"]
+    spread = np.where(np.isfinite(low), high, 0.0) - np.where(np.isfinite(low), low, 0.0)
     candidates = coding.cut & (low == np.floor(low)) & (spread >= table.n_samples - 1)
     if n_rows < _MIN_ROWS or not candidates.any():
         return
