@@ -54,7 +54,10 @@ def clear_errors():
     """Let errors pass that slfs, or scikit-learn's checks on its behalf, raise with a message."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        about_columns = "likely identifiers|likely row numbers|look like|leakage|selected 0 of|are tentative|not seen in fit"
+        about_columns = (
+            "likely identifiers|likely row numbers|look like|leakage|selected 0 of|are tentative|"
+            "not seen in fit"
+        )
         warnings.filterwarnings("ignore", f"(?s).*({about_columns}|A column-vector y was passed)")
         warnings.filterwarnings("ignore", "X (does not have valid|has) feature names")
         warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")

@@ -104,7 +104,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
                 [j for j in range(self.n_features_) if not is_date(X, self.indices_[j])], int
             )
             columns, coding = self.indices_[nodes], self.network_counts_.coding.take(nodes)
-            warn_about_row_numbers(data.table, columns, coding, self._feature_names()[columns])
+            warn_about_row_numbers(data.table, columns, coding, self.features_["name"][columns])
         return self
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
@@ -162,7 +162,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
 
     def _warn(self, facts: ColumnFacts) -> None:
         """Warn about columns that should be checked, and about an empty selection."""
-        names, entropy = self._feature_names(), self._class_entropy()
+        names, entropy = self.features_["name"], self._class_entropy()
         warn_about_text(facts.coding, names, facts.n_samples, self.support_)
         leaks = self.leaks_
         if leaks:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc
+from scipy.special import chdtrc, chdtri
 
 from slfs.measures.information import Information
 from slfs.screening.reasons import SIGNIFICANT, Reason
 
 NOTHING = 1e-9
 """Information below this value, in nats, is treated as zero."""
+
+_CRITICAL = float(chdtri(1, SIGNIFICANT))
+"""Smaller statistics are not significant with any number of degrees of freedom."""
 
 _FEW_CELLS = 1 << 16
 """Maximum number of cells of a table that is counted with bit planes."""
@@ -30,11 +33,17 @@ def adds_nothing(
     empty cells would make nearly all of them redundant.
     """
     statistic = 2 * information.packed.layout.n_samples * added
-    nothing: NDArray[np.bool_] = (added < NOTHING) | (chdtrc(1, statistic) > SIGNIFICANT)
-    most = _most_freedom(information, given, columns)
-    unclear = np.flatnonzero(~nothing & (chdtrc(most, statistic) > SIGNIFICANT))
-    classes = np.maximum((information.packed.class_counts(given) > 0).sum(axis=1) - 1, 0)
-    for i in unclear.tolist():
+    nothing: NDArray[np.bool_] = (added < NOTHING) | (statistic < _CRITICAL)
+    rest = np.flatnonzero(~nothing)
+    if len(rest) == 0:
+        return nothing
+    counts = information.packed.class_counts(given)
+    classes = np.maximum((counts > 0).sum(axis=1) - 1, 0)
+    # an upper bound of the degrees of freedom that needs no joint counts
+    others = information.packed.arrays.levels[columns[rest]].astype(np.int64) - 1
+    sizes = np.maximum(counts.sum(axis=1) - 1, 0)
+    most = np.maximum(np.minimum(others[:, np.newaxis], sizes) @ classes, 1)
+    for i in rest[chdtrc(most, statistic[rest]) > SIGNIFICANT].tolist():
         levels = _filled(information, int(columns[i]), given).sum(axis=0) - 1
         freedom = int((np.maximum(levels, 0) * classes).sum())
         nothing[i] = chdtrc(max(freedom, 1), statistic[i]) > SIGNIFICANT
@@ -50,17 +59,6 @@ def _filled(information: Information, f: int, k: int) -> NDArray[np.bool_]:
     filled = np.zeros(shape, np.bool_)
     filled[information.codes(f), information.codes(k)] = True
     return filled
-
-
-def _most_freedom(information: Information, given: int, columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return an upper bound of the degrees of freedom of each column that needs no joint counts."""
-    counts = information.packed.class_counts(given)
-    classes = np.maximum((counts > 0).sum(axis=1) - 1, 0)
-    levels, index = np.unique(information.packed.arrays.levels[columns], return_inverse=True)
-    others = levels[:, np.newaxis].astype(np.int64) - 1
-    freedom = np.minimum(others, np.maximum(counts.sum(axis=1) - 1, 0)) @ classes
-    most: NDArray[np.int64] = np.maximum(freedom, 1)[index]
-    return most
 
 
 def judge_losers(
