@@ -31,8 +31,7 @@ class PlaneStore:
     layout : SampleLayout
         The order of the samples.
     max_bytes : float, default=inf
-        Maximum size of the planes in memory, and of the counts; larger ones are moved to a temporary
-        file.
+        Maximum size of planes and counts in memory; larger ones are moved to a temporary file.
 
     Attributes
     ----------
@@ -59,8 +58,10 @@ class PlaneStore:
         self._words.append(block.words)
         if 8 * self._words.length > self.max_bytes:
             self.spill()
-        if 8 * self._counts.length > max(self.max_bytes, _SMALL) and isinstance(self._counts, _Growing):
-            self._counts = _Filed(self._counts)  # large only with many classes
+        if isinstance(self._counts, _Growing) and 8 * self._counts.length > _SMALL:
+            planes = self._words.length if isinstance(self._words, _Growing) else 0
+            if 8 * (self._counts.length + planes) > self.max_bytes / 2:  # they are copied when joined
+                self._counts = _Filed(self._counts)  # large only with many classes
 
     def spill(self) -> bool:
         """Move the planes to a temporary file; returns False if there are none in memory."""
