@@ -60,7 +60,7 @@ def show_selection(file: DataFile, selector: Any) -> None:
     groups = [" = ".join(map(repr, group)) for group in selector.duplicates_[:_MAX_GROUPS]]
     if groups:
         more = ", ..." if len(selector.duplicates_) > _MAX_GROUPS else ""
-        typer.echo(f"Copies or recodings of each other: {', '.join(groups)}{more}.")
+        typer.echo(f"Same levels in all samples: {', '.join(groups)}{more}.")
 
 
 def explanation(selector: Any, column: Any) -> dict[str, Any]:

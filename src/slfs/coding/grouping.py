@@ -40,6 +40,9 @@ MANY, MANY_PARAMETERS = 16, 100
 Other columns keep their levels: all methods see what the user has given.
 """
 
+_PRIOR_WEIGHT = 5.0
+"""Weight of the class frequencies in the prediction of a sample, as in the classifiers."""
+
 _ROUNDS = 10
 """Maximum number of times that all values are tried in other groups."""
 
@@ -63,10 +66,33 @@ def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
     offset, groups = starts(n_levels), {}
     counts = learned.class_counts.reshape(-1, n_classes)
     for column in np.flatnonzero(candidates & (many | costly)).tolist():
-        group = best_groups(counts[offset[column] :][: n_present[column]], nlogn)
-        if many[column] or 0 < group.max() < n_present[column] - 1:
+        own = counts[offset[column] :][: n_present[column]]
+        group = best_groups(own, nlogn)
+        if not many[column] and not 0 < group.max() < n_present[column] - 1:
+            continue
+        if not _better_alone(own, group):
             groups[column] = group
     return _regroup(learned, groups, n_classes) if groups else learned
+
+
+def _better_alone(counts: Ints, group: Ints) -> bool:
+    """Whether single values predict a sample that is left out better than their groups do.
+
+    The price of the groups is meant for columns of noise. With many small classes not even a copy of the
+    class is worth it, although every value determines the class.
+    """
+    sums = np.zeros((int(group.max()) + 1, counts.shape[1]), np.int64)
+    np.add.at(sums, group, counts)
+    return _left_out_likelihood(counts) > _left_out_likelihood(sums)
+
+
+def _left_out_likelihood(counts: Ints) -> float:
+    """Log likelihood of the classes, each predicted from all other samples of the same level."""
+    prior = counts.sum(axis=0) / counts.sum()
+    others = counts - 1 + _PRIOR_WEIGHT * prior
+    share = others / (counts.sum(axis=1, keepdims=True) - 1 + _PRIOR_WEIGHT)
+    occurs = counts > 0
+    return float((counts[occurs] * np.log(share[occurs])).sum())
 
 
 def _worth_parameters(learned: Learned, layout: SampleLayout) -> NDArray[np.bool_]:

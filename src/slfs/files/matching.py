@@ -62,10 +62,16 @@ def transposed(
             "the names of the columns. Remove or rename the copies"
         )
     kept = [name for name in frame.columns if str(name) not in drop]
+    twice = [name for name, count in Counter(map(str, kept)).items() if count > 1]
+    if twice:
+        raise TableError(
+            f"the sample {twice[0]!r} occurs more than once in its header. Remove or rename the copies"
+        )
     found = [name for name in kept if samples is None or str(name) in samples]
     found = found or kept  # if no sample has a label, matching raises the error
     turned = pd.DataFrame(frame[found].to_numpy(dtype=object).T, columns=names, dtype=object)
     turned.insert(0, sample_id, [str(name) for name in found], allow_duplicates=True)
+    turned.attrs["left_out"] = [str(name) for name in kept if name not in set(found)]
     return turned
 
 
@@ -92,8 +98,13 @@ def typed(frame: Any, options: ReadOptions) -> Any:
     return table
 
 
-def match(ids: list[str], labels: Labels, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
-    """Match samples with labels: rows of both in the order of the samples, and a note about it."""
+def match(
+    ids: list[str], labels: Labels, name: str, left_out: Sequence[str] = ()
+) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
+    """Match samples with labels: rows of both in the order of the samples, and a note about it.
+
+    ``left_out`` are samples of the file, or other columns of a transposed one, without a label.
+    """
     twice = [one for one, count in Counter(labels.ids).items() if count > 1]
     if twice:
         raise ValueError(
@@ -108,9 +119,15 @@ def match(ids: list[str], labels: Labels, name: str) -> tuple[NDArray[np.int64],
             f"({_some(labels.ids)}). Set the column of the ids with --id."
         )
     found = np.array([places[ids[row]] for row in rows], np.int64)
-    counts = f"{len(rows)} of {len(ids)} samples of {name} have a label in {labels.source}"
+    without = [*left_out, *(one for one in ids if one not in places)]
+    counts = (
+        f"{len(rows)} of {len(rows) + len(without)} samples of {name} have a label in {labels.source}"
+    )
+    if without:
+        counts += f" (the others are left out: {_some(without)})"
     unused = len(labels.ids) - len(set(found.tolist()))
-    return rows, found, f"{counts}{f', which labels {unused} others' if unused else ''}."
+    others = f", which labels {unused} other{'s' if unused > 1 else ''}" if unused else ""
+    return rows, found, f"{counts}{others}."
 
 
 def _some(ids: list[str]) -> str:

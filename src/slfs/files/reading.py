@@ -147,6 +147,8 @@ class _Loaded:
     """Takes the indices of the columns that are needed, or None for all."""
     ids: Sequence[str]
     drop: Sequence[str]
+    left_out: Sequence[str] = ()
+    """Samples of a transposed file that were not read, because they have no label."""
 
 
 def _load(
@@ -185,7 +187,9 @@ def _load_transposed(
 
     frame = _read(form, turned, content, options, name)
     rest = [column for column in drop if column in frame.columns]
-    return _Loaded(typed(frame, options), None, lambda _: frame.copy(deep=False), ["0"], rest)
+    left_out = frame.attrs.pop("left_out")
+    table = typed(frame, options)
+    return _Loaded(table, None, lambda _: frame.copy(deep=False), ["0"], rest, left_out)
 
 
 def _read(form: Format, read: Callable[..., Any], content: io.BytesIO, options: Any, name: str) -> Any:
@@ -213,11 +217,11 @@ def _read_labels(source: str, target: str | None, ids: Sequence[str], options: R
     file = read_file(source, target=target, ids=ids[:1] or ["0"], missing=options.missing)
     if file.target in file.ids:
         raise ValueError(f"The column {file.target!r} of {source} is both the id and the target.")
-    originals = file.originals([])
+    originals, values = file.originals([]), pd.Series(np.asarray(file.y))
+    labelled = values.notna().to_numpy()  # a sample with an empty label has none
+    originals, values = originals[labelled], values[labelled].reset_index(drop=True)
     own_ids = originals.iloc[:, 0].map(str).tolist()
-    return Labels(
-        own_ids, pd.Series(np.asarray(file.y)), originals.iloc[:, 1], file.target, file.ids[0], source
-    )
+    return Labels(own_ids, values, originals.iloc[:, 1], file.target, file.ids[0], source)
 
 
 def _chosen(read: Callable[[Sequence[int] | None], Any], names: list[str]) -> Callable[[list[str]], Any]:
@@ -239,7 +243,7 @@ def _with_labels(found: _Loaded, labels: Labels, name: str) -> tuple[_Loaded, st
     names = column_names(found.table)
     column = find_column(found.ids[0], names, name)
     own_ids = found.originals([column])[names[column]].map(str).tolist()
-    rows, places, note = match(own_ids, labels, name)
+    rows, places, note = match(own_ids, labels, name, found.left_out)
 
     def originals(columns: Sequence[int] | None) -> Any:
         frame = found.originals(columns)

@@ -149,7 +149,7 @@ def _warnings(selector: BaseSelector) -> list[str]:
 
 
 def _duplicates(selector: BaseSelector) -> list[list[str]]:
-    """Groups of columns with the same content."""
+    """Groups of columns with the same levels in all samples."""
     return [[as_text(name) for name in group] for group in selector.duplicates_]
 
 

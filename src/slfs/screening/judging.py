@@ -15,6 +15,12 @@ from slfs.screening.reasons import Reason
 
 Reasons = NDArray[np.int8]
 
+CERTAIN = 1e-6
+"""Columns with a smaller p-value are kept although their parameters cost more than their information.
+
+With many small classes not even a copy of the class is worth its parameters.
+"""
+
 
 def keep_all(facts: ColumnFacts) -> Reasons:
     """Keep all columns."""
@@ -45,10 +51,11 @@ def drop_uninformative(facts: ColumnFacts) -> Reasons:
 
 
 def drop_costly(facts: ColumnFacts) -> Reasons:
-    """Also drop columns without MDLP cut points whose parameters cost more than their information."""
+    """Also drop columns without MDLP cut points that are not worth their parameters, unless certain."""
     reasons = drop_uninformative(facts)
     cut = facts.coding.cut & (np.diff(facts.coding.offset) > 0)
-    reasons[(reasons == Reason.CANDIDATE) & ~cut & ~pays(facts)] = Reason.COSTS_MORE
+    doubtful = ~pays(facts) & ~(facts.p_value <= CERTAIN)
+    reasons[(reasons == Reason.CANDIDATE) & ~cut & doubtful] = Reason.COSTS_MORE
     return reasons
 
 

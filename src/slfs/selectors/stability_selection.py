@@ -328,6 +328,11 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         selection = Selection(nodes, parents, frequency[nodes])
         self._set_fitted(information, facts, selection, data.target.classes, data.target.name)
         self.features_ = self._add_frequencies(self.features_, facts)
+        self._warn(facts)
+
+    def _warn(self, facts: ColumnFacts) -> None:
+        if "frequency" in (self.features_.dtype.names or ()):  # the reasons are those of the subsamples
+            super()._warn(facts)
 
     def _add_frequencies(
         self, records: np.recarray[Any, Any], facts: ColumnFacts

@@ -98,7 +98,7 @@ class Growth:
 
 
 BestChild = Callable[[int, int], tuple[int, float]]
-Container = Callable[[int], int]
+Closest = Callable[[int], tuple[int, float]]
 
 
 class TreeBuilder:
@@ -113,7 +113,7 @@ class TreeBuilder:
     def insert_in_order(self, columns: NDArray[np.int64]) -> None:
         """Insert columns in the given order."""
         for f in columns.tolist():
-            self.insert(f, self._nearest_child, self._container)
+            self.insert(f, self._nearest_child, self._closest)
 
     def insert_by_margin(self, columns: NDArray[np.int64]) -> None:
         """Insert the column with the most information about the class that no node contains first.
@@ -132,23 +132,25 @@ class TreeBuilder:
                 continue
             heapq.heappop(queue)
             paths.waiting[f] = False
-            self.insert(f, paths.best_child, paths.container)
+            self.insert(f, paths.best_child, paths.closest)
             if f in self.tree.parent:
                 paths.meet(f)
 
-    def insert(self, f: int, best_child: BestChild, container: Container) -> None:
+    def insert(self, f: int, best_child: BestChild, closest: Closest) -> None:
         """Find the position of one column, or drop it (section 4.2 and algorithm 1 of the paper).
 
         ``best_child`` returns the child of a node that a column would move down to, and its affinity.
-        ``container`` returns a node that contains all information of a column about the class, if any.
+        ``closest`` returns the node given which a column tells least about the class, and how much that
+        is.
         """
         tree, rules = self.tree, self.rules
         node, affinity = best_child(f, ROOT)
         if self._irrelevant_below(f, node):
             self.growth.dropped[f] = _EQUATION_7
             return
-        if rules.drop_redundant and container(f) != NOTHING:
-            self._drop(f, container(f), _ADDS_NOTHING)
+        near, added = closest(f) if rules.drop_redundant else (NOTHING, np.inf)
+        if added < NO_INFORMATION:
+            self._drop(f, near, _ADDS_NOTHING)
             return
         if node == NOTHING or (self._prefers_class(f, node, affinity) and self._has_room(ROOT)):
             tree.attach(f, ROOT)
@@ -160,7 +162,7 @@ class TreeBuilder:
                 moving, node = node, moving
                 affinity = float(self._affinities(moving, [node])[0])
             if tree.level[node] == rules.max_depth:
-                self._drop(moving, node, _NO_ROOM)
+                self._drop(moving, node if near == NOTHING or moving != f else near, _NO_ROOM)
                 return
             child, child_affinity = best_child(moving, node)
             if child == NOTHING or (affinity > child_affinity and self._has_room(node)):
@@ -238,13 +240,13 @@ class TreeBuilder:
         best = int(affinities.argmax())
         return children[best], float(affinities[best])
 
-    def _container(self, f: int) -> int:
-        """The first node that contains all information of f about the class; NOTHING if none does."""
+    def _closest(self, f: int) -> tuple[int, float]:
+        """Return the first node given which f tells least about the class, and how much that is."""
         nodes = np.fromiter(self.tree.parent, np.int64, len(self.tree.parent))
         if len(nodes) == 0:
-            return NOTHING
-        contained = self.information.pairs(f, nodes).of_one_given_other < NO_INFORMATION
-        return int(nodes[contained.argmax()]) if contained.any() else NOTHING
+            return NOTHING, np.inf
+        added = self.information.pairs(f, nodes).of_one_given_other
+        return int(nodes[added.argmin()]), float(added.min())
 
 
 class _Paths:
@@ -259,7 +261,8 @@ class _Paths:
         self._builder = builder
         self._size = len(builder.information.relevance)
         self.margin = builder.information.relevance.copy()
-        self._container = np.full(self._size, NOTHING)
+        self._closest = np.full(self._size, NOTHING)
+        self._added = np.full(self._size, np.inf)
         self.waiting = np.zeros(self._size, np.bool_)
         self.waiting[columns] = True
         self._nodes: list[NDArray[np.int64]] = []
@@ -272,9 +275,9 @@ class _Paths:
             return NOTHING, -np.inf
         return int(self._nodes[level][f]), float(self._affinities[level][f])
 
-    def container(self, f: int) -> int:
-        """Return the first node that contains all information of f about the class, if any."""
-        return int(self._container[f])
+    def closest(self, f: int) -> tuple[int, float]:
+        """Return the first node given which f tells least about the class, and how much that is."""
+        return int(self._closest[f]), float(self._added[f])
 
     def meet(self, node: int) -> None:
         """Update margins and paths of all waiting columns after a node was attached."""
@@ -282,7 +285,8 @@ class _Paths:
         others = np.flatnonzero(self.waiting)
         pair = self._builder.information.pairs(node, others)
         added = pair.of_other_given_one
-        self._container[others[(added < NO_INFORMATION) & (self._container[others] == NOTHING)]] = node
+        less = added < self._added[others]
+        self._closest[others[less]], self._added[others[less]] = node, added[less]
         self.margin[others] = np.minimum(self.margin[others], added)
         weight = self._builder.rules.affinity_weight
         affinity = pair.mutual_information - weight * added

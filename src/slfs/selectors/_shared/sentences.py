@@ -84,7 +84,7 @@ def _no_room(record: Any, _: Figures) -> str:
 
 
 def _duplicate(record: Any, _: Figures) -> str:
-    return f"its levels are those of {record['lost_to']!r}: a copy or a recoding"
+    return f"in these samples its levels are those of {record['lost_to']!r}"
 
 
 def _near_duplicate(record: Any, _: Figures) -> str:
@@ -182,6 +182,8 @@ _COUNTED = {
     Reason.COSTS_MORE: "with less information than their parameters cost (MDL)",
     Reason.NO_INFORMATION: "without information about the class",
     Reason.NOT_SIGNIFICANT: "not significant",
+    Reason.RARELY_SELECTED: "selected in too few subsamples",
+    Reason.NO_THRESHOLD: "not selected more often than noise",
 }
 """Descriptions of columns with the same reason; for others the name of the reason is used."""
 
@@ -195,10 +197,16 @@ def nothing_selected(records: Any, method: str) -> str:
     text = f"{method} selected 0 of {len(records)} columns: {reasons}."
     least = float(np.nanmin(np.append(records["q_value"], np.inf)))
     n_significant = int((records["q_value"] <= SIGNIFICANT).sum())
-    if n_significant:
-        depend = "columns depend" if n_significant > 1 else "column depends"
+    depend = "columns depend" if n_significant > 1 else "column depends"
+    if n_significant and "frequency" in records.dtype.names:
         return (
-            f"{text} {n_significant} {depend} significantly on the class, but weakly: see features_. To "
+            f"{text} {n_significant} {depend} significantly on the class, but the subsamples do not "
+            "agree on them. Lower threshold, increase the number of columns that the selector may "
+            "select, or use more samples."
+        )
+    if n_significant:
+        return (
+            f"{text} {n_significant} {depend} significantly on the class, but weakly. To "
             "select columns regardless, use a ranking such as Chi2Ranking or MRMR with "
             "n_features_to_select."
         )
