@@ -153,10 +153,12 @@ class SLFS:
             if sign > 0 and self.relevance[f] < entropy(self.columns[f]):
                 self.irrelevant.add(f)
                 return
-        containing = [k for k in self.parent if self.conditional(f, k) < 1e-9]
-        if self.order != "given" and containing:
-            self.redundant[f] = containing[0]
-            return
+        closest = None
+        if self.order != "given":
+            closest = min(self.parent, key=lambda k: round(self.conditional(f, k), 12))
+            if self.conditional(f, closest) < 1e-9:
+                self.redundant[f] = closest
+                return
         if self.prefers_class(f, node) and len(top) < self.max_children:
             self.parent[f] = self.ROOT
             return
@@ -168,7 +170,7 @@ class SLFS:
                     self.parent[child] = f
                 f, node = node, f
             if self.level(node) == self.max_depth:
-                self.redundant[f] = node
+                self.redundant[f] = node if closest is None else closest
                 return
             below = self.children(node)
             child = self.nearest(f, below) if below else None

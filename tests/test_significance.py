@@ -26,10 +26,13 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def naive_levels(column):
-    """Quartiles by the number of smaller values; missing values are the fifth level."""
+    """Quartile of the middle sample with the same value; missing values are the fifth level."""
     known = column[~np.isnan(column)]
-    smaller = [int((known < value).sum()) for value in column]
-    return np.array([4 if np.isnan(v) else s * 4 // len(known) for v, s in zip(column, smaller)])  # noqa: B905
+    levels = []
+    for value in column:
+        smaller, equal = int((known < value).sum()), int((known == value).sum())
+        levels.append(4 if np.isnan(value) else (2 * smaller + equal) * 4 // (2 * len(known)))
+    return np.array(levels)
 
 
 def table_of(levels, y):
@@ -270,6 +273,15 @@ def test_shares_of_lord_sum_to_at_most_one():
         0.079 * 2 * math.exp(-root) * (root**3 + 3 * root**2 + 6 * root + 6)
     )  # the integral from there
     assert 0.99 < shares.sum() + tail <= 1
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_a_rare_value_is_not_absorbed_by_a_frequent_one(value):
+    """A flag that is 0, or 1, only in a rare class."""
+    y = np.repeat([0, 1], [20, 380])
+    flag = np.where(y == 0, value, 1 - value).astype(float).reshape(-1, 1)
+    assert p_values(flag, y)[0] < 1e-20
+    assert p_values(flag, y, n_permutations=99)[0] == 0.01
 
 
 @pytest.mark.parametrize("sizes", [(4, 5, 6, 6, 7, 8, 9, 12), (4,) * 14, (30, 30)])

@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from slfs._core.compile import inlined, kernel, late_kernel
+from slfs._core.compile import helper, inlined, kernel, late_kernel
 from slfs.coding.run_kernels import RUNS, Runs
 
 Floats = NDArray[np.float64]
@@ -160,18 +160,24 @@ def interval_counts(
 
 @kernel(types.void(RUNS, types.int64[:, :, :]))
 def quantile_counts(runs: Runs, out: Ints) -> None:
-    """Add up the runs of each column in equal-frequency intervals, which do not depend on the class."""
+    """Add up the runs of each column in equal-frequency intervals, which do not depend on the class.
+
+    A value is in the interval of its middle sample, so that a frequent value does not absorb the rare
+    ones next to it: two values are always in two intervals.
+    """
     n_bins = out.shape[1]
     for j in range(runs.start.shape[0]):
         size = np.int64(0)
         for r in range(runs.start[j], runs.stop[j]):
             size += runs.size[r]
-        below, level = np.int64(0), 0
-        for r in range(runs.start[j], runs.stop[j]):
-            if r > runs.start[j] and runs.value[r] != runs.value[r - 1]:
-                level = below * n_bins // size
-            out[j, level, runs.label[r]] += runs.size[r]
-            below += runs.size[r]
+        below, r = np.int64(0), runs.start[j]
+        while r < runs.stop[j]:
+            first, tied = r, _count_tied(runs, r, runs.stop[j])
+            level = (2 * below + tied) * n_bins // (2 * size)
+            below += tied
+            while r < runs.stop[j] and runs.value[r] == runs.value[first]:
+                out[j, level, runs.label[r]] += runs.size[r]
+                r += 1
 
 
 @late_kernel
@@ -182,16 +188,28 @@ def quantile_cuts(runs: Runs, cuts: Floats, n_cuts: Ints) -> None:
         size = np.int64(0)
         for r in range(runs.start[j], runs.stop[j]):
             size += runs.size[r]
-        below, level, found = np.int64(0), 0, 0
-        for r in range(runs.start[j], runs.stop[j]):
-            if r > runs.start[j] and runs.value[r] != runs.value[r - 1]:
-                now = below * n_bins // size
-                if now != level:
-                    cuts[j, found] = runs.value[r - 1]
-                    found += 1
-                    level = now
-            below += runs.size[r]
+        below, level, found, r = np.int64(0), np.int64(-1), 0, runs.start[j]
+        while r < runs.stop[j]:
+            first, tied = r, _count_tied(runs, r, runs.stop[j])
+            now = (2 * below + tied) * n_bins // (2 * size)
+            if now != level and first > runs.start[j]:
+                cuts[j, found] = runs.value[first - 1]
+                found += 1
+            level = now
+            below += tied
+            while r < runs.stop[j] and runs.value[r] == runs.value[first]:
+                r += 1
         n_cuts[j] = found
+
+
+@helper
+def _count_tied(runs: Runs, first: int, stop: int) -> int:
+    """Return the number of samples with the value of a run, which is the first one with this value."""
+    tied, r = np.int64(0), first
+    while r < stop and runs.value[r] == runs.value[first]:
+        tied += runs.size[r]
+        r += 1
+    return tied
 
 
 @inlined
