@@ -309,7 +309,10 @@ def test_samples_in_columns_with_labels_in_another_file(expression, slfs):
     found, error = facts(slfs, "expression.tsv", *options, "--out", "out.tsv", "-m", "mrmr", "-k", "1")
     assert found["selected"] == ["TP53"]
     assert (found["ids"], found["target"], found["n_samples"]) == (["sample"], "group", 8)
-    assert "8 of 8 samples of expression.tsv have a label in pheno.csv, which labels 1 others." in error
+    assert (
+        "8 of 9 samples of expression.tsv have a label in pheno.csv (the others are left out: "
+        "'description'), which labels 1 other."
+    ) in error
     lines = (expression / "out.tsv").read_text().splitlines()
     assert lines[:3] == ["sample\tTP53\tgroup", "s1\t1.5\tA", "s2\t1.25\tA"]
     assert lines[5] == "s5\t1.00\tA", "values are unchanged"
@@ -348,7 +351,9 @@ def test_labels_in_another_file_are_matched_by_id(here, slfs):
     common = ("data.csv", "-t", "group", "--targets-from", "labels.csv")
     found, error = facts(slfs, *common, "--id", "key", "--out", "out.csv")
     assert (found["selected"], found["n_samples"]) == (["x"], 39)
-    assert "39 of 40 samples of data.csv have a label in labels.csv." in error
+    assert (
+        "39 of 40 samples of data.csv have a label in labels.csv (the others are left out: '000')."
+    ) in error
     assert (here / "out.csv").read_text().startswith("key,x,group\n001,1,q\n002,0,p\n")
     code, _, error = slfs("select", *common)
     assert (code, "--targets-from needs --id COLUMN" in error) == (1, True)
