@@ -125,6 +125,26 @@ def test_values_are_written_as_they_were_read(ending, here, slfs):
         assert "02139,TRUE,1e5," in (here / "out.csv").read_text()
 
 
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "xlsx", "jsonl"])
+def test_columns_of_text_files_get_types_in_other_formats(ending, here, slfs):
+    rows = "1,2.5,TRUE,2020-01-05,02139,0\n2,,FALSE,2021-06-30,10001,1\n" * 40
+    (here / "in.csv").write_text("id,size,flag,when,zip,y\n" + rows)
+    options = ("-t", "y", "--id", "id", "-m", "chi2-ranking", "-k", "9", "--out", f"out.{ending}")
+    code, _, error = slfs("select", "in.csv", *options)
+    assert code == 0, error
+    out = read_file(f"out.{ending}")
+    expected = read_file("in.csv")
+    assert out.names == expected.names
+    out, expected = out.in_memory(), expected.X
+    assert [kind.kind for kind in out.dtypes] == [kind.kind for kind in expected.dtypes]
+    assert out["zip"].tolist() == ["02139", "10001"] * 40
+    pd.testing.assert_frame_equal(out, expected, check_dtype=False)
+    assert slfs("fit", "in.csv", "-t", "y", "--id", "id", "-o", "m.slfs")[0] == 0
+    code, _, error = slfs("predict", "m.slfs", "in.csv", "--id", "id", "--out", f"p.{ending}")
+    assert code == 0, error
+    assert read_file(f"p.{ending}").in_memory()["id"].tolist() == [1, 2] * 40
+
+
 def test_a_semicolon_stays_a_semicolon(here, slfs):
     (here / "in.csv").write_text("a;b;y\n" + '1,50;"x;y";p\n2,75;z;q\n' * 30)
     assert (

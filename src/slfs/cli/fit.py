@@ -101,6 +101,8 @@ def fit(
         classifier = BNSLFS(selector, structure=structure).fit(file.X, np.asarray(file.y))
     selected = [file.names[column] for column in classifier.selector_.indices_]
     if selected:
+        if missing:
+            classifier._missing_texts = list(missing)  # 'slfs predict' reads new files in the same way
         save(classifier, model)
         if bif is not None:
             write_bif(classifier, bif)

@@ -71,7 +71,7 @@ def predict(
     """
     from slfs._core.warn import quiet
     from slfs.files.reading import read_file
-    from slfs.files.writing import check_output, without_formulas, write_table
+    from slfs.files.writing import check_output, keeps_types, without_formulas, write_table
 
     check_output(out, data, model, table=True)
     classifier = _load(model, data)
@@ -80,7 +80,7 @@ def predict(
             data,
             ids=ids or (),
             file_format=file_format,
-            missing=missing or (),
+            missing=[*(missing or ()), *getattr(classifier, "_missing_texts", ())],
             text=_text_columns(classifier),
             header=not no_header,
             sheet=sheet,
@@ -94,7 +94,7 @@ def predict(
             reasons = _reasons(needed, table) if explain else None
     for note in file.notes:
         show_note(note)
-    names = _ids(file)
+    names = _ids(file, typed=keeps_types(out))
     if out is not None or not as_json:
         shown = shares if probabilities else None
         found = _as_frame(names, labels, classifier.classes_, shown, reasons)
@@ -203,7 +203,7 @@ def _reasons(classifier: NetworkClassifier, table: Any) -> Reasons:
     return found
 
 
-def _ids(file: DataFile) -> Any:
+def _ids(file: DataFile, *, typed: bool) -> Any:
     """The id columns as a DataFrame, with the values that the file has."""
     import pandas as pd
 
@@ -211,7 +211,8 @@ def _ids(file: DataFile) -> Any:
         return pd.DataFrame(index=range(file.X.shape[0]))
     if file.read_originals is None:
         raise ValueError(f"{file.name} has no columns of ids. Remove --id.")
-    return file.read_originals(file.ids).reset_index(drop=True)
+    found = file.typed_ids if typed and file.typed_ids is not None else file.read_originals(file.ids)
+    return found.reset_index(drop=True)
 
 
 def _as_frame(ids: Any, labels: Any, classes: Any, shares: Any, reasons: Reasons | None) -> Any:

@@ -76,7 +76,7 @@ def select(
     Example:  slfs select genes.csv --target tumour --report report.html
     """
     from slfs._core.progress import progress_callback
-    from slfs.files.writing import check_output, write_table
+    from slfs.files.writing import check_output, keeps_types, write_table
 
     check_output(out, data, table=True)
     check_output(report, data, out)
@@ -107,7 +107,8 @@ def select(
     selected = [file.names[column] for column in selector.indices_]
     if out is not None and selected:
         in_order = [name for name, kept in zip(file.names, selector.support_, strict=True) if kept]
-        write_table(file.originals(in_order), out, escape_formulas=escape_formulas)
+        table = file.originals(in_order, typed=keeps_types(out))
+        write_table(table, out, escape_formulas=escape_formulas)
     if as_json or report is not None:
         facts = _report(file, selector, seconds, report)
     if as_json:

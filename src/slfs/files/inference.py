@@ -6,6 +6,8 @@ import numbers
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from slfs.tables.dates import days
+
 _ISO = r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
 _NUMBER = r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*"
 
@@ -42,9 +44,10 @@ def parse_dates(frame: Any, text: Collection[str] = ()) -> Any:
 
 
 def restore_dates(column: Any) -> Any:
-    """Convert a text column to dates if most of its values are; the others become missing values.
+    """Convert the dates of a text column to numbers of days if most of its values are dates.
 
-    For columns that are known to hold numbers or dates, where another value is a mistake.
+    For columns that are known to hold numbers or dates, where another value is a mistake. Other values
+    stay text, so that they are told apart from missing values.
     """
     import pandas as pd
 
@@ -55,7 +58,10 @@ def restore_dates(column: Any) -> Any:
     if 2 * matches.sum() <= len(present):
         return column
     dates = pd.to_datetime(present[matches], format="ISO8601", errors="coerce", utc=True)
-    return dates.dt.tz_localize(None).reindex(column.index)
+    dates = dates.dropna().dt.tz_localize(None)  # 2020-02-31 looks like a date but is none
+    found = column.astype(object)
+    found[dates.index] = days(dates.to_numpy())
+    return found
 
 
 def infer_types(frame: Any, missing: Sequence[str] = ()) -> Any:

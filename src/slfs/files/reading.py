@@ -25,6 +25,9 @@ STDIN = "-"
 _SELF_DESCRIBING = ("parquet", "arrow", "excel", "jsonl")
 """Formats that distinguish numbers from text."""
 
+_TEXT = ("csv", "tsv")
+"""Formats whose values are text, until their types are inferred."""
+
 _NAMES_INSIDE = ("parquet", "arrow", "jsonl", "npy", "npz", "svmlight", "arff")
 """Formats without a row of names."""
 
@@ -126,7 +129,9 @@ def read_file(
     id_names = [names[column] for column in unwanted[: len(found.ids)]]
     has_columns_only = not is_sparse(X) and (labels is not None or found.y is None)
     originals = _chosen(found.originals, names) if has_columns_only else None
-    return DataFile(X, y, name, target_name, fingerprint, names, id_names, notes, originals)
+    is_text = has_columns_only and form.name in _TEXT
+    typed_ids = found.table.set_axis(names, axis=1)[id_names] if is_text else None
+    return DataFile(X, y, name, target_name, fingerprint, names, id_names, notes, originals, typed_ids)
 
 
 def _check_options(form: Format, header: bool, sheet: str | None) -> None:

@@ -37,6 +37,11 @@ def write_table(frame: Any, path: Path, *, escape_formulas: bool = False) -> Non
         raise file_format.missing_library(error) from error
 
 
+def keeps_types(path: Path | None) -> bool:
+    """Return whether the format of a file distinguishes numbers from text."""
+    return path is not None and _format(path).name not in _OPENED_BY_SPREADSHEETS
+
+
 def without_formulas(frame: Any) -> Any:
     """Put a ' before text that looks like a formula, so that spreadsheets show it as text.
 

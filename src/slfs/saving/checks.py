@@ -34,6 +34,11 @@ def check_model(estimator: Any, name: str) -> None:
         names = estimator.feature_names_in_
         _demand_array(names, np.object_, (n_features,), "feature_names_in_")
         _demand(all(isinstance(name, str) for name in names), "a feature name is not a string")
+    texts = getattr(estimator, "_missing_texts", [])
+    _demand(
+        type(texts) is list and all(type(text) is str for text in texts),
+        "the texts that mean a missing value are not strings",
+    )
     if isinstance(estimator, MDLPDiscretizer):
         _check_coding(estimator._coding, n_features)
         _demand_array(estimator.n_levels_, np.int64, (n_features,), "n_levels_")
