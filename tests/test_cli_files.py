@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import openpyxl
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from slfs.files import read_file
+from slfs.files.writing import write_table
 
 N = 120
 MRMR_2, MRMR_4 = ("--method", "mrmr", "-k", "2"), ("--method", "mrmr", "-k", "4")
@@ -483,3 +485,60 @@ def test_one_cell_that_is_no_date_does_not_change_other_rows(here, slfs):
         predictions.append(out.splitlines()[:4])
     assert predictions[0] == predictions[1]
     assert [line[0] for line in predictions[0][1:]] == ["p", "q", "q"]
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "xlsx", "jsonl"])
+def test_codes_with_leading_zeros_are_text_in_every_format(ending, slfs):
+    frame = pd.DataFrame({"zip": ["02139", "10001"] * 30, "y": [0, 1] * 30})
+    write_table(frame, Path(f"a.{ending}"))
+    assert read_file(f"a.{ending}", target="y").notes == []
+    write_table(frame.assign(zip=["2139", "10001"] * 30), Path(f"a.{ending}"))
+    assert "In a CSV file" in read_file(f"a.{ending}", target="y").notes[0]
+    assert slfs("select", f"a.{ending}", "-t", "y")[0] == 0
+
+
+MIXED = """100000,2023-09-05,05/03/2022,"$3,482.83",FALSE,job 367,yes
+100001,2021-02-18,03/16/2022,$944.08,TRUE,job 154,no
+100002,2021-12-17,08/08/2022,"$1,405.46",FALSE,job 380,yes
+100003,2021-12-18,09/08/2022,"$1,915.46",TRUE,job 381,no
+"""
+
+
+def test_a_first_row_of_dates_and_amounts_looks_like_data(here, slfs):
+    (here / "a.csv").write_text(MIXED)
+    (note, *_) = read_file("a.csv", target="-1").notes
+    assert "looks like data" in note
+    assert "add --no-header" in note
+    code, _, error = slfs("select", "a.csv", "-t", "class")
+    assert code == 1
+    assert "a.csv has no column 'class'." in error
+    assert "add --no-header" in error
+    (here / "a.csv").write_text("id,day 1,day 2,price,member,job,y\n" + MIXED)
+    assert not any("looks like" in note for note in read_file("a.csv", target="y").notes)
+
+
+def test_errors_about_columns_name_other_sheets_and_transpose(here, slfs):
+    with pd.ExcelWriter("a.xlsx") as writer:
+        pd.DataFrame({"note": ["read me"]}).to_excel(writer, sheet_name="About", index=False)
+        pd.DataFrame({"x": [1, 2], "y": [1, 2]}).to_excel(writer, sheet_name="Data", index=False)
+    code, _, error = slfs("select", "a.xlsx", "-t", "y")
+    assert code == 1
+    assert "a.xlsx has no column 'y'. It has 'note'." in error
+    assert "Use --sheet to read another: 'Data'." in error
+    (here / "a.csv").write_text("name,s1,s2,s3\nx,1,2,8\ngroup,A,A,B\n")
+    code, _, error = slfs("select", "a.csv", "-t", "group")
+    assert (code, "add --transpose." in error) == (1, True)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_unicode_text_of_excel(encoding, here, slfs):
+    content = "größe\ty\n" + "1,5\tü\n2,5\tn\n" * 30
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    (here / "a.txt").write_bytes((mark + content).encode(encoding))
+    found, error = facts(slfs, "a.txt", "-t", "y", "--out", "b.csv")
+    assert (found["selected"], found["classes"], error) == (["größe"], ["n", "ü"], "")
+    assert (here / "b.csv").read_text(encoding="utf-8") == content
+    (here / "a.txt").write_bytes(b"\xff\xfe\x00")
+    code, _, error = slfs("select", "a.txt", "-t", "y")
+    assert (code, "it begins like UTF-16, but is not" in error) == (1, True)

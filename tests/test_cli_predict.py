@@ -71,7 +71,14 @@ def test_a_column_that_the_model_uses_is_missing(table, slfs):
     used(table).drop(columns=name).to_csv("new.csv", index=False)
     code, _, error = slfs("predict", "m.slfs", "new.csv")
     assert code == 1
-    assert f"new.csv is missing 1 of the 4 columns that the model uses: ['{name}']" in error
+    assert f"new.csv is missing 1 of the 4 columns that the model uses: '{name}'." in error
+    names = [f"column {number}" for number in range(9)]
+    y = np.arange(90) % 9
+    X = pd.DataFrame({name: y == label for label, name in enumerate(names)})
+    save(NaiveBayes().fit(X, y), "n.slfs")
+    code, _, error = slfs("predict", "n.slfs", "new.csv")
+    assert f"missing 9 of the 9 columns that the model uses: {names[0]!r}, {names[1]!r}" in error
+    assert f"{names[7]!r}, ... (9 columns)." in error
     used(table).to_csv("new.csv", index=False)
     code, _, error = slfs("predict", "m.slfs", "new.csv", "--id", name)
     assert code == 1

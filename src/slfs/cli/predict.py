@@ -138,6 +138,8 @@ def _match_columns(classifier: NetworkClassifier, file: DataFile) -> tuple[Netwo
     import numpy as np
     import pandas as pd
 
+    from slfs.files.data_file import some_names
+
     names = getattr(classifier, "feature_names_in_", None)
     n_samples, n_features = file.X.shape
     if len(classifier.network_) == 0:  # it predicts the class frequencies, whatever the columns
@@ -160,7 +162,7 @@ def _match_columns(classifier: NetworkClassifier, file: DataFile) -> tuple[Netwo
         as_ids = " Columns given by --id are not features." if set(lacking) & set(file.ids) else ""
         raise ValueError(
             f"{file.name} is missing {len(lacking)} of the {len(classifier.network_)} columns that the "
-            f"model uses: {lacking[:5]}.{as_ids}"
+            f"model uses: {some_names(lacking)}.{as_ids}"
         )
     part = file.take(np.array([indices[name] for name in reduced.feature_names_in_], np.int64))
     return reduced, _with_types(part, reduced)

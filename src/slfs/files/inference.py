@@ -91,7 +91,7 @@ def infer_types(frame: Any, missing: Sequence[str] = ()) -> Any:
 
 
 def number_texts(frame: Any) -> list[str]:
-    """Return the names of the text columns, and of the categories, whose values are all numbers."""
+    """Return the names of the columns of text or categories that a CSV file would hold as numbers."""
     found = []
     for index, name in _other_columns(frame):
         column = frame.iloc[:, index]
@@ -103,9 +103,16 @@ def number_texts(frame: Any) -> list[str]:
         if not _is_text(column):
             continue
         present = column.dropna()
-        if len(present) and _all_match(present, _NUMBER):
+        if len(present) and _all_match(present, _NUMBER) and not are_codes(present):
             found.append(str(name))
     return found
+
+
+def are_codes(texts: Any) -> bool:
+    """Return whether texts are integers with leading zeros, such as 02139, which stay text."""
+    texts = texts.astype(object).map(str)
+    has_zeros = bool(texts.str.fullmatch(r"\s*[+-]?0\d+\s*").any())
+    return has_zeros and bool(texts.str.fullmatch(r"\s*[+-]?\d+\s*").all())
 
 
 def date_columns(frame: Any) -> list[str]:

@@ -113,13 +113,16 @@ def read_file(
         notes.append(note)
         target_name = labels.name
     names = column_names(found.table)
-    unwanted, y = [find_column(column, names, name) for column in (*found.ids, *found.drop)], found.y
+    unwanted, y = (
+        [_find(column, found.table, name, notes) for column in (*found.ids, *found.drop)],
+        found.y,
+    )
     if labels is not None:
         unwanted += [names.index(target_name)] if target_name in names else []
     elif y is not None and target is not None:
         raise ValueError(f"{name} already contains class labels. Remove --target {target!r}.")
     elif target is not None:
-        column = find_column(target, names, name)
+        column = _find(target, found.table, name, notes)
         y, target_name = _column(found.table, column), names[column]
         unwanted.append(column)
     unwanted += _row_names(found.table, unwanted, notes)
@@ -221,7 +224,10 @@ def _read_labels(source: str, target: str | None, ids: Sequence[str], options: R
         raise ValueError(f"--targets-from needs --target, the column of the class labels in {source}.")
     file = read_file(source, target=target, ids=ids[:1] or ["0"], missing=options.missing)
     if file.target in file.ids:
-        raise ValueError(f"The column {file.target!r} of {source} is both the id and the target.")
+        raise ValueError(
+            f"The column {file.target!r} of {source} is both the id and the target. "
+            "Set the column of the ids with --id."
+        )
     originals, values = file.originals([]), pd.Series(np.asarray(file.y))
     labelled = values.notna().to_numpy()  # a sample with an empty label has none
     originals, values = originals[labelled], values[labelled].reset_index(drop=True)
@@ -286,6 +292,20 @@ def _open_columns(
     return DataFile(
         kept, y, source, label or "class", fingerprint, names, id_names, notes, table.originals
     )
+
+
+def _find(wanted: str, table: Any, name: str, notes: list[str]) -> int:
+    """Find a column; the error contains what is known about the file, such as other sheets."""
+    try:
+        return find_column(wanted, column_names(table), name)
+    except ValueError as error:
+        hints = list(notes)
+        if not is_sparse(table) and wanted in set(table.iloc[:, 0].astype(str)):
+            hints.append(
+                f"{wanted!r} is a value of its first column. If the samples are in columns, add "
+                "--transpose."
+            )
+        raise ValueError(" ".join([str(error), *hints])) from None
 
 
 def _row_names(table: Any, known: list[int], notes: list[str]) -> list[int]:
