@@ -542,3 +542,28 @@ def test_unicode_text_of_excel(encoding, here, slfs):
     (here / "a.txt").write_bytes(b"\xff\xfe\x00")
     code, _, error = slfs("select", "a.txt", "-t", "y")
     assert (code, "it begins like UTF-16, but is not" in error) == (1, True)
+
+
+def test_the_index_of_a_dataframe_in_a_parquet_file(here, slfs):
+    y = np.arange(60) % 2
+    frame = pd.DataFrame({"x": y, "z": y[::-1], "c": np.where(y, "p", "q"), "key": np.arange(60) ** 2})
+    frame.set_index("c").to_parquet("c.parquet")
+    found, error = facts(slfs, "c.parquet", "-t", "z", "--id", "key")
+    assert "'c': the index of the dataframe in the file is left out. It can be used with --id" in error
+    assert read_file("c.parquet", target="-1").target == "key"
+    found, error = facts(slfs, "c.parquet", "-t", "c", "--id", "key", "--out", "out.csv")
+    assert (found["target"], found["classes"], error) == ("c", ["p", "q"], "")
+    assert (here / "out.csv").read_text().startswith("key,x,c\n0,0,q\n")
+    frame.set_index("key").to_parquet("key.parquet")
+    found, error = facts(slfs, "key.parquet", "-t", "c", "--id", "key", "--out", "out.csv")
+    assert (found["ids"], error) == (["key"], "")
+    assert (here / "out.csv").read_text().startswith("key,x,c\n0,0,q\n")
+    (here / "key.parquet.gz").write_bytes(gzip.compress((here / "key.parquet").read_bytes()))
+    with pa.OSFile("key.arrow", "wb") as sink:
+        table = pa.Table.from_pandas(frame.set_index("key"))
+        with pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+    for name in ("key.parquet.gz", "key.arrow"):
+        assert "call reset_index() first." in read_file(name, target="c").notes[0]
+    frame.iloc[::-1].to_parquet("unnamed.parquet")
+    assert read_file("unnamed.parquet", target="c").notes == []

@@ -1,5 +1,6 @@
 """Leaks, duplicates, identifiers, and selections without columns are reported."""
 
+import re
 import time
 import warnings
 
@@ -129,6 +130,18 @@ def test_text_that_looks_like_numbers(values):
         UserWarning, match=r"look like numbers .*'text' \(e\.g\. .*; dropped\).*to_numeric"
     ):
         SLFS().fit(with_text(values, Y), Y)
+
+
+def test_text_that_spoils_a_column_of_numbers_is_named():
+    values = [f"{value:.2f}" for value in NUMBERS]
+    values[3::7] = ["?"] * len(values[3::7])
+    values[5::9] = ["-"] * len(values[5::9])
+    with pytest.warns(UserWarning, match="look like numbers") as caught:
+        SLFS().fit(with_text(values, Y), Y)
+    (message,) = [str(one.message) for one in caught if "look like numbers" in str(one.message)]
+    assert re.search(r"'text' \(all but ('-', '\?'|'\?', '-'); dropped\)", message)
+    assert re.search(r"na_values=\['[?-]'\] in pandas.read_csv, --missing '[?-]' on the", message)
+    assert "currency" not in message
 
 
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y %H:%M", "%d %b %Y", "%B %d, %Y"])

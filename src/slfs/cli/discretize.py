@@ -62,7 +62,7 @@ def discretize(
     from slfs.files.writing import check_output, keeps_types, write_table
     from slfs.tables.dates import as_date
 
-    check_output(out, data, table=True)
+    check_output(out, inputs=[data], table=True)
     file = read_labelled(
         data,
         target,

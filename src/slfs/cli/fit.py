@@ -74,8 +74,8 @@ def fit(
     from slfs.saving import save
     from slfs.saving.interchange import write_bif
 
-    check_output(model, data)
-    check_output(bif, data, model)
+    check_output(model, inputs=[data])
+    check_output(bif, model, inputs=[data])
     file = read_labelled(
         data,
         target,

@@ -73,7 +73,7 @@ def predict(
     from slfs.files.reading import read_file
     from slfs.files.writing import check_output, keeps_types, without_formulas, write_table
 
-    check_output(out, data, model, table=True)
+    check_output(out, inputs=[data, model], table=True)
     classifier = _load(model, data)
     with status("predicting"):
         file = read_file(

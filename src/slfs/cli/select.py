@@ -78,8 +78,8 @@ def select(
     from slfs._core.progress import progress_callback
     from slfs.files.writing import check_output, keeps_types, write_table
 
-    check_output(out, data, table=True)
-    check_output(report, data, out)
+    check_output(out, inputs=[data], table=True)
+    check_output(report, out, inputs=[data])
     file = read_labelled(
         data,
         target,

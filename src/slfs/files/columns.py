@@ -91,6 +91,11 @@ class FileColumns(ColumnSource):
             raise ValueError(f"{self.path} has no column {column!r}.")
         return self._values(column)
 
+    @property
+    def index_names(self) -> list[str]:
+        """Names of the index of a dataframe that was written to the file; they are not in ``names``."""
+        return []
+
     def originals(self, names: list[str]) -> Any:
         """Read columns by name, even dropped ones, into a DataFrame.
 

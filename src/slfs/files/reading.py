@@ -280,13 +280,24 @@ def _open_columns(
         table = form.open_columns(path)
     except OSError as error:
         raise ValueError(f"{source} cannot be read as {form.name}: {error}") from error
-    names = table.names
-    id_names = [names[find_column(column, names, source)] for column in ids]
-    unwanted = [*id_names, *(names[find_column(column, names, source)] for column in drop)]
-    label = None if target is None else names[find_column(target, names, source)]
-    kept = table.without([*unwanted, *([] if label is None else [label])])
+    names, index = table.names, table.index_names
+
+    def find(column: str) -> str:
+        return column if column in index else names[find_column(column, names, source)]
+
+    id_names = [find(column) for column in ids]
+    unwanted = [*id_names, *map(find, drop)]
+    label = None if target is None else find(target)
+    taken = [*unwanted, *([] if label is None else [label])]
+    kept = table.without([name for name in taken if name not in index])
     y = None if label is None else table.read(label)
     notes: list[str] = []
+    unused = [name for name in index if name not in taken and not name.startswith("__index_level_")]
+    if unused:
+        notes.append(
+            f"{some_names(unused)}: the index of the dataframe in the file is left out. It can be used "
+            "with --id or --target."
+        )
     if form.name in _SELF_DESCRIBING:
         _note_types(kept.date_names, number_texts(kept.first_texts()), notes)
     return DataFile(

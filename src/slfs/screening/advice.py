@@ -33,6 +33,7 @@ _NUMBER = re.compile(
     r"(?:\d{1,3}(?:[,.' \u00a0\u202f]\d{3})+|\d+)(?:[.,]\d+)?(?:[eE][-+]?\d+)?"
     r"\s*(?P<after>[%‰$€£¥°]?[A-Za-zµ²³/]{0,8})\s*\)?\s*"
 )
+_PLAIN_NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
 _DATE = re.compile(
     r"\s*(?:\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
     r"|\d{1,2}[-/. ][A-Za-z]{3,9}\.?[-/., ]+\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4})"
@@ -60,7 +61,12 @@ def warn_about_text(
         column for column in text if column not in dates and _all_numbers(coding.categories[column])
     ]
     _warn_about_converted(dates, "dates or times", _CONVERT_DATES, coding, names, used)
-    _warn_about_converted(numbers, "numbers", _CONVERT_NUMBERS, coding, names, used)
+    spoiled = [column for column in numbers if _not_numbers(coding.categories[column])]
+    written = [column for column in numbers if column not in spoiled]
+    if spoiled:
+        how = _READ_AS_MISSING.format(_not_numbers(coding.categories[spoiled[0]])[0])
+        _warn_about_converted(spoiled, "numbers", how, coding, names, used)
+    _warn_about_converted(written, "numbers", _CONVERT_NUMBERS, coding, names, used)
     alike = (n_distinct > n_samples / 2) & used
     alike[dates + numbers] = False
     columns = np.flatnonzero(alike)
@@ -81,6 +87,11 @@ _CONVERT_NUMBERS = (
     "pandas.to_numeric."
 )
 
+_READ_AS_MISSING = (
+    "If the other text means a missing value, read it as one: na_values=[{0!r}] in pandas.read_csv, "
+    "--missing {0!r} on the command line."
+)
+
 
 def _warn_about_converted(
     columns: list[int],
@@ -93,7 +104,7 @@ def _warn_about_converted(
     if not columns:
         return
     shown = [
-        f"{names[column]!r} (e.g. {next(iter(coding.categories[column]))!r}; "
+        f"{names[column]!r} ({_example(coding.categories[column])}; "
         f"{'selected' if used[column] else 'dropped'})"
         for column in columns[:_NAMED]
     ]
@@ -102,6 +113,20 @@ def _warn_about_converted(
         f"{len(columns)} column(s) of text look like {what} and are treated as categories: "
         f"{', '.join(shown)}{more}. {how}"
     )
+
+
+def _example(values: Iterable[object]) -> str:
+    """Show the values that are not numbers if all others are, or the first value."""
+    others = _not_numbers(values)
+    return f"all but {_listed(others)}" if others else f"e.g. {next(iter(values))!r}"
+
+
+def _not_numbers(values: Iterable[object]) -> list[str]:
+    """Return the values that spoil a column of plain numbers; none if it has units or the like."""
+    texts = [str(value) for value in values]
+    plain = [_PLAIN_NUMBER.fullmatch(text) is not None for text in texts]
+    others = [text for text, is_number in zip(texts, plain, strict=True) if not is_number]
+    return others if len(others) <= (1 - _NEARLY_ALL) * len(texts) else []
 
 
 def _all_numbers(values: Iterable[object]) -> bool:
