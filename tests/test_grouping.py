@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slfs import SLFS, MDLPDiscretizer, NaiveBayes, saving
+from slfs import SLFS, LeakageWarning, MDLPDiscretizer, NaiveBayes, saving
 from slfs.coding.grouping import best_groups, log_partitions
 from slfs.coding.level_names import level_names
 from slfs.counting.nlogn import nlogn_table
@@ -151,3 +151,25 @@ def test_an_identifier_becomes_one_group():
     X["x"] = y + np.random.default_rng(0).normal(size=600)
     classifier = NaiveBayes().fit(X, y)
     assert classifier.network_.names == ("x",)
+
+
+@pytest.mark.parametrize(("n_classes", "size"), [(12, 8), (12, 4), (14, 5), (20, 10), (26, 5)])
+def test_a_copy_of_a_target_with_many_small_classes_is_not_grouped(n_classes, size):
+    random = np.random.default_rng(0)
+    y = np.repeat([f"class {c}" for c in range(n_classes)], size)
+    X = pd.DataFrame({"copy": np.char.add("label of ", y)})
+    for j in range(10):
+        X[f"noise {j}"] = [f"v{v}" for v in random.integers(0, n_classes, len(y))]
+    with pytest.warns(LeakageWarning, match="'copy' determines the class completely"):
+        selector = SLFS().fit(X, y)
+    assert selector.indices_.tolist() == [0]
+    assert selector.scores_[0] == pytest.approx(np.log(n_classes))
+    assert selector.to_classifier().score(X, y) == 1
+
+
+def test_identifiers_of_many_rows_are_not_relevant_however_they_are_sorted():
+    y = np.repeat([0, 1], [250, 2750])
+    X = pd.DataFrame({"id": [f"P{i:05}" for i in range(3000)]})
+    selector = SLFS().fit(X, y)
+    assert selector.n_features_ == 0
+    assert selector.pvalues_[0] == 1

@@ -354,7 +354,7 @@ def test_a_selected_column_is_explained_with_its_evidence():
         told = selector.support_[index] or selector.features_["role"][index] == "too weak"
         assert ("Evidence that it" in selector.explain(name)) == told
     weak = selector.explain("symmetry error")
-    assert weak.endswith("Evidence that it depends on the class: moderate (p = 0.037, FDR 4%).")
+    assert weak.endswith("Evidence that it depends on the class: moderate (p = 0.037, FDR 4.1%).")
 
 
 def test_evidence_is_shown_beside_every_selected_column(tmp_path, monkeypatch, capsys):
@@ -372,7 +372,7 @@ def test_evidence_is_shown_beside_every_selected_column(tmp_path, monkeypatch, c
         return capsys.readouterr().out
 
     shown = run()
-    assert re.search(r"symmetry error .* 4% .*\n", shown)
+    assert re.search(r"symmetry error .* 4.1% .*\n", shown)
     assert re.search(r"worst perimeter .* < 0\.01% .*\n", shown)
     facts = json.loads(run("--json"))
     grades = {node["name"]: node["evidence"] for node in facts["nodes"]}

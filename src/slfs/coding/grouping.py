@@ -70,20 +70,22 @@ def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
         group = best_groups(own, nlogn)
         if not many[column] and not 0 < group.max() < n_present[column] - 1:
             continue
-        if not _better_alone(own, group):
+        if not _better_alone(own, group, nlogn.n_samples):
             groups[column] = group
     return _regroup(learned, groups, n_classes) if groups else learned
 
 
-def _better_alone(counts: Ints, group: Ints) -> bool:
-    """Whether single values predict a sample that is left out better than their groups do.
+def _better_alone(counts: Ints, group: Ints, n_samples: int) -> bool:
+    """Whether single values predict a sample that is left out clearly better than their groups do.
 
-    The price of the groups is meant for columns of noise. With many small classes not even a copy of the
-    class is worth it, although every value determines the class.
+    Clearly means by more than the price of one group. The price of the groups is meant for columns of
+    noise. With many small classes not even a copy of the class is worth it, although every value
+    determines the class.
     """
     sums = np.zeros((int(group.max()) + 1, counts.shape[1]), np.int64)
     np.add.at(sums, group, counts)
-    return _left_out_likelihood(counts) > _left_out_likelihood(sums)
+    price: float = (counts.shape[1] - 1) / 2 * math.log(n_samples)
+    return bool(_left_out_likelihood(counts) > _left_out_likelihood(sums) + price)
 
 
 def _left_out_likelihood(counts: Ints) -> float:

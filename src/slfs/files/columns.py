@@ -117,7 +117,13 @@ class FileColumns(ColumnSource):
         return []
 
     def first_texts(self) -> Any:
-        """Return the first rows of the columns that are not numbers, as a DataFrame."""
+        """Return the first rows of the columns that are not numbers.
+
+        Returns
+        -------
+        frame : DataFrame
+            The columns, with their values as they are.
+        """
         return self.take(np.flatnonzero(~self.numbers))
 
     @abstractmethod

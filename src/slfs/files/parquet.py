@@ -134,7 +134,13 @@ class ParquetColumns(FileColumns):
         return [name for name in self.names if is_temporal(self._schema.field(name).type)]
 
     def first_texts(self) -> Any:
-        """Return the first row group of the columns that are not numbers, as a DataFrame."""
+        """Return the first row group of the columns that are not numbers.
+
+        Returns
+        -------
+        frame : DataFrame
+            The columns, with their values as they are.
+        """
         names = [self.names[column] for column in np.flatnonzero(~self.numbers)]
         return self._read_groups(names, range(1)).to_pandas()
 

@@ -100,6 +100,13 @@ def write_report(
     if X is not None and accuracy is None:
         from slfs.evaluation import compare_accuracy
 
+        selector._check_columns(X)
+        n_fitted = int(selector.network_counts_.class_totals.sum())
+        if len(y) != n_fitted:
+            raise ValueError(
+                f"The selector was fitted to {n_fitted} samples, y has {len(y)}. Pass the table that "
+                "the selector was fitted to."
+            )
         accuracy = compare_accuracy(selector, X, y)
     facts = make_facts(
         selector,

@@ -72,9 +72,10 @@ def warn_about_text(
     columns = np.flatnonzero(alike)
     if len(columns):
         warn(
-            f"{len(columns)} selected column(s) have more categories than half the number of samples "
-            f"and are likely identifiers: {_listed(names[columns])}. They appear relevant by chance. "
-            "Drop them or, if they are numbers, do not declare them categorical."
+            f"{len(columns)} selected column(s) have more categories than half the number of samples: "
+            f"{_listed(names[columns])}. Most of their categories occur once and will not occur again. "
+            "If they are likely identifiers, drop them; if they are numbers, do not declare them "
+            "categorical."
         )
 
 
