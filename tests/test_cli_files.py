@@ -147,6 +147,20 @@ def test_columns_of_text_files_get_types_in_other_formats(ending, here, slfs):
     assert read_file(f"p.{ending}").in_memory()["id"].tolist() == [1, 2] * 40
 
 
+@pytest.mark.usefixtures("here")
+def test_no_digit_is_lost_in_other_formats(slfs):
+    big = "9007199254740997"  # beyond what a float can hold
+    rows = f"{big},1,{big},0\n,,,0\n7,2,1,1\n8,3,2,1\n" * 20
+    Path("in.csv").write_text("id,x,big,y\n" + rows)
+    options = ("-t", "y", "--id", "id", "-m", "chi2-ranking", "-k", "9", "--out", "out.parquet")
+    code, _, error = slfs("select", "in.csv", *options)
+    assert code == 0, error
+    out = pq.read_table("out.parquet")[:4]
+    assert out["id"].to_pylist() == [big, None, "7", "8"]
+    assert out["big"].to_pylist() == [big, None, "1", "2"]
+    assert out["x"].to_pylist() == [1.0, None, 2.0, 3.0]
+
+
 def test_a_semicolon_stays_a_semicolon(here, slfs):
     (here / "in.csv").write_text("a;b;y\n" + '1,50;"x;y";p\n2,75;z;q\n' * 30)
     assert (
@@ -379,6 +393,11 @@ def test_labels_in_another_file_are_matched_by_id(here, slfs):
     assert (here / "out.csv").read_text().startswith("key,x,group\n001,1,q\n002,0,p\n")
     code, _, error = slfs("select", *common)
     assert (code, "--targets-from needs --id COLUMN" in error) == (1, True)
+    code, _, error = slfs("select", *common, "-t", "key", "--id", "key")
+    assert (code, "is both the id and the target. Set the column of the ids with --id." in error) == (
+        1,
+        True,
+    )
     (here / "labels.csv").write_text("key,group\na,p\nb,q\n")
     code, _, error = slfs("select", *common, "--id", "key")
     assert code == 1

@@ -359,7 +359,10 @@ def test_numpy_times_in_object_arrays(cell):
     ("y", "message"),
     [
         ([0] * 6, r"y contains only one class \(0\).*Pass samples of at least two classes"),
-        ([0, 1, np.nan, 1, 0, np.nan], "Input y contains NaN: 2 missing label.*first in row 2. Drop"),
+        (
+            [0, 1, np.nan, 1, 0, np.nan],
+            "Input y contains NaN: 2 missing label.*first in row 2 .rows count from 0.. Drop",
+        ),
         (["a", None, "b", "a", "b", "b"], "Input y contains NaN: 1 missing label.*row 1"),
         (pd.array([0, 1, pd.NA, 1, 0, 1], dtype="Int64"), "Input y contains NaN: 1 missing"),
         (pl.Series([0, 1, None, 1, 0, 1]), "Input y contains NaN: 1 missing"),

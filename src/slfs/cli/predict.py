@@ -213,8 +213,7 @@ def _ids(file: DataFile, *, typed: bool) -> Any:
         return pd.DataFrame(index=range(file.X.shape[0]))
     if file.read_originals is None:
         raise ValueError(f"{file.name} has no columns of ids. Remove --id.")
-    found = file.typed_ids if typed and file.typed_ids is not None else file.read_originals(file.ids)
-    return found.reset_index(drop=True)
+    return file.originals([], typed=typed).reset_index(drop=True)
 
 
 def _as_frame(ids: Any, labels: Any, classes: Any, shares: Any, reasons: Reasons | None) -> Any:

@@ -83,7 +83,7 @@ def _parse(content: io.BytesIO, options: ReadOptions, separator: str, arguments:
 
 def _as_utf8(content: io.BytesIO) -> io.BytesIO:
     """Convert UTF-16, which Excel writes as "Unicode text", to UTF-8; it is known by its first bytes."""
-    if content.getbuffer()[:2] not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+    if bytes(content.getbuffer()[:2]) not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return content
     try:
         return io.BytesIO(content.getvalue().decode("utf-16").encode())

@@ -81,16 +81,31 @@ class DataFile:
         Values of text files are text: 02139 and 1e5 stay as they are. With ``typed``, they are numbers,
         booleans and dates if they look like them. Other formats keep their types.
         """
-        import pandas as pd
-
         if typed and self.typed_ids is not None:
-            part = pd.concat([self.typed_ids, self.X[names]], axis=1).reset_index(drop=True)
+            part = self._typed(names)
             return part if self.y is None else with_target(part, part.columns, self)
         wanted = [*self.ids, *names, *([] if self.y is None else [self.target])]
         if self.read_originals is not None:
             return self.read_originals(wanted)
         part = self.take(np.array([self.names.index(name) for name in names], np.int64))
         return with_target(part, names, self)
+
+    def _typed(self, names: list[str]) -> Any:
+        """Return the ids and some columns with types, as long as no digit of an integer is lost."""
+        import pandas as pd
+
+        part = pd.concat([self.typed_ids, self.X[names]], axis=1).reset_index(drop=True)
+        floats = [name for name, kind in part.dtypes.items() if kind.kind == "f"]
+        inexact = [
+            name
+            for name in floats
+            if name in self.ids or part[name].abs().between(2**53, np.inf, inclusive="left").any()
+        ]
+        if inexact and self.read_originals is not None:
+            texts = self.read_originals(inexact)
+            for name in inexact:
+                part[name] = texts[name].astype(object).where(part[name].notna().to_numpy(), None).array
+        return part
 
 
 def with_target(part: Any, names: Sequence[str], file: DataFile) -> Any:
