@@ -116,7 +116,8 @@ def _refuse_missing(labels: NDArray[Any]) -> None:
     if missing.any():
         raise ValueError(
             f"Input y contains NaN: {missing.sum()} missing label(s), the first in row "
-            f"{int(missing.argmax())} (rows count from 0). Drop these rows, or assign them to a separate class."
+            f"{int(missing.argmax())} (rows count from 0). Drop these rows, or assign them "
+            "to a separate class."
         )
 
 
