@@ -120,7 +120,7 @@ def test_fit_predict_explain(here, slfs, table):
     table.drop(columns=["worst area", "diagnosis"]).to_csv("short.csv")
     code, _, error = slfs("predict", "m.slfs", "short.csv")
     assert code == 1
-    assert "is missing 1 of the 10 columns that the model uses: ['worst area']" in error
+    assert "is missing 1 of the 10 columns that the model uses: 'worst area'." in error
     for source in (["--model", "m.slfs"], ["cancer.csv", "-t", "diagnosis"]):
         code, out, _ = slfs("explain", "worst radius", *source)
         assert (code, "redundant" in out) == (0, True)
