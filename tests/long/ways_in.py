@@ -109,6 +109,7 @@ def try_classifier(classifier, X, y):
     with clear_errors():
         fitted = sklearn.clone(classifier).fit(X, y)
         check_classifier(fitted, X)
+        assert fitted.explain_prediction(X).known.all()
 
 
 def check_classifier(fitted, X):
@@ -119,7 +120,6 @@ def check_classifier(fitted, X):
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-9)
     assert set(fitted.predict(X).tolist()) <= set(fitted.classes_.tolist())
     explained = fitted.explain_prediction(X)
-    assert explained.known.all()
     np.testing.assert_allclose(explained.probabilities, shares, rtol=1e-6, atol=1e-12)
     assert np.isfinite(fitted.feature_importances_).all()
 
