@@ -92,13 +92,13 @@ def _rare(seed):
 
 NOISE = {
     "numbers, two classes": _numbers,
-    "numbers, 5 % in one class": lambda seed: _numbers(seed, (0.95, 0.05)),
+    "numbers, 5% in one class": lambda seed: _numbers(seed, (0.95, 0.05)),
     "correlated numbers": _factors,
     "4 levels, two classes": lambda seed: _levels(seed, 4, (0.5, 0.5)),
     "20 levels, most of them rare; three classes": lambda seed: _levels(
         seed, 20, (0.7, 0.25, 0.05), 1.5
     ),
-    "0/1 with 1 % to 5 % ones, 5 % in one class": _rare,
+    "0/1 with 1% to 5% ones, 5% in one class": _rare,
 }
 
 

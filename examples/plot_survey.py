@@ -14,6 +14,8 @@ find it useful, and unhappy people tend to skip the question about the price.
 # The survey
 # ----------
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -98,15 +100,18 @@ axes.set(xlabel="share of renewals (dashed: all people)", xlim=(0, 1), title="pr
 # %%
 # Predict for new samples
 # -----------------------
-# New samples may have missing values and unknown categories. The classifier accepts both.
+# New samples may have missing values and unknown categories. The classifier accepts both: a value that
+# was not seen in `fit` carries no information. A warning counts such values.
 
 classifier = selector.to_classifier()
 new_samples = survey.head(3).copy()
 new_samples.loc[0, "price is"] = "outrageous"
 new_samples.loc[1, "hours a week"] = np.nan
-print(
-    pd.DataFrame(classifier.predict_proba(new_samples), columns=classifier.classes_).round(3).to_string()
-)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    probabilities = classifier.predict_proba(new_samples)
+print(caught[0].message)
+print(pd.DataFrame(probabilities, columns=classifier.classes_).round(3).to_string())
 
 # %%
 # The accuracy is estimated by cross-validation, including the selection.
@@ -122,7 +127,7 @@ print(pd.Series(accuracy).round(3).to_string())
 # Summary
 # -------
 # - The use of the service and its usefulness predict the renewal.
-# - Minutes a day is redundant with hours a week, which the tree shows: one is a child of the other.
+# - Minutes a day mostly repeats hours a week, which the tree shows: one is a child of the other.
 # - Region, age and postal code are irrelevant.
 # - People who skip the question about the price are unlikely to renew. Look at missing values
 #   before you impute or remove them.

@@ -125,9 +125,9 @@ def _little_sensitive(table3: pd.DataFrame) -> Claim:
     column = "BNSLFS, reversed"
     two, three = found.loc[(8, 1.5, 2), column], found.loc[(8, 1.5, 3), column]
     return Claim(
-        "SLFS is not very sensitive to MAXDEPTH (but in Table 3 accuracy falls from 62 to 33 %)",
+        "SLFS is not very sensitive to MAXDEPTH (but in Table 3 accuracy falls from 62 to 33%)",
         "holds" if abs(two - three) < 5 else "fails",
-        f"NCH 8, λ 1.5: {two:.1f} % at depth 2, {three:.1f} % at depth 3",
+        f"NCH 8, λ 1.5: {two:.1f}% at depth 2, {three:.1f}% at depth 3",
     )
 
 

@@ -43,6 +43,27 @@ def accuracy_bars(table: pd.DataFrame, methods: list[str], path: Path) -> None:
     _save(figure, path)
 
 
+def mean_accuracy(table: pd.DataFrame, path: Path) -> None:
+    """Draw the mean accuracy of each method over datasets and classifiers as one dot.
+
+    ``table`` is the result of `experiments.statistics.accuracies`.
+    """
+    means = 100 * table.mean().sort_values()
+    figure = Figure(figsize=(8, 0.7 + 0.27 * len(means)), layout="constrained")
+    ax: Axes = figure.subplots()
+    colours = [OURS if name == "SLFS" else "#7d8a92" for name in means.index]
+    ax.hlines(list(means.index), means.min() - 2, means.to_numpy(), color="#dfe5e8", linewidth=2)
+    ax.scatter(means.to_numpy(), list(means.index), color=colours, s=45, zorder=2)
+    for index, (name, value) in enumerate(means.items()):
+        weight = "bold" if name == "SLFS" else "normal"
+        ax.text(value + 0.6, index, f"{value:.2f}%", va="center", fontsize=9, fontweight=weight)
+    ax.set_xlim(means.min() - 2, means.max() + 4)
+    ax.set_xlabel("mean accuracy, %")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    _save(figure, path)
+
+
 def critical_difference(result: Friedman, path: Path) -> None:
     """Draw mean ranks on a line; bars join methods without a significant difference (Nemenyi)."""
     ranks, methods = result.ranks.to_numpy(), list(result.ranks.index)

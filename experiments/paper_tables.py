@@ -52,7 +52,7 @@ def table3(rows: pd.DataFrame) -> str:
     lines = []
     for _, row in found.iterrows():
         line = [f"{row['NCH']:.0f}", f"{row['lambda']:g}", f"{row['MAXDEPTH']:.0f}"]
-        line.append(f"{row['NSF, paper']:.0f}, {row['accuracy, paper']:.2f} %")
+        line.append(f"{row['NSF, paper']:.0f}, {row['accuracy, paper']:.2f}%")
         for reading in READINGS:
             line.append(f"{row[f'NSF, {reading}']:.1f}")
             line.append(f"{row[f'BNSLFS, {reading}']:.1f} / {row[f'NB, {reading}']:.1f}")

@@ -68,10 +68,12 @@ class Reproduction:
         table, filters = statistics.accuracies(statistics.comparison(rows)), statistics.filters(rows)
         self.pictures.mkdir(parents=True, exist_ok=True)
         bars, diagram = self.pictures / "accuracy.png", self.pictures / "critical-difference.png"
+        overview = self.pictures / "summary.png"
         shown = [name for name in ("SLFS", *statistics.PAPER_RIVALS, "CMIM") if name in filters]
+        figures.mean_accuracy(table[[*filters, "all features"]], overview)
         figures.accuracy_bars(table, shown, bars)
         figures.critical_difference(statistics.friedman(table[filters]), diagram)
-        return f"Written: {bars}, {diagram}"
+        return f"Written: {overview}, {bars}, {diagram}"
 
     def networks(self) -> str:
         """Draw the trees of BreastCancer and Voting."""

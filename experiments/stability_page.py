@@ -20,7 +20,7 @@ def stability_section(rows: pd.DataFrame) -> str:
         f"(seed {rows['seed'].iloc[0]}); the selections are stored in "
         "`experiments/results/stability.parquet`. Nogueira's measure is 1 if all selections are equal, "
         "and about 0 if they are random; values below 0.4 are considered poor, above 0.75 excellent. "
-        "Square brackets show its 95 % confidence interval, parentheses the mean number of features. "
+        "Square brackets show its 95% confidence interval, parentheses the mean number of features. "
         "Each method selects at most the median number of features that SLFS selects, or at most "
         f"{stability.FEW}; FCBF often selects fewer. The measure compares column indices: two columns "
         "with almost the same content count as different."

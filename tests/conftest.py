@@ -1,4 +1,4 @@
-"""What the tests share: random coded data, the paper's datasets where they are to be had."""
+"""Shared fixtures: random coded data, and the datasets of the paper if they are available."""
 
 import os
 import sys

@@ -1,8 +1,10 @@
-"""Plain oracles: what each kernel must answer, written for reading. Imports nothing of slfs."""
+"""Reference implementations of the kernels, written to be read. Imports nothing from slfs."""
 
 import itertools
 from collections import Counter
 from math import fsum, inf, log, log2
+
+from scipy.stats import chi2
 
 
 def n_log_n(counts):
@@ -62,8 +64,33 @@ def mdlp(values, labels):
     return [*mdlp(*zip(*below, strict=True)), cut, *mdlp(*zip(*above, strict=True))]
 
 
+def partitions(values):
+    """All divisions of a list into groups."""
+    if not values:
+        yield []
+        return
+    for rest in partitions(values[1:]):
+        yield [[values[0]], *rest]
+        for i in range(len(rest)):
+            yield [*rest[:i], [values[0], *rest[i]], *rest[i + 1 :]]
+
+
+def grouping_cost(counts, groups):
+    """Description length of a division of values, given as lists of indices into ``counts``."""
+    n_values, n_classes, size = len(counts), len(counts[0]), sum(map(sum, counts))
+    at_most = [0] * (n_values + 1)
+    for division in partitions(list(range(n_values))):
+        for k in range(len(division), n_values + 1):
+            at_most[k] += 1
+    cost = (len(groups) - 1) * (n_classes - 1) / 2 * log(size) + log(at_most[len(groups)])
+    for group in groups:
+        by_class = [sum(counts[value][c] for value in group) for c in range(n_classes)]
+        cost += n_log_n([sum(by_class)]) - n_log_n(by_class)
+    return cost
+
+
 class SLFS:
-    """The insertion of the specification over coded columns; every figure computed anew."""
+    """The insertion algorithm on coded columns; every value is computed again."""
 
     ROOT = -1
 
@@ -126,6 +153,12 @@ class SLFS:
             if sign > 0 and self.relevance[f] < entropy(self.columns[f]):
                 self.irrelevant.add(f)
                 return
+        closest = None
+        if self.order != "given":
+            closest = min(self.parent, key=lambda k: round(self.conditional(f, k), 12))
+            if self.conditional(f, closest) < 1e-9:
+                self.redundant[f] = closest
+                return
         if self.prefers_class(f, node) and len(top) < self.max_children:
             self.parent[f] = self.ROOT
             return
@@ -137,20 +170,32 @@ class SLFS:
                     self.parent[child] = f
                 f, node = node, f
             if self.level(node) == self.max_depth:
-                self.redundant[f] = node
+                self.redundant[f] = node if closest is None else closest
                 return
             below = self.children(node)
-            if not below:
-                self.parent[f] = node
-                return
-            child = self.nearest(f, below)
-            if self.affinity(f, node) > self.affinity(f, child) and len(below) < self.max_children:
-                self.parent[f] = node
+            child = self.nearest(f, below) if below else None
+            if child is None or (
+                self.affinity(f, node) > self.affinity(f, child) and len(below) < self.max_children
+            ):
+                if self.order != "given" and self.adds_nothing(f, node):
+                    self.redundant[f] = node
+                else:
+                    self.parent[f] = node
                 return
             node = child
 
+    def adds_nothing(self, f, k):
+        """Whether I(f;Y|k) is not significant at 5 %, by the G-test."""
+        freedom = 0
+        for value in set(self.columns[k]):
+            own = [i for i, other in enumerate(self.columns[k]) if other == value]
+            levels, labels = {self.columns[f][i] for i in own}, {self.y[i] for i in own}
+            freedom += (len(levels) - 1) * (len(labels) - 1)
+        statistic = 2 * len(self.y) * self.conditional(f, k)
+        return freedom == 0 or chi2.sf(statistic, freedom) > 0.05
+
     def survivor(self, f):
-        """The node that f lost against, or the one which that lost against, and so on."""
+        """The node that f was compared with, or the node that replaced that one, and so on."""
         while f not in self.parent:
             f = self.redundant[f]
         return f
@@ -170,7 +215,7 @@ class SLFS:
         return self.objective_with(f, node, swapped=True) > self.objective_with(f, node, swapped=False)
 
     def objective_with(self, f, node, swapped):
-        """J of the tree with f below node, or with the two in each other's places."""
+        """J of the tree with f below node, or with the two exchanged."""
         parent = dict(self.parent)
         if swapped:
             for child in self.children(node):

@@ -1,4 +1,4 @@
-"""Every counting backend answers every question with the integers of the NumPy backend."""
+"""All counting backends return the same integers as the NumPy backend."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ BACKENDS = [NumbaBackend]
 
 @st.composite
 def packed_columns(draw):
-    """Columns of few and many levels, classes that fill no word, one word, several words."""
+    """Columns with few and many levels; classes that fill no word, one word and several words."""
     n_samples = draw(st.integers(2, 300))
     levels = draw(st.lists(st.sampled_from([2, 3, 4, 5, 17, 64, 65, 200]), min_size=2, max_size=6))
     n_classes = draw(st.integers(1, 5))

@@ -1,4 +1,4 @@
-"""BNSLFS: the oracle's posteriors, proper distributions, and no pass over the data."""
+"""BNSLFS: posteriors of the reference implementation, valid distributions, no pass over the data."""
 
 import itertools
 
@@ -47,7 +47,7 @@ def test_joint_probabilities_equal_the_oracle(structure, alpha, backoff):
 
 
 def oracle_parents(network, columns, y, structure):
-    """Parents beside the class by the definition; and the columns that do not see the class."""
+    """Parents other than the class, by definition; and the columns without the class as a parent."""
     parents, tree_only = {}, set()
     top = [int(network.columns[node]) for node in network.children()]
     relevance = {c: naive.mutual_information(columns[c], y) for c in top}
@@ -118,7 +118,7 @@ def test_to_classifier_makes_no_pass_over_the_data(monkeypatch):
 
 def test_samples_follow_the_network():
     X, y = load_iris(return_X_y=True)
-    classifier = BNSLFS().fit(X, y)
+    classifier = BNSLFS(SLFS(order="given")).fit(X, y)
     drawn, labels = classifier.sample(60_000, random_state=0)
     assert drawn.shape == (60_000, classifier.selector_.n_features_)
     again, _ = classifier.sample(60_000, random_state=0)

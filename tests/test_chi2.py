@@ -1,4 +1,4 @@
-"""Chi2: merging by the definition, and consistency kept."""
+"""Chi2: intervals are merged as defined, and consistency is kept."""
 
 import itertools
 
@@ -16,7 +16,7 @@ from slfs.selectors.chi2 import _read_column
 from slfs.tables.registry import read_table
 
 # ChiMerge of R's discretization 1.0-1.1 on iris. At 0.05 it also merges the cut at 1.35 of the last
-# column away: it leaves out the 0.1 which the paper puts in place of an expected count of 0.
+# column away: it leaves out the 0.1 which the paper uses instead of an expected count of 0.
 REFERENCE = {
     0.05: [[5.45, 5.75, 7.05], [2.95, 3.35], [2.45, 4.75, 5.15], [0.8, 1.35, 1.75]],
     0.01: [[5.45, 5.75], [2.95, 3.35], [2.45, 4.75, 5.15], [0.8, 1.75]],
@@ -100,6 +100,6 @@ def test_categories_and_missing_values_count_towards_consistency():
 
 
 def test_at_most_255_intervals():
-    X = np.arange(1200.0).reshape(-1, 1)
+    X = 0.5 * np.arange(1200).reshape(-1, 1)
     selector = Chi2(delta=0).fit(X, np.arange(1200) // 2 % 2)
     assert selector.features_.n_levels[0] <= 255

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import openpyxl
@@ -13,8 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from slfs.files import read_file
+from slfs.files.writing import write_table
 
 N = 120
+MRMR_2, MRMR_4 = ("--method", "mrmr", "-k", "2"), ("--method", "mrmr", "-k", "4")
 
 
 @pytest.fixture
@@ -75,7 +78,7 @@ def facts(slfs, *arguments):
 def test_the_same_table_from_every_format_gives_the_same_answer(people, slfs):
     answers = {}
     for name in write_everywhere(people):
-        found, error = facts(slfs, name, "-t", "class")
+        found, error = facts(slfs, name, "-t", "class", *MRMR_4)
         assert "'joined': dates and times are used as numbers of days" in error, name
         answers[name] = [found["selected"], found["columns"]["relevance"], found["classes"]]
     assert "noise" not in answers["a.csv"][0]
@@ -122,6 +125,40 @@ def test_values_are_written_as_they_were_read(ending, here, slfs):
     assert (written.columns[0], written.columns[-1]) == ("id", "y")
     if ending == "csv":
         assert "02139,TRUE,1e5," in (here / "out.csv").read_text()
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "xlsx", "jsonl"])
+def test_columns_of_text_files_get_types_in_other_formats(ending, here, slfs):
+    rows = "1,2.5,TRUE,2020-01-05,02139,0\n2,,FALSE,2021-06-30,10001,1\n" * 40
+    (here / "in.csv").write_text("id,size,flag,when,zip,y\n" + rows)
+    options = ("-t", "y", "--id", "id", "-m", "chi2-ranking", "-k", "9", "--out", f"out.{ending}")
+    code, _, error = slfs("select", "in.csv", *options)
+    assert code == 0, error
+    out = read_file(f"out.{ending}")
+    expected = read_file("in.csv")
+    assert out.names == expected.names
+    out, expected = out.in_memory(), expected.X
+    assert [kind.kind for kind in out.dtypes] == [kind.kind for kind in expected.dtypes]
+    assert out["zip"].tolist() == ["02139", "10001"] * 40
+    pd.testing.assert_frame_equal(out, expected, check_dtype=False)
+    assert slfs("fit", "in.csv", "-t", "y", "--id", "id", "-o", "m.slfs")[0] == 0
+    code, _, error = slfs("predict", "m.slfs", "in.csv", "--id", "id", "--out", f"p.{ending}")
+    assert code == 0, error
+    assert read_file(f"p.{ending}").in_memory()["id"].tolist() == [1, 2] * 40
+
+
+@pytest.mark.usefixtures("here")
+def test_no_digit_is_lost_in_other_formats(slfs):
+    big = "9007199254740997"  # beyond what a float can hold
+    rows = f"{big},1,{big},0\n,,,0\n7,2,1,1\n8,3,2,1\n" * 20
+    Path("in.csv").write_text("id,x,big,y\n" + rows)
+    options = ("-t", "y", "--id", "id", "-m", "chi2-ranking", "-k", "9", "--out", "out.parquet")
+    code, _, error = slfs("select", "in.csv", *options)
+    assert code == 0, error
+    out = pq.read_table("out.parquet")[:4]
+    assert out["id"].to_pylist() == [big, None, "7", "8"]
+    assert out["big"].to_pylist() == [big, None, "1", "2"]
+    assert out["x"].to_pylist() == [1.0, None, 2.0, 3.0]
 
 
 def test_a_semicolon_stays_a_semicolon(here, slfs):
@@ -194,7 +231,7 @@ def test_a_file_without_header(here, slfs):
         "slfs: note: The first row ('5.1', '3.5', 'a') looks like data, but is used as the names of the "
         "columns. If the file has no header, add --no-header.\n"
     )
-    code, out, error = slfs("select", "a.csv", "-t", "column_3", "--no-header", "--json")
+    code, out, error = slfs("select", "a.csv", "-t", "column_3", "--no-header", "--json", *MRMR_2)
     assert (code, error) == (0, "")
     assert json.loads(out)["selected"] == ["column_1", "column_2"]
     assert json.loads(out)["n_samples"] == 40
@@ -270,7 +307,7 @@ def test_sheets_of_an_excel_file(people, slfs):
         people.rename(columns={"number": "other"}).to_excel(writer, sheet_name="Second", index=False)
     _, error = facts(slfs, "a.xlsx", "-t", "class")
     assert "Reads the sheet 'First', the first of 2. Use --sheet to read another: 'Second'." in error
-    found, error = facts(slfs, "a.xlsx", "-t", "class", "--sheet", "Second", "--out", "b.xlsx")
+    found, error = facts(slfs, "a.xlsx", "-t", "class", "--sheet", "Second", "--out", "b.xlsx", *MRMR_4)
     assert "sheet" not in error
     assert "other" in found["selected"]
     written = pd.read_excel("b.xlsx")
@@ -308,7 +345,10 @@ def test_samples_in_columns_with_labels_in_another_file(expression, slfs):
     found, error = facts(slfs, "expression.tsv", *options, "--out", "out.tsv", "-m", "mrmr", "-k", "1")
     assert found["selected"] == ["TP53"]
     assert (found["ids"], found["target"], found["n_samples"]) == (["sample"], "group", 8)
-    assert "8 of 8 samples of expression.tsv have a label in pheno.csv, which labels 1 others." in error
+    assert (
+        "8 of 9 samples of expression.tsv have a label in pheno.csv (the others are left out: "
+        "'description'), which labels 1 other."
+    ) in error
     lines = (expression / "out.tsv").read_text().splitlines()
     assert lines[:3] == ["sample\tTP53\tgroup", "s1\t1.5\tA", "s2\t1.25\tA"]
     assert lines[5] == "s5\t1.00\tA", "values are unchanged"
@@ -347,10 +387,17 @@ def test_labels_in_another_file_are_matched_by_id(here, slfs):
     common = ("data.csv", "-t", "group", "--targets-from", "labels.csv")
     found, error = facts(slfs, *common, "--id", "key", "--out", "out.csv")
     assert (found["selected"], found["n_samples"]) == (["x"], 39)
-    assert "39 of 40 samples of data.csv have a label in labels.csv." in error
+    assert (
+        "39 of 40 samples of data.csv have a label in labels.csv (the others are left out: '000')."
+    ) in error
     assert (here / "out.csv").read_text().startswith("key,x,group\n001,1,q\n002,0,p\n")
     code, _, error = slfs("select", *common)
     assert (code, "--targets-from needs --id COLUMN" in error) == (1, True)
+    code, _, error = slfs("select", *common, "-t", "key", "--id", "key")
+    assert (code, "is both the id and the target. Set the column of the ids with --id." in error) == (
+        1,
+        True,
+    )
     (here / "labels.csv").write_text("key,group\na,p\nb,q\n")
     code, _, error = slfs("select", *common, "--id", "key")
     assert code == 1
@@ -442,3 +489,100 @@ def test_options_that_do_not_apply(options, people, here, slfs):
     assert code == 1
     assert f"{options[0]} is for" in error
     assert "the file is read as parquet." in error, here
+
+
+@pytest.mark.filterwarnings("ignore:1 column contains values that were not seen in fit")
+def test_one_cell_that_is_no_date_does_not_change_other_rows(here, slfs):
+    rows = [f"2020-01-{day:02},{'p' if day < 15 else 'q'}" for day in range(1, 29)]
+    (here / "a.csv").write_text("when,y\n" + "\n".join(rows))
+    assert slfs("fit", "a.csv", "-t", "y", "-o", "m.slfs")[0] == 0
+    predictions = []
+    for odd in ("", "soon\n"):
+        (here / "new.csv").write_text("when\n2020-01-03\n2020-01-20\n2020-01-21 10:00\n" + odd)
+        code, out, error = slfs("predict", "m.slfs", "new.csv", "-p")
+        assert code == 0, error
+        predictions.append(out.splitlines()[:4])
+    assert predictions[0] == predictions[1]
+    assert [line[0] for line in predictions[0][1:]] == ["p", "q", "q"]
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "xlsx", "jsonl"])
+def test_codes_with_leading_zeros_are_text_in_every_format(ending, slfs):
+    frame = pd.DataFrame({"zip": ["02139", "10001"] * 30, "y": [0, 1] * 30})
+    write_table(frame, Path(f"a.{ending}"))
+    assert read_file(f"a.{ending}", target="y").notes == []
+    write_table(frame.assign(zip=["2139", "10001"] * 30), Path(f"a.{ending}"))
+    assert "In a CSV file" in read_file(f"a.{ending}", target="y").notes[0]
+    assert slfs("select", f"a.{ending}", "-t", "y")[0] == 0
+
+
+MIXED = """100000,2023-09-05,05/03/2022,"$3,482.83",FALSE,job 367,yes
+100001,2021-02-18,03/16/2022,$944.08,TRUE,job 154,no
+100002,2021-12-17,08/08/2022,"$1,405.46",FALSE,job 380,yes
+100003,2021-12-18,09/08/2022,"$1,915.46",TRUE,job 381,no
+"""
+
+
+def test_a_first_row_of_dates_and_amounts_looks_like_data(here, slfs):
+    (here / "a.csv").write_text(MIXED)
+    (note, *_) = read_file("a.csv", target="-1").notes
+    assert "looks like data" in note
+    assert "add --no-header" in note
+    code, _, error = slfs("select", "a.csv", "-t", "class")
+    assert code == 1
+    assert "a.csv has no column 'class'." in error
+    assert "add --no-header" in error
+    (here / "a.csv").write_text("id,day 1,day 2,price,member,job,y\n" + MIXED)
+    assert not any("looks like" in note for note in read_file("a.csv", target="y").notes)
+
+
+def test_errors_about_columns_name_other_sheets_and_transpose(here, slfs):
+    with pd.ExcelWriter("a.xlsx") as writer:
+        pd.DataFrame({"note": ["read me"]}).to_excel(writer, sheet_name="About", index=False)
+        pd.DataFrame({"x": [1, 2], "y": [1, 2]}).to_excel(writer, sheet_name="Data", index=False)
+    code, _, error = slfs("select", "a.xlsx", "-t", "y")
+    assert code == 1
+    assert "a.xlsx has no column 'y'. It has 'note'." in error
+    assert "Use --sheet to read another: 'Data'." in error
+    (here / "a.csv").write_text("name,s1,s2,s3\nx,1,2,8\ngroup,A,A,B\n")
+    code, _, error = slfs("select", "a.csv", "-t", "group")
+    assert (code, "add --transpose." in error) == (1, True)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_unicode_text_of_excel(encoding, here, slfs):
+    content = "größe\ty\n" + "1,5\tü\n2,5\tn\n" * 30
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    (here / "a.txt").write_bytes((mark + content).encode(encoding))
+    found, error = facts(slfs, "a.txt", "-t", "y", "--out", "b.csv")
+    assert (found["selected"], found["classes"], error) == (["größe"], ["n", "ü"], "")
+    assert (here / "b.csv").read_text(encoding="utf-8") == content
+    (here / "a.txt").write_bytes(b"\xff\xfe\x00")
+    code, _, error = slfs("select", "a.txt", "-t", "y")
+    assert (code, "it begins like UTF-16, but is not" in error) == (1, True)
+
+
+def test_the_index_of_a_dataframe_in_a_parquet_file(here, slfs):
+    y = np.arange(60) % 2
+    frame = pd.DataFrame({"x": y, "z": y[::-1], "c": np.where(y, "p", "q"), "key": np.arange(60) ** 2})
+    frame.set_index("c").to_parquet("c.parquet")
+    found, error = facts(slfs, "c.parquet", "-t", "z", "--id", "key")
+    assert "'c': the index of the dataframe in the file is left out. It can be used with --id" in error
+    assert read_file("c.parquet", target="-1").target == "key"
+    found, error = facts(slfs, "c.parquet", "-t", "c", "--id", "key", "--out", "out.csv")
+    assert (found["target"], found["classes"], error) == ("c", ["p", "q"], "")
+    assert (here / "out.csv").read_text().startswith("key,x,c\n0,0,q\n")
+    frame.set_index("key").to_parquet("key.parquet")
+    found, error = facts(slfs, "key.parquet", "-t", "c", "--id", "key", "--out", "out.csv")
+    assert (found["ids"], error) == (["key"], "")
+    assert (here / "out.csv").read_text().startswith("key,x,c\n0,0,q\n")
+    (here / "key.parquet.gz").write_bytes(gzip.compress((here / "key.parquet").read_bytes()))
+    with pa.OSFile("key.arrow", "wb") as sink:
+        table = pa.Table.from_pandas(frame.set_index("key"))
+        with pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+    for name in ("key.parquet.gz", "key.arrow"):
+        assert "call reset_index() first." in read_file(name, target="c").notes[0]
+    frame.iloc[::-1].to_parquet("unnamed.parquet")
+    assert read_file("unnamed.parquet", target="c").notes == []

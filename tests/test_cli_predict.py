@@ -71,7 +71,14 @@ def test_a_column_that_the_model_uses_is_missing(table, slfs):
     used(table).drop(columns=name).to_csv("new.csv", index=False)
     code, _, error = slfs("predict", "m.slfs", "new.csv")
     assert code == 1
-    assert f"new.csv is missing 1 of the 4 columns that the model uses: ['{name}']" in error
+    assert f"new.csv is missing 1 of the 4 columns that the model uses: '{name}'." in error
+    names = [f"column {number}" for number in range(9)]
+    y = np.arange(90) % 9
+    X = pd.DataFrame({name: y == label for label, name in enumerate(names)})
+    save(NaiveBayes().fit(X, y), "n.slfs")
+    code, _, error = slfs("predict", "n.slfs", "new.csv")
+    assert f"missing 9 of the 9 columns that the model uses: {names[0]!r}, {names[1]!r}" in error
+    assert f"{names[7]!r}, ... (9 columns)." in error
     used(table).to_csv("new.csv", index=False)
     code, _, error = slfs("predict", "m.slfs", "new.csv", "--id", name)
     assert code == 1
@@ -218,3 +225,31 @@ def test_models_of_other_classes_and_without_columns(table, slfs):
     code, _, error = slfs("predict", "unnamed.slfs", "new.csv")
     assert code == 1
     assert "new.csv has 7 columns; the model has no column names and expects 30" in error
+
+
+def test_text_in_a_column_of_dates_is_no_missing_value(tmp_path, monkeypatch, slfs):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"2020-01-{day:02},p" for day in range(1, 29)] + [",q"] * 28
+    Path("a.csv").write_text("when,y\n" + "\n".join(rows))
+    assert slfs("fit", "a.csv", "-t", "y", "-o", "m.slfs")[0] == 0
+    Path("new.csv").write_text('when\n2020-01-03\n2020-01-20\n2020-01-04\n""\ngarbage\n2020-02-31\n')
+    with pytest.warns(match=r"'when' \(2 of 6 rows, e.g. 'garbage'\)"):
+        code, out, error = slfs("predict", "m.slfs", "new.csv", "-p")
+    assert code == 0, error
+    found = pd.read_csv(io.StringIO(out))["P(q)"]
+    assert found[:3].max() < 0.1
+    assert found[3] > 0.9
+    assert found[4] == found[5] == 0.5, "the class frequencies"
+
+
+def test_a_model_remembers_the_texts_that_mean_a_missing_value(tmp_path, monkeypatch, slfs):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{sample % 7 + 10 * (sample % 2)},{sample % 2}" for sample in range(80)] + ["-999,1"] * 9
+    Path("a.csv").write_text("a,y\n" + "\n".join(rows))
+    Path("new.csv").write_text("a\n-999\n")
+    Path("blank.csv").write_text('a\n""\n')
+    options = ("-t", "y", "--missing", "-999", "-o", "m.slfs")
+    assert slfs("fit", "a.csv", *options)[0] == 0
+    expected = slfs("predict", "m.slfs", "blank.csv", "-p")
+    assert expected[0] == 0
+    assert slfs("predict", "m.slfs", "new.csv", "-p") == expected

@@ -9,6 +9,8 @@ import pytest
 
 from slfs.cli.commands import _show_once
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* selected 0 of")
+
 
 @pytest.fixture
 def noise(tmp_path, monkeypatch):

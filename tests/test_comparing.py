@@ -1,4 +1,4 @@
-"""Networks side by side: Chow-Liu against a plain search, figures against plain loops."""
+"""Comparison of networks: Chow-Liu against exhaustive search, figures against plain loops."""
 
 import itertools
 import json
@@ -114,7 +114,7 @@ def test_shared_edges_and_the_criterion(cancer):
 
 
 def test_a_network_against_itself():
-    """A star is the tree of mRMR and, given one column, of everybody: nothing can differ."""
+    """With one column every method learns the same star, so nothing can differ."""
     X, y = load_iris(return_X_y=True)
     found = compare_networks(
         X, y, selector=MRMR(n_features_to_select=1), structure="tree", cv=3, repeats=1
@@ -132,10 +132,10 @@ def test_kinds_of_tables_and_threads(cancer):
         again = compare_networks(table, y, cv=2, repeats=1, n_jobs=2)
         assert again.scores == first.scores
         assert again.pairs == first.pairs
-    heard = []
-    with progress_callback(lambda done, total: heard.append((done, total))):
+    calls = []
+    with progress_callback(lambda done, total: calls.append((done, total))):
         compare_networks(X, y, cv=2, repeats=1)
-    assert heard[-2:] == [(1, 2), (2, 2)]
+    assert calls[-2:] == [(1, 2), (2, 2)]
 
 
 def test_all_columns_nothing_selected_and_other_selectors(cancer):

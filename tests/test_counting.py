@@ -1,4 +1,4 @@
-"""Counts from planes and from codes are the integers of the oracle."""
+"""Counts from planes and from codes equal those of the reference implementation."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from tests.helpers import information_of, pack_codes
 
 @st.composite
 def coded_pairs(draw):
-    """Two columns and a class: few or many levels, few or many samples."""
+    """Two columns and a class, with few or many levels and samples."""
     n_samples = draw(st.integers(2, 300))
     levels = draw(st.tuples(st.sampled_from([2, 3, 4, 9, 40, 64, 65, 256]), st.integers(2, 70)))
     n_classes = draw(st.integers(2, 6))
@@ -47,7 +47,7 @@ def test_counts_at_the_edges_of_words(levels, n_samples):
 
 
 def test_both_ways_of_counting_are_taken():
-    """The pairs of this test fall on either side of the choice by cost, and agree with the oracle."""
+    """Pairs that are counted in either way, depending on the cost, agree with the reference."""
     from slfs.counting.kernels import most_levels_by_planes
 
     random = np.random.default_rng(0)

@@ -118,7 +118,7 @@ def test_progress_per_fold_and_no_warnings(prefer):
     """Warnings about columns of one fold are silenced; progress is not reported within folds."""
     y = np.tile([0, 1], 30)
     X = np.c_[np.arange(60).astype(str), np.where(y == 1, "p", "q")].astype(object)
-    with pytest.warns(UserWarning, match="identifiers"):
+    with pytest.warns(UserWarning, match="look like numbers"):
         SLFS().fit(X, y)
     told = []
     splits = make_splits(read_target(y), 3)

@@ -1,4 +1,4 @@
-"""Datasets of the paper: where they are read from, and that other data are refused."""
+"""Datasets of the paper: where they are read from, and that other data are rejected."""
 
 import numpy as np
 import pandas as pd

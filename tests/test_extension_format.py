@@ -1,4 +1,4 @@
-"""A file format from outside the package: one function and one call, and the command line reads it."""
+"""A file format of another package: with one function and one call, the command line reads it."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""A kind of table from outside the package: one class and one call, and estimators accept it."""
+"""A table type of another package: with one class and one call, estimators accept it."""
 
 import sys
 import types
@@ -14,14 +14,14 @@ from slfs.tables import ColumnSource, read_table, register_table
 
 
 class Study:
-    """What a made-up library calls a table: measurements by name, one list each."""
+    """A table of a fictitious library: one list of measurements per name."""
 
     def __init__(self, measurements):
         self.measurements = measurements
 
 
 class StudyColumns(ColumnSource):
-    """A study as slfs sees it."""
+    """The columns of a study, for slfs."""
 
     def __init__(self, study):
         self.columns = study.measurements

@@ -1,4 +1,4 @@
-"""Full disks, kills, interrupts, lost workers, damaged caches: old files stay, errors give a remedy."""
+"""Full disks, kills, interrupts, lost workers, damaged caches: files are kept, errors give a remedy."""
 
 import os
 import resource
@@ -137,7 +137,7 @@ main()
 
 
 def interrupted(arguments, sign, number=signal.SIGINT):
-    """Run a command, wait until it says ``sign``, send it a signal; its exit code and what it said."""
+    """Run a command, send it a signal once it has printed ``sign``; return its exit code and output."""
     process = subprocess.Popen(
         [sys.executable, "-c", *arguments],
         stdout=subprocess.PIPE,
@@ -145,12 +145,12 @@ def interrupted(arguments, sign, number=signal.SIGINT):
         text=True,
         cwd=ROOT,
     )
-    heard = ""
-    while sign not in heard and process.poll() is None:
-        heard += process.stdout.readline()
+    printed = ""
+    while sign not in printed and process.poll() is None:
+        printed += process.stdout.readline()
     process.send_signal(number)
     rest, _ = process.communicate(timeout=120)
-    return process.returncode, heard + rest
+    return process.returncode, printed + rest
 
 
 @pytest.mark.slow

@@ -32,13 +32,13 @@ def test_a_link_stays_a_link(tmp_path):
 
 
 def test_a_pipe_is_written_to_directly(tmp_path):
-    pipe, heard = tmp_path / "pipe", []
+    pipe, received = tmp_path / "pipe", []
     os.mkfifo(pipe)
-    reader = threading.Thread(target=lambda: heard.append(pipe.read_text()))
+    reader = threading.Thread(target=lambda: received.append(pipe.read_text()))
     reader.start()
     replace_file(pipe, lambda draft: draft.write_text("news"))
     reader.join(5)
-    assert heard == ["news"]
+    assert received == ["news"]
     assert pipe.is_fifo()
 
 

@@ -1,4 +1,4 @@
-"""A short round of what `make fuzz` does for long, and the faults that it has found."""
+"""A short run of `make fuzz`, and regression tests for the faults that it has found."""
 
 import gzip
 import io
@@ -34,7 +34,7 @@ def test_the_stored_files(path):
 
 
 def test_the_corpus_can_be_read():
-    """Otherwise the fuzzer would change files that are refused from the start."""
+    """Otherwise the fuzzer would change files that are rejected anyway."""
     read = [path for path in files.stored() if path.name.split(".")[0] in ("plain", "packed", "dense")]
     assert len(read) >= 9
     for path in read:
@@ -74,7 +74,7 @@ def test_the_stored_models_can_be_loaded():
     ],
 )
 def test_a_sparse_matrix_whose_places_lie_outside(make, part, values):
-    """SciPy would write outside of its memory when it turns rows into columns."""
+    """SciPy would write out of bounds when it converts rows to columns."""
     matrix = make(np.eye(6))
     setattr(matrix, part, np.array(values, getattr(matrix, part).dtype))
     with pytest.raises(ValueError, match=r"X is an invalid sparse matrix of shape \(6, 6\)"):
@@ -262,7 +262,7 @@ def test_a_header_that_claims_more_than_there_is(tmp_path):
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("point", [0x110000, 0xFFFFFFFF, 0xD800, 0xDFFF, 0x10FFFF, 0xD7FF, 0xE000])
 def test_text_of_characters_that_do_not_exist(order, point, tmp_path):
-    """NumPy takes them as they are; Python fails when one is looked at."""
+    """NumPy accepts them; Python fails when one is accessed."""
     labels = np.frombuffer(np.array([65, point] * 10, f"{order}u4").tobytes(), f"{order}U1")
     np.savez(tmp_path / "a.npz", X=np.eye(20), y=labels)
     exists = point in (0x10FFFF, 0xD7FF, 0xE000)
@@ -280,7 +280,7 @@ def test_the_limit_must_be_a_number(monkeypatch):
 
 
 def test_mrmr_of_many_alike_columns_does_not_wrap_around():
-    """Sums of so many mutual informations are beyond a word of 64 bits."""
+    """Sums of this many mutual informations exceed 64 bits."""
     random = np.random.default_rng(0)
     y = np.arange(1000) % 2
     X = np.column_stack([np.where(random.random(1000) < 0.001, 1 - y, y) for _ in range(90)])

@@ -1,4 +1,4 @@
-"""Information from counts: the oracle's figures, and the laws that they obey."""
+"""Information from counts: values of the reference implementation, and laws of information."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_figures_equal_the_oracle(seed, n_samples):
 
 @given(seeds, st.integers(2, 400), st.tuples(st.integers(2, 4), st.integers(2, 4)), st.integers(1, 4))
 def test_sums_over_few_levels_are_those_of_their_tables(seed, n_samples, levels, n_classes):
-    """Columns of 2 and 3 levels are summed without a table: the same integers must come out."""
+    """Columns with 2 and 3 levels are summed without a table: the integers must be the same."""
     random = np.random.default_rng(seed)
     codes = np.stack([random.integers(0, d, n_samples) for d in levels])
     codes[:, 0] = np.array(levels) - 1

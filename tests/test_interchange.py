@@ -1,4 +1,4 @@
-"""Networks in the languages of other programs: BIF, Graphviz, Mermaid, networkx, HTML."""
+"""Export of networks: BIF, Graphviz, Mermaid, networkx, HTML."""
 
 import bisect
 import html.parser
@@ -32,20 +32,20 @@ HOSTILE = [
 
 
 def mixed(seed, n_samples=400):
-    """Numbers and categories with holes, under names that try to break out."""
+    """Numbers and categories with missing values, and names with special characters."""
     random = np.random.default_rng(seed)
     y = random.integers(0, 3, n_samples)
     columns = {}
-    for place, name in enumerate(HOSTILE):
+    for index, name in enumerate(HOSTILE):
         noisy = np.where(
-            random.random(n_samples) < 0.2 + 0.05 * place, random.integers(0, 3, n_samples), y
+            random.random(n_samples) < 0.2 + 0.05 * index, random.integers(0, 3, n_samples), y
         )
-        if place % 3 == 0:
+        if index % 3 == 0:
             values = noisy + random.normal(scale=0.4, size=n_samples) - 1.5
-            values[random.random(n_samples) < 0.1 * (place % 2)] = np.nan
-        elif place % 3 == 1:
+            values[random.random(n_samples) < 0.1 * (index % 2)] = np.nan
+        elif index % 3 == 1:
             values = np.array(["a b", "A_B", "default"], dtype=object)[noisy]
-            values[random.random(n_samples) < 0.1 * (place % 2)] = None
+            values[random.random(n_samples) < 0.1 * (index % 2)] = None
         else:
             values = pd.Categorical.from_codes(noisy, ["<= 1", "é", "e"])
         columns[name] = values
@@ -53,7 +53,7 @@ def mixed(seed, n_samples=400):
 
 
 def unseen(X):
-    """New samples: holes where there were none, categories that were never seen, far numbers."""
+    """New samples: missing values in complete columns, unknown categories, numbers out of range."""
     X = X.sample(60, random_state=0).reset_index(drop=True).astype(object)
     X.iloc[3] = None
     X.iloc[5, 1::3] = "never seen"
@@ -84,7 +84,7 @@ def fitted(request):
 
 
 def read_bif(text):
-    """A naive reader: states of each variable; of each table its parents and its rows."""
+    """A simple reader: the states of each variable, and the parents and rows of each table."""
     assert text.isascii()
     text = re.sub("//.*", "", text)
     states = {
@@ -214,7 +214,7 @@ def test_bif_refuses_what_has_no_tables():
 
 @pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
 def test_pyagrum_gives_the_same_posteriors(fitted, tmp_path):
-    """pyAgrum reads BIF in single precision: its tables are compared so, and then made exact."""
+    """pyAgrum reads BIF in single precision: its tables are compared accordingly, then replaced."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         gum = pytest.importorskip("pyagrum", reason="pyagrum is not installed")
@@ -265,7 +265,7 @@ def test_pgmpy_gives_the_same_posteriors(fitted):
 
 
 def tree(names, parents, class_name="class"):
-    """A network of given shape, with arbitrary figures."""
+    """A network with the given parents and arbitrary values."""
     n = len(names)
     levels = np.ones(n, np.int64)
     for node, parent in enumerate(parents):
@@ -277,7 +277,7 @@ def tree(names, parents, class_name="class"):
 
 
 def read_dot(text):
-    """The edges of a Graphviz file, read as its lexer does: names in quotes, with escapes."""
+    """The edges of a Graphviz file; names are quoted, with escapes."""
     quoted = r'"((?:[^"\\]|\\.)*)"'
     lines = text.split("\n")
     assert (lines[0], lines[-1]) == ("digraph slfs {", "}")
@@ -311,7 +311,7 @@ def read_mermaid(text):
 
 
 class Reader(html.parser.HTMLParser):
-    """Collects what is shown, and which elements there are."""
+    """Collects the text and the elements of a page."""
 
     def __init__(self, text):
         super().__init__()

@@ -1,4 +1,4 @@
-"""MDLPDiscretizer: the cuts of independent implementations, of the oracle, and their laws."""
+"""MDLPDiscretizer: cut points of other implementations and of the reference, and their laws."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,10 @@ from scipy import sparse
 from sklearn import datasets
 
 from slfs import SLFS, MDLPDiscretizer, UnseenValueWarning
+from slfs.coding.categories import learn_categories, learn_labels
 from slfs.coding.cut_kernels import MAX_CUTS
+from slfs.counting.planes import SampleLayout
+from slfs.tables.table import LabelBlock
 from tests import naive
 
 REFERENCES = json.loads((Path(__file__).parent / "fixtures" / "references.json").read_text())
@@ -41,7 +44,7 @@ def test_information_of_the_codes_equals_praznik(name):
 
 
 def columns_of(seed, n_samples, n_classes=3):
-    """Columns of every make: continuous, whole numbers in a narrow and a wide range, with ties."""
+    """Columns of several kinds: continuous, integers in a narrow and a wide range, with ties."""
     random = np.random.default_rng(seed)
     y = random.integers(0, n_classes, n_samples)
     y[:n_classes] = np.arange(n_classes)
@@ -166,10 +169,13 @@ def test_categories_keep_their_levels_and_pool_the_rare():
     frame = pd.DataFrame({"few": pd.Categorical(random.choice(["b", "a"], len(many))), "many": many})
     y = random.integers(0, 2, len(many))
     discretizer = MDLPDiscretizer().set_output(transform="pandas").fit(frame, y)
-    assert discretizer.n_levels_.tolist() == [2, 255]
+    assert discretizer.n_levels_.tolist() == [2, 1], "the many levels are noise: one group"
     codes = discretizer.transform(frame)
     assert codes["few"][frame["few"] == "a"].unique().tolist() == [0]
-    rare = frame["many"][codes["many"] == 254]
+    layout = SampleLayout.from_class_codes(y, 2)
+    block = LabelBlock(many[layout.order].tolist(), np.zeros(len(many), bool), "many")
+    level = learn_labels([(block, layout)], 2).coding.categories[0]
+    rare = frame["many"][frame["many"].map(level) == 254]
     assert rare.value_counts().max() <= frame["many"].value_counts().nlargest(254).min()
     with pytest.warns(UnseenValueWarning, match="2 columns"):
         unknown = discretizer.transform(pd.DataFrame({"few": ["c"], "many": ["new"]}))
@@ -190,12 +196,16 @@ def test_categories_of_numbers_are_coded_as_such():
 
 def test_wide_range_of_numeric_categories_pools_too():
     values = np.arange(600, dtype=float).reshape(-1, 1) * 1e6
-    with pytest.warns(UserWarning, match="identifiers"):
-        discretizer = MDLPDiscretizer(categorical_features=[0]).fit(values, np.arange(600) % 2)
-    assert discretizer.n_levels_.tolist() == [255]
-    codes = discretizer.transform(values).ravel()
-    assert codes[:254].tolist() == list(range(254))
-    assert set(codes[254:]) == {254}
+    discretizer = MDLPDiscretizer(categorical_features=[0]).fit(values, np.arange(600) % 2)
+    assert discretizer.n_levels_.tolist() == [1]
+    sizes = np.where(np.arange(600) % 2, 1, 2)
+    learned = learn_categories(
+        values.ravel().tolist(), np.arange(600), np.arange(600) % 2, np.zeros(2, int), sizes
+    )
+    assert learned.coding.n_levels.tolist() == [255]
+    codes = np.array(list(learned.coding.categories[0].values()))
+    assert codes[: 2 * 254 : 2].tolist() == list(range(254)), "the first ones that occur twice"
+    assert set(codes[1::2]) | set(codes[2 * 254 :]) == {254}
 
 
 def test_at_most_255_intervals():

@@ -33,11 +33,11 @@ def mixed_table(seed, n_samples, n_classes=3):
     random = np.random.default_rng(seed)
     y = random.integers(0, n_classes, n_samples)
     numbers = random.normal(size=n_samples) + y
-    holes = np.where(random.random(n_samples) < 0.2, np.nan, numbers.round(1))
+    incomplete = np.where(random.random(n_samples) < 0.2, np.nan, numbers.round(1))
     frame = pd.DataFrame(
         {
             "float": numbers,
-            "holes": holes,
+            "incomplete": incomplete,
             "whole": (5 * numbers).round().astype(int),
             "flag": random.random(n_samples) < 0.3 + 0.1 * y,
             "text": np.array(["low", "middle", "high", "none"])[
@@ -115,7 +115,7 @@ def test_parquet_rows_are_read_group_by_group(tmp_path):
 
 
 def test_bins_lose_little_and_do_not_depend_on_the_pieces(monkeypatch):
-    """With more values than bins the cuts lie between bins: nearly as much is told about the class."""
+    """With more values than bins, cut points are between bins and lose little information."""
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 4000)
     X = random.normal(size=(4000, 6)) + y[:, np.newaxis] * np.linspace(0, 1.5, 6)
@@ -145,7 +145,7 @@ def test_rows_with_a_period_lose_nothing(monkeypatch):
 
 
 def test_bins_do_not_depend_on_the_memory_that_is_free(monkeypatch):
-    """Bins are used by the limit and the number of samples, not by what is free at the moment."""
+    """Whether bins are used depends on the limit and the number of samples, not on the free memory."""
     table = read_table(np.zeros((500_000, 3)))
     for taken, n_threads in ((100, 1), (100, 2), (150, 2), (180, 2)):
         monkeypatch.setattr(memory, "memory_taken", lambda taken=taken: taken << 20)
@@ -158,7 +158,7 @@ def test_bins_do_not_depend_on_the_memory_that_is_free(monkeypatch):
 
 
 def test_bins_cut_between_values(monkeypatch):
-    """Cuts between bins are cuts of the values: counting the samples on each side gives the same."""
+    """Cut points between bins are cut points of the values: the counts on each side are the same."""
     random = np.random.default_rng(1)
     y = random.integers(0, 2, 3000)
     X = random.normal(size=(3000, 1)) + y[:, np.newaxis]
@@ -221,7 +221,7 @@ def test_a_stream_in_a_file_gives_the_same():
 
 
 def test_a_stream_moves_to_a_file_before_it_gives_up(monkeypatch):
-    """Memory is short until the planes of the first block are in a file."""
+    """Little memory is left until the planes of the first block are in a file."""
     X, y = relevant_columns(40)
     short, files, open_file = False, [], tempfile.TemporaryFile
 

@@ -1,4 +1,4 @@
-"""Model files that are damaged, foreign or made up: an error that helps, or the very same model."""
+"""Damaged, foreign and forged model files: a helpful error, or the same model."""
 
 import io
 import json
@@ -29,7 +29,7 @@ def file(tmp_path_factory):
 
 
 def load_changed(file, data):
-    """Load other bytes: an error that helps, or the very same model."""
+    """Load other bytes: a helpful error, or the same model."""
     path = file.with_name("changed.slfs")
     path.write_bytes(data)
     try:
@@ -59,12 +59,12 @@ def test_flipped_bytes(flips, file):
 
 
 def test_each_byte_of_the_directory_flipped(file):
-    """The end of the archive says where the members are and how long: each of its bytes, changed."""
+    """Change each byte of the end of the archive, which contains offsets and sizes of the members."""
     data = file.read_bytes()
     messages = []
-    for place in range(data.index(b"PK\x01\x02"), len(data)):
+    for offset in range(data.index(b"PK\x01\x02"), len(data)):
         changed = bytearray(data)
-        changed[place] ^= 0xFF
+        changed[offset] ^= 0xFF
         messages.append(load_changed(file, changed))
     assert any(messages)
     assert not all(messages), "times and versions of tools do not matter"
@@ -97,7 +97,7 @@ def packed(members, **options):
 
 
 def with_content(file, change):
-    """The file with a changed model.json, its checksums right."""
+    """The file with a changed model.json and valid checksums."""
     members = members_of(file)
     content = json.loads(members["model.json"])
     change(content)
@@ -192,7 +192,7 @@ def coding_of(content):
 
 
 def swap_levels(content):
-    """Write the levels of missing values where the numbers of levels belong."""
+    """Exchange the levels of missing values and the numbers of levels."""
     fields, columns = coding_of(content)
     fields["columns"]["records"] = [*(columns | {"n_levels": columns["missing"]}).items()]
 

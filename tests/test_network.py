@@ -1,4 +1,4 @@
-"""TreeNetwork: its shape, its criterion and its outward forms."""
+"""TreeNetwork: structure, criterion J, and conversions."""
 
 import sys
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What must hold on the paper's own data."""
+"""Results on the datasets of the paper."""
 
 import numpy as np
 import pytest

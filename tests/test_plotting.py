@@ -1,4 +1,4 @@
-"""Displays: what is drawn is what the estimator knows."""
+"""Displays: the plots show the values of the estimator."""
 
 import matplotlib as mpl
 import numpy as np

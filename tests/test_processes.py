@@ -1,4 +1,4 @@
-"""The same bits from any process, and fits beside each other: threads, forks, workers of Dask's."""
+"""Results do not depend on the process; concurrent fits in threads, forks and Dask workers."""
 
 import json
 import multiprocessing
@@ -90,7 +90,7 @@ def test_fits_in_parallel_threads_are_those_of_one():
 
 @pytest.mark.slow
 def test_the_first_fits_of_a_process_may_come_at_once():
-    """All threads meet the compiler at the same time."""
+    """All threads compile at the same time."""
     code = """
 from concurrent.futures import ThreadPoolExecutor
 from sklearn.datasets import load_iris

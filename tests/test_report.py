@@ -1,9 +1,14 @@
 """The report of a selection: its facts agree with the selector, and its page is safe."""
 
 import base64
+import contextlib
 import hashlib
+import io
 import json
 import re
+import shlex
+from collections import Counter
+from datetime import datetime
 from html.parser import HTMLParser
 from importlib import resources
 
@@ -16,10 +21,22 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-from slfs import BNSLFS, FCBF, MRMR, OSFS, SLFS, FastOSFS, NaiveBayes, StabilitySelection
+from slfs import (
+    BNSLFS,
+    FCBF,
+    MRMR,
+    OSFS,
+    SLFS,
+    FastOSFS,
+    LeakageWarning,
+    NaiveBayes,
+    StabilitySelection,
+)
 from slfs.evaluation import accuracy as accuracy_module
 from slfs.evaluation.accuracy import compare_accuracy
 from slfs.report import make_facts, render_html, write_report
+from slfs.report.words import ROLES
+from slfs.screening.reasons import Role
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -99,7 +116,9 @@ def test_facts_agree_with_the_selector(selector, cancer):
     others = [None if index < 0 else columns["name"][index] for index in columns["other"]]
     assert others == [record["parent"] or record["lost_to"] for record in records]
     assert (facts["seconds"], facts["fingerprint"]) == (0.1235, "abc")
-    assert "4 directly below the class and 8 deeper" in facts["summary"]
+    n_selected = selector.n_features_
+    assert facts["summary"].startswith(f"SLFS selects {n_selected} of 30 columns of cancer to predict")
+    assert facts["role_words"].keys() == facts["role_counts"].keys()
 
 
 @pytest.mark.parametrize(
@@ -131,7 +150,7 @@ def test_templates_say_what_explain_says(method, cancer):
         template = facts["sentences"][facts["columns"]["sentence"][index]]
         sentence, *confidence = method.explain(index).split(" Evidence ")
         assert template.format(**words) == sentence
-        assert len(confidence) == method.support_[index]
+        assert len(confidence) == (method.support_[index] or record["role"] == "too weak")
 
 
 def test_levels_in_words():
@@ -141,7 +160,7 @@ def test_levels_in_words():
     size = np.where(random.random(1200) < 0.05, np.nan, y + random.random(1200) / 2)
     kind = y * 10 + random.integers(0, 2, 1200)
     X = pd.DataFrame({"town": town, "size": size, "kind": kind})
-    facts = make_facts(SLFS(categorical_features=["kind"]).fit(X, y))
+    facts = make_facts(MRMR(n_features_to_select=3, categorical_features=["kind"]).fit(X, y))
     nodes = {node["name"]: node for node in facts["nodes"]}
     assert nodes["town"]["levels"] == ["ham", "spam", "missing"]
     assert nodes["kind"]["levels"] == ["0", "1", "10", "11", "20", "21"]
@@ -153,11 +172,11 @@ def test_levels_in_words():
     np.testing.assert_array_equal(counts[:2], expected)
 
 
-def test_pooled_categories_are_counted_in_words():
-    X = pd.DataFrame({"many": [f"v{index % 300}" for index in range(1200)]})
+def test_groups_of_categories_are_counted_in_words():
+    X = pd.DataFrame({"many": [f"v{index % 200}" for index in range(1200)]})
     (node,) = make_facts(MRMR(n_features_to_select=1).fit(X, np.arange(1200) % 2))["nodes"]
-    assert node["levels"][-1] == "rare (46 others)"
-    assert sum(node["counts"][-1]) == 4 * 46
+    assert node["levels"] == ["v0, v10, v100, +97 others", "v1, v101, v103, +97 others"]
+    assert node["counts"] == [[600, 0], [0, 600]]
 
 
 def test_close_cut_points_have_different_names():
@@ -251,15 +270,19 @@ def test_scripts_put_text_in_place_as_text():
 
 def test_same_facts_same_page(cancer, selector):
     facts = make_facts(selector)
-    assert render_html(facts) == render_html(make_facts(SLFS().fit(*cancer)))
+    again = {**make_facts(SLFS().fit(*cancer)), "created": facts["created"]}
+    assert render_html(facts) == render_html(again)
     assert render_html(facts) == render_html(json.loads(json.dumps(facts)))
 
 
 def test_a_report_from_a_fitted_selector(cancer, selector, tmp_path):
     path = tmp_path / "new" / "report.html"
-    write_report(selector, path, data="cancer", seconds=0.5)
-    facts = make_facts(selector, data="cancer", seconds=0.5)
-    assert path.read_text(encoding="utf-8") == render_html(facts)
+    about = {"data": "cancer", "seconds": 0.5, "command": "slfs select cancer.csv"}
+    write_report(selector, path, **about)
+    facts = make_facts(selector, **about)
+    page = path.read_text(encoding="utf-8")
+    facts["created"] = json.loads(Elements(page).scripts[0])["created"]
+    assert page == render_html(facts)
     write_report(selector, str(path), X=cancer[0], y=cancer[1])
     shown = json.loads(Elements(path.read_text(encoding="utf-8")).scripts[0])
     assert shown["accuracy"] == compare_accuracy(selector, *cancer)
@@ -281,6 +304,79 @@ def test_facts_of_a_stability_selection(cancer):
     assert (facts["stability"]["threshold"], facts["stability"]["n_subsamples"]) == (0.6, 10)
     assert facts["nodes"][0]["frequency"] == "10 of 10"
     assert make_facts(SLFS().fit(*cancer))["stability"] is None
+
+
+def test_the_sentence_about_dropped_columns_counts_all_of_them(selector):
+    facts = make_facts(selector)
+    dropped = selector.features_["role"][~selector.support_]
+    counted = re.findall(r"(\d+) ([\w ,-]+?) \(", facts["dropped"])
+    assert {role: int(count) for count, role in counted} == dict(Counter(dropped.tolist()))
+    everything = MRMR(n_features_to_select=4).fit(*load_iris(return_X_y=True))
+    assert make_facts(everything)["dropped"] == ""
+
+
+def test_every_role_has_words_and_a_colour():
+    assert ROLES.keys() >= set(map(str, Role))
+    style = resources.files("slfs.report").joinpath("parts.css").read_text(encoding="utf-8")
+    for words in ROLES.values():
+        assert f"\n.{words.tone} {{ --tone: " in style
+        assert words.meaning
+
+
+def test_a_role_without_words_is_shown_by_its_name(cancer):
+    method = SLFS().fit(*cancer)
+    method.features_["role"][~method.support_] = "unheard-of"
+    facts = make_facts(method)
+    assert facts["role_words"]["unheard-of"] == {"tone": "grey", "meaning": ""}
+    n_dropped = 30 - method.n_features_
+    assert facts["role_counts"]["unheard-of"] == n_dropped
+    assert facts["dropped"] == f"Not selected: {n_dropped} unheard-of."
+
+
+def test_leaks_and_duplicates_are_in_the_facts(cancer):
+    X, y = cancer
+    facts = make_facts(SLFS().fit(X, y))
+    assert (facts["leaks"], facts["warnings"], facts["duplicates"]) == ([], [], [])
+    with pytest.warns(LeakageWarning):
+        method = SLFS().fit(X.assign(copy=X["mean area"], outcome=y), y)
+    facts = make_facts(method)
+    assert facts["leaks"] == ["outcome"]
+    (warning,) = facts["warnings"]
+    assert warning.startswith(
+        "Possible target leakage: 'outcome' alone contains 100% of the information"
+    )
+    assert facts["duplicates"] == [["mean area", "copy"]]
+
+
+def test_the_code_of_a_report_repeats_the_selection(cancer):
+    X, y = cancer
+    method = StabilitySelection(MRMR(n_features_to_select=3), n_subsamples=10).fit(X, y)
+    facts = make_facts(method)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(facts["code"], {"X": X, "y": y})
+    assert printed.getvalue() == f"{method.get_feature_names_out()}\n"
+    assert datetime.strptime(facts["created"], "%Y-%m-%d %H:%M UTC").year >= 2026
+
+
+def test_the_report_of_the_command_line_contains_the_command(cancer, tmp_path, monkeypatch):
+    testing = pytest.importorskip("typer.testing")
+    from slfs.cli.commands import app
+
+    X, y = cancer
+    X.assign(diagnosis=y).to_csv(tmp_path / "the data.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    arguments = ["select", "the data.csv", "--target", "diagnosis", "--report", "report.html"]
+    monkeypatch.setattr("sys.argv", ["/usr/bin/slfs", *arguments])
+    assert testing.CliRunner().invoke(app, arguments).exit_code == 0
+    facts = json.loads(Elements((tmp_path / "report.html").read_text(encoding="utf-8")).scripts[0])
+    assert shlex.split(facts["command"]) == ["slfs", *arguments]
+
+
+def test_names_can_be_read_without_javascript(selector):
+    (names,) = re.findall(
+        r"<noscript>.*?Selected columns: (.*?)\.</p>", render_html(make_facts(selector))
+    )
+    assert set(names.split(", ")) == set(selector.get_feature_names_out())
 
 
 def test_relevance_as_a_share_of_the_class_entropy():
@@ -371,3 +467,13 @@ def test_accuracy_of_all_columns_is_left_out_of_wide_tables(cancer, monkeypatch)
     assert "more than 29 columns" in everything["reason"]
     assert selected["mean"] > 0.9
     assert network["mean"] > 0.9
+
+
+def test_accuracies_are_those_of_the_fitted_table(tmp_path):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    selector = SLFS().fit(X, y)
+    with pytest.raises(ValueError, match="fitted to 150 samples, y has 40"):
+        write_report(selector, tmp_path / "r.html", X=X[:40], y=y[:40])
+    with pytest.raises(ValueError, match="feature names"):
+        write_report(selector, tmp_path / "r.html", X=X.iloc[:, :2], y=y)
+    assert not list(tmp_path.iterdir())

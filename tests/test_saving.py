@@ -1,4 +1,4 @@
-"""Saved models: the same answers to the bit."""
+"""Saved models: bitwise the same results."""
 
 import decimal
 import fractions
@@ -347,7 +347,8 @@ def test_a_loaded_model_compiles_no_kernels(tmp_path):
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 300)
     X = (random.normal(size=(300, 5)) + y[:, np.newaxis]).round(1) * (random.random((300, 5)) < 0.8)
-    np.save(tmp_path / "X.npy", X.astype(np.float32).astype(float))
+    X = X.astype(np.float32).astype(float)
+    np.save(tmp_path / "X.npy", X)
     models = [SLFS(), BNSLFS(), TAN(), NaiveBayes(categorical_features="all"), MDLPDiscretizer()]
     names = [f"{type(model).__name__}.slfs" for model in models]
     for model, name in zip(models, names, strict=True):

@@ -107,7 +107,7 @@ def test_parameters_of_the_default_selector(kind):
 
 
 def test_a_grid_search_can_exchange_any_selector_for_any_other(data):
-    """One grid over all methods and sizes; every method keeps to the size that it is given."""
+    """One grid over all methods and sizes; every method selects at most the given number."""
     X, y = data
     methods = [kind() for kind in selectors().values()] + [StabilitySelection(n_subsamples=4)]
     sizes = [1, 3, 0.2, "auto"]
@@ -123,9 +123,9 @@ def test_a_grid_search_can_exchange_any_selector_for_any_other(data):
         assert share == 6 or share == free < 6, method
 
 
-def identifiers():
+def prices():
     """A table with a column that slfs warns about."""
-    X = pd.DataFrame({"id": [f"id {row}" for row in range(40)], "good": ["a", "b"] * 20})
+    X = pd.DataFrame({"price": [f"${row},000" for row in range(40)], "good": ["a", "b"] * 20})
     return X, np.arange(40) % 2
 
 
@@ -144,8 +144,8 @@ def identifiers():
     ids=["fit", "stream", "stability", "classifier", "discretizer", "pipeline", "cross_val", "grid"],
 )
 def test_warnings_point_at_the_line_of_the_user(use):
-    with pytest.warns(UserWarning, match="likely identifiers") as caught:
-        use(*identifiers())
+    with pytest.warns(UserWarning, match="look like numbers") as caught:
+        use(*prices())
     assert {warning.filename for warning in caught} == {__file__}
     lines = {warning.lineno for warning in caught}
     assert lines == {use.__code__.co_firstlineno}
@@ -153,7 +153,7 @@ def test_warnings_point_at_the_line_of_the_user(use):
 
 @pytest.mark.parametrize("name", [name for name, kind in selectors().items() if hasattr(kind, "extend")])
 def test_a_plain_fit_of_an_online_selector_keeps_no_samples(name):
-    """What it keeps does not grow with the number of samples; a stream keeps its planes."""
+    """A fitted selector does not grow with the number of samples; a stream keeps its planes."""
     random = np.random.default_rng(0)
     sizes = {}
     for n_samples in (2_000, 200_000):

@@ -1,4 +1,4 @@
-"""Stability selection: the measure, the subsamples, the consensus, and the noise that calibrates."""
+"""Stability selection: measure, subsamples, consensus, and calibration with noise columns."""
 
 import warnings
 from types import SimpleNamespace
@@ -70,7 +70,7 @@ def test_the_measure_of_known_selections():
 
 
 def test_the_interval_covers():
-    """Selections of which the stability is known: p_f of 0.9 and 0.1, so 1 - 0.09 / 0.25."""
+    """Selections with known stability: p_f is 0.9 and 0.1, so it is 1 - 0.09 / 0.25."""
     random = np.random.default_rng(1)
     share = np.repeat([0.9, 0.1], 20)
     runs = (nogueira(random.random((60, 40)) < share, level=0.9) for _ in range(400))
@@ -165,8 +165,8 @@ def test_parts_and_noise_hold_the_values_of_the_table(kind):
 def test_the_consensus_takes_the_most_frequent_edges_and_no_circle():
     def run(*edges):
         columns = np.array([child for child, _ in edges])
-        place = {column: place for place, column in enumerate(columns.tolist())} | {ROOT: ROOT}
-        return columns, np.array([place[parent] for _, parent in edges])
+        position = {column: node for node, column in enumerate(columns.tolist())} | {ROOT: ROOT}
+        return columns, np.array([position[parent] for _, parent in edges])
 
     runs = [
         run((7, ROOT), (3, 7)),
@@ -269,7 +269,7 @@ def test_records_and_sentences_speak_of_subsamples(cancer):
     assert selector.support_.sum() == 3
     first = selector.features_[selector.indices_[0]]
     sentence = selector.explain(first["name"])
-    assert "is selected: it was selected in 20 of 20 subsamples, and it has 0.475 nats" in sentence
+    assert "is selected: it was selected in 20 of 20 subsamples, and it has 0.4" in sentence
     below = np.flatnonzero((selector.frequencies_ > 0) & (selector.frequencies_ < 0.6))[0]
     count = round(20 * selector.frequencies_[below])
     sentence = selector.explain(below)
@@ -281,10 +281,10 @@ def test_records_and_sentences_speak_of_subsamples(cancer):
 
 def test_listeners_hear_of_subsamples(cancer):
     for n_jobs in (1, 2):
-        heard = []
-        with progress_callback(lambda done, total, heard=heard: heard.append((done, total))):
+        calls = []
+        with progress_callback(lambda done, total, calls=calls: calls.append((done, total))):
             StabilitySelection(n_subsamples=6, n_jobs=n_jobs).fit(*cancer)
-        assert heard[:6] == [(done, 6) for done in range(1, 7)]
+        assert calls[:6] == [(done, 6) for done in range(1, 7)]
 
 
 @pytest.mark.parametrize("selector", [FCBF(), Chi2(), AlphaInvesting(), SLFS(irrelevance="test")])
@@ -389,11 +389,11 @@ def test_a_selection_of_selections_is_refused():
 
 
 def test_warnings_of_subsamples_are_said_once_and_filters_stay():
-    X = np.array([[f"id {row}", "ab"[row % 2]] for row in range(40)], dtype=object)
+    X = np.array([[f"${row},000", "ab"[row % 2]] for row in range(40)], dtype=object)
     y, before = np.arange(40) % 2, list(warnings.filters)
-    with pytest.warns(UserWarning, match="likely identifiers") as said:
+    with pytest.warns(UserWarning, match="look like numbers") as said:
         StabilitySelection(n_subsamples=10, n_jobs=2).fit(X, y)
-    assert len(said) == 1
+    assert len(said) == 2, "the other one is about leakage"
     assert warnings.filters == before
 
 
@@ -425,3 +425,14 @@ def test_the_memory_limit_of_the_selector_applies_to_all():
     held = WatchedStability(WatchedSLFS(memory_limit="8GiB"), n_subsamples=10, n_jobs=2).fit(X, y)
     assert LIMITS == [8 << 30] * 11
     np.testing.assert_array_equal(held.frequencies_, free.frequencies_)
+
+
+def test_reasons_of_the_inner_selector_are_explained_with_its_parameters():
+    random = np.random.default_rng(0)
+    y = np.repeat([0, 1], 60)
+    X = random.normal(size=(120, 12)) + y[:, np.newaxis] * np.linspace(2, 0.4, 12)
+    selector = StabilitySelection(SLFS(irrelevance="test", fdr=1e-9), n_subsamples=4).fit(X, y)
+    columns = np.flatnonzero(selector.features_["reason"] == "not significant")
+    assert len(columns) > 0
+    for column in columns:
+        assert "fdr=1e-09" in selector.explain(int(column))

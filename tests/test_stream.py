@@ -183,7 +183,7 @@ def test_fisher_z_is_the_partial_correlation(given_columns):
 
 
 def test_alpha_investing_is_its_definition():
-    """Wealth, levels and p-values by plain least squares."""
+    """Wealth, levels and p-values by least squares."""
     X, y = load_breast_cancer(return_X_y=True)
     wealth, kept, model = 0.5, [], np.ones((len(y), 1))
     for j in range(X.shape[1]):
@@ -196,31 +196,31 @@ def test_alpha_investing_is_its_definition():
         else:
             wealth -= level
     assert AlphaInvesting().fit(X, y).indices_.tolist() == kept
-    holes = X.copy()
-    holes[::7, 3] = np.nan
-    assert AlphaInvesting().fit(holes, y).n_features_ > 3
+    incomplete = X.copy()
+    incomplete[::7, 3] = np.nan
+    assert AlphaInvesting().fit(incomplete, y).n_features_ > 3
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_progress_of_every_block(n_jobs):
     random = np.random.default_rng(0)
-    heard = []
-    with progress_callback(lambda *counts: heard.append(counts)):
+    calls = []
+    with progress_callback(lambda *counts: calls.append(counts)):
         SLFS(n_jobs=n_jobs).fit(random.normal(size=(30, 40)), random.integers(0, 2, 30))
-    total = heard[-1][1]
-    assert heard == [(done, total) for done in range(1, total + 1)]
+    total = calls[-1][1]
+    assert calls == [(done, total) for done in range(1, total + 1)]
     SLFS(n_jobs=n_jobs).fit(random.normal(size=(30, 40)), random.integers(0, 2, 30))
-    assert len(heard) == total, "the callback is gone"
+    assert len(calls) == total, "the callback is gone"
 
 
 @pytest.mark.parametrize(("wrap", "total"), [(list, 4), (iter, None)])
 def test_progress_of_every_block_of_a_stream(wrap, total):
     random = np.random.default_rng(0)
     X, y = random.normal(size=(30, 40)), random.integers(0, 2, 30)
-    heard = []
-    with progress_callback(lambda *counts: heard.append(counts)):
+    calls = []
+    with progress_callback(lambda *counts: calls.append(counts)):
         SLFS(order="given").fit_stream(wrap([X[:, j : j + 10] for j in range(0, 40, 10)]), y)
-    assert heard == [(done, total) for done in range(1, 5)]
+    assert calls == [(done, total) for done in range(1, 5)]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -228,10 +228,10 @@ def test_an_error_in_a_progress_callback_stops_the_fit(n_jobs):
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 60)
     X = random.normal(size=(60, 400)) + y[:, np.newaxis]
-    heard = []
+    calls = []
 
     def stop(done, _total):
-        heard.append(done)
+        calls.append(done)
         if done == 2:
             raise KeyboardInterrupt
 
@@ -242,10 +242,10 @@ def test_an_error_in_a_progress_callback_stops_the_fit(n_jobs):
         lambda: SLFS(order="given", n_jobs=n_jobs).fit_stream((X[:, [j]] for j in range(400)), y),
         lambda: selector.extend(X[:, ::-1]),
     ):
-        heard.clear()
+        calls.clear()
         with progress_callback(stop), pytest.raises(KeyboardInterrupt):
             work()
-        assert max(heard) < 10
+        assert max(calls) < 10
     np.testing.assert_array_equal(selector.features_["role"], before)
     again = selector.extend(X[:, :5])
     np.testing.assert_array_equal(
@@ -258,9 +258,9 @@ def test_an_error_at_the_end_of_extend_changes_nothing():
     y = random.integers(0, 2, 40)
     X = random.normal(size=(40, 4)) + 3 * y[:, np.newaxis]
     selector = SLFS(order="given").fit_stream([X], y)
-    identifiers = np.array([[f"id {row}"] for row in range(40)], dtype=object)
-    with pytest.raises(UserWarning, match="likely identifiers"):  # warnings are errors here
-        selector.extend(identifiers)
+    prices = np.array([[f"${row},000"] for row in range(40)], dtype=object)
+    with pytest.raises(UserWarning, match="look like numbers"):  # warnings are errors here
+        selector.extend(prices)
     assert selector.transform(X).shape == (40, selector.n_features_)
     again = SLFS(order="given").fit(np.hstack([X, X[:, :1]]), y)
     np.testing.assert_array_equal(selector.extend(X[:, :1]).support_, again.support_)

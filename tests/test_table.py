@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
-from slfs import BNSLFS, SLFS, MDLPDiscretizer
+from slfs import BNSLFS, MRMR, SLFS, MDLPDiscretizer
 from slfs._compat import safe_indexing
 from slfs.files import NpyColumns, ParquetColumns
 from slfs.tables.arrays import indexable
@@ -359,11 +359,14 @@ def test_numpy_times_in_object_arrays(cell):
     ("y", "message"),
     [
         ([0] * 6, r"y contains only one class \(0\).*Pass samples of at least two classes"),
-        ([0, 1, np.nan, 1, 0, np.nan], "Input y contains NaN: 2 missing label.*first in row 2. Drop"),
+        (
+            [0, 1, np.nan, 1, 0, np.nan],
+            "Input y contains NaN: 2 missing label.*first in row 2 .rows count from 0.. Drop",
+        ),
         (["a", None, "b", "a", "b", "b"], "Input y contains NaN: 1 missing label.*row 1"),
         (pd.array([0, 1, pd.NA, 1, 0, 1], dtype="Int64"), "Input y contains NaN: 1 missing"),
         (pl.Series([0, 1, None, 1, 0, 1]), "Input y contains NaN: 1 missing"),
-        (np.linspace(0, 1, 6), "Unknown label type: continuous. .*bin y into classes first"),
+        (np.linspace(0, 1, 6), "Unknown label type: continuous. .*Bin y into classes first"),
         (np.eye(6, 2), "y should be a 1d array, got an array of shape"),
         ([np.inf, 0, 1, 0, 1, 0], "Input y contains infinity"),
         (None, "requires y to be passed"),
@@ -406,14 +409,12 @@ def test_categorical_columns_by_mask_index_and_name():
         assert features.n_levels.tolist() == [5, 1]
 
 
-def test_identifiers_get_one_warning_that_names_them():
+def test_identifiers_are_dropped_without_a_warning():
     y = [0, 1] * 50
-    frame = pd.DataFrame({"x": y, "id": [f"patient {i}" for i in range(100)]})
-    with pytest.warns(
-        UserWarning, match=r"1 categorical column.*identifiers: 'id'\. .*Drop them"
-    ) as caught:
-        SLFS().fit(frame, y)
-    assert len(caught) == 1
+    x = np.where(np.arange(100) < 90, y, 0)
+    frame = pd.DataFrame({"x": x, "id": [f"patient {i}" for i in range(100)]})
+    selector = SLFS().fit(frame, y)
+    assert selector.features_.reason.tolist() == ["selected", "one group"]
 
 
 def test_no_warning_for_ordinary_tables(cancer):
@@ -537,7 +538,7 @@ def test_booleans_stay_categorical_beside_chosen_columns():
 def test_rows_in_lists_keep_their_types():
     rows = [[1.25, "x"], [2.5, "y"]] * 20
     assert safe_indexing(indexable(rows), np.array([1])).tolist() == [[2.5, "y"]]
-    selector = SLFS(relevance_weight=0, max_depth=None).fit(rows, [0, 1] * 20)
+    selector = MRMR(n_features_to_select=2).fit(rows, [0, 1] * 20)
     assert selector.transform(rows)[0].tolist() == [1.25, "x"]
 
 

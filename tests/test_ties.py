@@ -1,4 +1,4 @@
-"""The insertion where two places are equally good, and against the oracle with any parameters."""
+"""Insertion with ties, and comparison with the reference implementation for any parameters."""
 
 import itertools
 
@@ -26,25 +26,25 @@ def noisy(source, share, seed):
 ORDERS = ["conditional", "relevance", "given"]
 
 
-@pytest.mark.parametrize("order", ["relevance", "given"])
-def test_what_is_as_near_to_a_node_as_to_its_child_goes_on_to_the_child(order):
+def test_what_is_as_near_to_a_node_as_to_its_child_goes_on_to_the_child():
     y = np.arange(600) % 3
     first = noisy(y, 0.3, 0)
     X = np.column_stack([first, first, noisy(first, 0.3, 1)])
-    assert parents(X, y, order=order, max_depth=3) == {"x0": "class", "x1": "x0", "x2": "x1"}
+    assert parents(X, y, order="given", max_depth=3) == {"x0": "class", "x1": "x0", "x2": "x1"}
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_what_is_as_near_to_a_node_as_to_the_class_goes_below_the_node(order):
     y = np.arange(600) % 3
     X = np.column_stack([y, noisy(y, 0.5, 0)])
-    assert parents(X, y, order=order) == {"x0": "class", "x1": "x0"}
+    expected = {"x0": "class", "x1": "x0"} if order == "given" else {"x0": "class"}  # x1 adds nothing
+    assert parents(X, y, order=order) == expected
 
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("places", list(itertools.permutations(range(3))))
 def test_what_is_as_near_to_two_siblings_goes_below_the_smaller_column(order, places):
-    """a and b tell independent halves of the class; the third is as near to one as to the other."""
+    """a and b contain independent halves of the class; the third column is equally similar to both."""
     grid = np.array(list(itertools.product(range(4), range(4)))).repeat(20, axis=0)
     a, b = grid.T
     shared = 4 * (a % 2) + 2 * (b % 2) + ((a > 1) & (b > 1))
@@ -65,10 +65,13 @@ def test_the_reason_names_equation_7():
     selector = SLFS(irrelevance="printed", categorical_features="all").fit(X, y)
     excluded = np.flatnonzero(selector.features_["reason"] == "equation 7")
     assert len(excluded)
-    assert set(selector.features_["role"][excluded]) == {"irrelevant"}
+    significant = selector.qvalues_[excluded] <= 0.05
+    expected = np.where(significant, "too weak", "irrelevant")
+    np.testing.assert_array_equal(selector.features_["role"][excluded], expected)
     for column in excluded:
-        sentence = selector.explain(column)
-        assert sentence.endswith("but equation 7 of the paper (irrelevance='printed') excludes it.")
+        assert "but equation 7 of the paper (irrelevance='printed') excludes it." in selector.explain(
+            column
+        )
 
 
 @pytest.mark.parametrize("irrelevance", ["printed", "reversed"])
@@ -86,7 +89,7 @@ def check_against_oracle(seed, n_columns, **parameters):
     codes, y = dependent_codes(seed, 200, n_columns)
     parameters = {"rule": "objective", "irrelevance": "mdl", "swap": "printed", **parameters}
     selector = SLFS(categorical_features="all", **parameters).fit(codes.T, y)
-    relevant = np.flatnonzero(selector.features_["role"] != "irrelevant")
+    relevant = np.flatnonzero(~np.isin(selector.features_["role"], ["irrelevant", "too weak"]))
     columns = {int(j): codes[j].tolist() for j in relevant}
     oracle = naive.SLFS(columns, y.tolist(), **parameters).run()
     network = selector.network_

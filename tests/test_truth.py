@@ -1,4 +1,4 @@
-"""Entropies and information against fifty digits of mpmath, on counts chosen to be awkward."""
+"""Entropies and information compared with 50 digits of mpmath, for counts that are hard to sum."""
 
 from collections import Counter
 
@@ -109,7 +109,7 @@ def test_columns_of_ten_million_samples(counts):
 
 @pytest.mark.slow
 def test_rounding_is_put_back_where_cells_are_many_and_small():
-    """Half of a last bit for each of 650 250 cells would be 3e-12."""
+    """Half a unit in the last place for each of 650 250 cells would be 3e-12."""
     table = np.full((10, 255, 255), 15)
     rest = nlogn_table(int(table.sum())).rest
     assert abs(rest[15]) > 2**12, "else this shows nothing"
@@ -120,7 +120,7 @@ def test_rounding_is_put_back_where_cells_are_many_and_small():
 
 @pytest.mark.parametrize("n_classes", [40, 500])
 def test_a_copy_has_no_news_among_millions(n_classes):
-    """Rounding is put back, or is not, in the sums of a column and those of it and its copy alike."""
+    """Rounding is corrected in the same way in the sums of a column and in those of it and its copy."""
     random = np.random.default_rng(0)
     f, y = random.integers(0, 255, (1, 10**6)), random.integers(0, n_classes, 10**6)
     information = information_of(np.concatenate([f, f]), y)
@@ -129,7 +129,7 @@ def test_a_copy_has_no_news_among_millions(n_classes):
 
 
 def test_sums_of_mutual_information_are_exact_beyond_a_word():
-    """The mean over many columns is that of Python's own integers, to the bit."""
+    """The mean over many columns is bitwise that of Python integers."""
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 500)
     codes = np.stack([random.permutation(500) % 100 for _ in range(3)] + [np.arange(500) % 100])
@@ -159,12 +159,12 @@ def test_chi2_statistics_are_those_of_scipy(n_columns):
     y = random.integers(0, 3, 300)
     codes = np.stack([random.integers(0, 3 + j, 300) for j in range(3)])[:n_columns]
     statistics, p_values = chi2_statistics(pack_codes(codes, y))
-    for place, column in enumerate(codes):
+    for index, column in enumerate(codes):
         table = np.zeros((column.max() + 1, 3), np.int64)
         np.add.at(table, (column, y), 1)
         expected = chi2_contingency(table, correction=False)
-        assert statistics[place] == pytest.approx(expected.statistic, rel=1e-12)
-        assert p_values[place] == pytest.approx(expected.pvalue, rel=1e-9)
+        assert statistics[index] == pytest.approx(expected.statistic, rel=1e-12)
+        assert p_values[index] == pytest.approx(expected.pvalue, rel=1e-9)
 
 
 def test_a_ranking_of_no_columns_at_all():
@@ -215,7 +215,7 @@ class RecordingThreads(Threads):
 
 
 def test_small_questions_are_not_split_and_large_ones_are():
-    """15 ns a column, 0.15 ns a word and pair of planes: a second thread is worth it from 0.3 ms on."""
+    """15 ns per column, 0.15 ns per word and pair of planes: a second thread is used from 0.3 ms on."""
     codes, y = np.arange(60).reshape(1, -1) % 2, np.arange(60) // 30
     threads = RecordingThreads(3)
     backend = NumbaBackend(pack_codes(codes, y), threads)

@@ -16,7 +16,7 @@ from slfs._core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from slfs._core.progress import progress_callback
-    from slfs._core.warn import UnseenValueWarning
+    from slfs._core.warn import LeakageWarning, UnseenValueWarning
     from slfs.classifiers.bnslfs import BNSLFS
     from slfs.classifiers.explanation import PredictionExplanation
     from slfs.classifiers.tan import TAN, ChowLiu, NaiveBayes
@@ -48,6 +48,7 @@ _HOME = {
     "FCBF": "slfs.selectors.fcbf",
     "FastOSFS": "slfs.selectors.fast_osfs",
     "JMI": "slfs.selectors.jmi",
+    "LeakageWarning": "slfs._core.warn",
     "MDLPDiscretizer": "slfs.preprocessing",
     "MRMR": "slfs.selectors.mrmr",
     "ResidualPursuit": "slfs.selectors.residual_pursuit",
@@ -84,6 +85,7 @@ __all__ = [
     "Chi2Ranking",
     "ChowLiu",
     "FastOSFS",
+    "LeakageWarning",
     "MDLPDiscretizer",
     "NaiveBayes",
     "PredictionExplanation",

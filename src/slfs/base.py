@@ -13,9 +13,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from slfs._compat import StrOptions
-from slfs._core.warn import warn
-from slfs.coding.codebook import Coding
 from slfs.counting.planes import SampleLayout
+from slfs.tables.parts import Part
 from slfs.tables.registry import read_table
 from slfs.tables.table import ColumnSource, Table, resolve_categorical
 from slfs.tables.target import Target, read_target
@@ -49,7 +48,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         """Validate parameters, table and labels; store number and names of the columns."""
         self._validate_params()
         table = read_table(X, min_samples=2)
-        target = read_target(y)
+        target = read_target(y, whole=not isinstance(table, Part))
         validate_data(self, table if isinstance(table, ColumnSource) else X, skip_check_array=True)
         if isinstance(table, ColumnSource):
             self.feature_names_in_ = np.array(table.names, dtype=object)
@@ -107,17 +106,6 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         if names is None:
             names = [f"x{j}" for j in range(self.n_features_in_)]
         return np.asarray(names, dtype=object)
-
-    def _warn_about_identifiers(self, coding: Coding, n_samples: int) -> None:
-        """Warn about categorical columns with more levels than half the number of samples."""
-        columns = np.flatnonzero(coding.columns["n_distinct"] > n_samples / 2)
-        if len(columns):
-            named = ", ".join(repr(name) for name in self._feature_names()[columns[:5]])
-            warn(
-                f"{len(columns)} categorical column(s) have more levels than half the number of samples "
-                f"and are likely identifiers: {named}{', ...' if len(columns) > 5 else ''}. They appear "
-                "relevant by chance. Drop them or, if they are numbers, do not declare them categorical."
-            )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -13,6 +13,7 @@ from slfs._core.resources import Resources
 from slfs._core.threads import Threads
 from slfs.base import CODING_CONSTRAINTS, TableEstimator
 from slfs.coding.encode import encode_table, warn_about_unknown
+from slfs.screening.advice import warn_about_text
 from slfs.screening.pipeline import learn_table
 
 
@@ -24,8 +25,10 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
     Cut points are midpoints between adjacent values; interval k contains
     cut[k-1] < x <= cut[k]. A column without a cut point has one level.
 
-    Categorical columns keep their levels; a column with more than 255 levels keeps the 254 most frequent
-    ones, and the others are pooled. Missing values form a separate level, the last one.
+    Categorical columns with up to 16 levels keep them. In a column with more levels, those with a
+    similar distribution of the classes are grouped; a column of noise becomes a single group. A column
+    with more than 255 levels keeps the 254 most frequent ones, and the others are pooled before they are
+    grouped. Missing values form a separate level, the last one.
 
     In ``transform``, a value that was not seen during ``fit`` (a new category, a missing value in a
     column that had none, text in a column of numbers) is coded as missing or, if there were no missing
@@ -112,7 +115,8 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         data = self._read_training_data(X, y)
         with Resources(self.n_jobs, self.memory_limit) as resources:
             self._coding = learn_table(data.table, data.layout, data.categorical, resources)
-        self._warn_about_identifiers(self._coding, data.table.n_samples)
+        used = self._coding.n_levels > 1
+        warn_about_text(self._coding, self._feature_names(), data.table.n_samples, used)
         self.cut_points_ = [
             self._coding.column_thresholds(j) if self._coding.cut[j] else np.empty(0)
             for j in range(len(self._coding))

@@ -1,4 +1,4 @@
-"""What is installed -> known faults in it: a list of our own, `pip check`, pip-audit where it can run.
+"""Installed packages -> known vulnerabilities: minimum versions, `pip check`, pip-audit if it can run.
 
 python -m tests.long.audit
 """
@@ -14,7 +14,7 @@ LIST = Path(__file__).with_name("safe-versions.txt")
 
 
 def least_versions():
-    """Library -> (the least safe version, why)."""
+    """Library -> (oldest safe version, reason)."""
     found = {}
     for line in LIST.read_text("utf-8").splitlines():
         entry, _, why = line.partition("#")
@@ -25,7 +25,7 @@ def least_versions():
 
 
 def unsafe():
-    """What is installed in a version with a known fault, one sentence each."""
+    """Installed packages with a known vulnerability, one sentence each."""
     found = []
     for name, (least, why) in least_versions().items():
         try:

@@ -1,4 +1,4 @@
-"""Throw tables, parameters and files at every way in until the time is up.
+"""Fuzz all entry points with tables, parameters and files until the time is up.
 
     python -m tests.long.fuzz --minutes 10 --seed 1
 
@@ -31,7 +31,7 @@ later = st.builds(make_table, seeds, st.integers(1, 12), st.integers(1, 5), st.s
 
 
 def try_damaged(path, seed):
-    """One stored file with something wrong; it stays where it is if it makes a fault."""
+    """A stored file with one damage; it is kept if it reveals a fault."""
     damaged = Path(tempfile.gettempdir()) / f"fuzz-{os.getpid()}-{path.name}"
     damaged.write_bytes(files.damaged(np.random.default_rng(seed), path))
     files.try_file(damaged)
@@ -77,7 +77,7 @@ WAYS = {
 
 
 def run_way(name, n_examples, seed):
-    """Try one way in with so many examples; the same seed makes the same ones."""
+    """Fuzz one entry point with ``n_examples`` examples; the same seed generates the same ones."""
     function, *strategies = WAYS[name]
 
     @hypothesis.seed(seed)
@@ -103,9 +103,9 @@ counted = Counter()
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--examples", type=float, default=1e9, help="stop after so many")
+    parser.add_argument("--examples", type=float, default=1e9, help="maximum number of examples")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", choices=WAYS, help="one way in")
+    parser.add_argument("--only", choices=WAYS, help="a single entry point")
     options = parser.parse_args()
     faulthandler.enable()
     begin, seed = time.monotonic(), options.seed

@@ -3,7 +3,7 @@
     python -m tests.long.soak --minutes 60
 
 Memory is what the process holds (resident set) after a collection of garbage, once every ten seconds. It
-must not be larger in the last third than in the second by more than 2 % and 8 MB: the first third fills
+must not be larger in the last third than in the second by more than 2% and 8 MB: the first third fills
 caches and the heap.
 """
 
@@ -29,7 +29,7 @@ def resident():
 
 
 def one_round(random):
-    """Make a table of any size and kind, fit an estimator to it, use it."""
+    """Generate a table of any size and kind, fit an estimator to it, and use it."""
     n_samples, n_features = int(10 ** random.uniform(0.3, 3.5)), int(10 ** random.uniform(0, 2.3))
     kind = KINDS[random.integers(len(KINDS))]
     if kind in ("frame", "objects", "lists", "text"):

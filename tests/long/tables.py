@@ -44,7 +44,7 @@ widths = st.sampled_from([0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 8, 16, 40])
 
 
 def numbers(random, n, dtype):
-    """Numbers of one type: small, wide, awkward or few different ones."""
+    """Numbers of one type: small, large, special, or few distinct values."""
     dtype = np.dtype(dtype)
     way = random.integers(5)
     if dtype.kind == "b":
@@ -72,7 +72,7 @@ def numbers(random, n, dtype):
 
 
 def things(random, n, pool):
-    """Python values of a pool, some of which are never seen."""
+    """Python values from a pool, some of which do not occur."""
     few = random.permutation(len(pool))[: random.integers(1, len(pool) + 1)]
     values = np.empty(n, object)
     for index, which in enumerate(few[random.integers(0, len(few), n)]):
@@ -120,7 +120,7 @@ def series(random, n, kind):
 
 
 def names(random, n):
-    """Names of columns: plain, none that are strings, awkward, twice the same."""
+    """Names of columns: ordinary, not strings, unusual, duplicated."""
     way = random.integers(5)
     if way == 0:
         return [f"x{j}" for j in range(n)]
@@ -155,7 +155,7 @@ def laid_out(random, array):
 
 
 def sparse_table(random, n, p):
-    """A sparse matrix, maybe unsorted, with zeros that are stored and entries that are stored twice."""
+    """A sparse matrix, possibly unsorted, with explicit zeros and duplicate entries."""
     count = int(random.integers(0, n * p + 1)) if n * p else 0
     values = numbers(random, count, random.choice(["f8", "f4", "i8", "i4", "?"]))
     indices = (random.integers(0, max(n, 1), count), random.integers(0, max(p, 1), count))
@@ -172,7 +172,7 @@ def sparse_table(random, n, p):
 
 
 def make_table(seed, n, p, kind):
-    """A table of a kind; the same arguments make the same table."""
+    """A table of the given kind; the same arguments give the same table."""
     random = np.random.default_rng(seed)
     if kind in NUMBER_TYPES:
         array = numbers(random, n * p, kind).reshape(n, p)
@@ -213,7 +213,7 @@ KINDS = [*NUMBER_TYPES, "sparse", "text", "objects", "lists", "wrong", *["frame"
 
 
 def make_labels(seed, n, kind):
-    """Class labels of a kind."""
+    """Class labels of the given kind."""
     random = np.random.default_rng(seed)
     few = random.integers(0, int(random.integers(2, 5)), n)
     if n > 1:

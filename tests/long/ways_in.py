@@ -1,4 +1,4 @@
-"""Every way in, and what must hold behind it: a clear error of our own, or an answer by the laws."""
+"""Entry points and their invariants: a clear error of slfs, or a valid result."""
 
 import tempfile
 import traceback
@@ -54,19 +54,23 @@ def clear_errors():
     """Let errors pass that slfs, or scikit-learn's checks on its behalf, raise with a message."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", "(?s).*(likely identifiers|A column-vector y was passed)")
+        about_columns = (
+            "likely identifiers|likely row numbers|look like|leakage|selected 0 of|are tentative|"
+            "not seen in fit"
+        )
+        warnings.filterwarnings("ignore", f"(?s).*({about_columns}|A column-vector y was passed)")
         warnings.filterwarnings("ignore", "X (does not have valid|has) feature names")
         warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
         try:
             yield
         except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
-            place = traceback.extract_tb(error.__traceback__)[-1].filename
-            if not place.startswith(OURS) or not str(error):
+            file = traceback.extract_tb(error.__traceback__)[-1].filename
+            if not file.startswith(OURS) or not str(error):
                 raise
 
 
 def try_selector(selector, X, y):
-    """Fit a selector; if it takes the table, all that is public must answer."""
+    """Fit a selector; if it accepts the table, all public methods must work."""
     with clear_errors():
         fitted = sklearn.clone(selector).fit(X, y)
         check_selector(fitted, X)
@@ -77,7 +81,7 @@ def try_selector(selector, X, y):
 
 
 def check_selector(fitted, X):
-    """What holds of every fitted selector."""
+    """Check the invariants of a fitted selector."""
     n_features = fitted.n_features_in_
     records = fitted.features_
     assert len(records) == len(fitted.support_) == n_features
@@ -101,21 +105,21 @@ def n_rows(X):
 
 
 def try_classifier(classifier, X, y):
-    """Fit a classifier; if it takes the table, predict, save, load and write it as BIF."""
+    """Fit a classifier; if it accepts the table, predict, save, load and write it as BIF."""
     with clear_errors():
         fitted = sklearn.clone(classifier).fit(X, y)
         check_classifier(fitted, X)
+        assert fitted.explain_prediction(X).known.all()
 
 
 def check_classifier(fitted, X):
-    """What holds of every fitted classifier."""
+    """Check the invariants of a fitted classifier."""
     shares = fitted.predict_proba(X)
     assert shares.shape == (n_rows(X), len(fitted.classes_))
     assert np.isfinite(shares).all()
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-9)
     assert set(fitted.predict(X).tolist()) <= set(fitted.classes_.tolist())
     explained = fitted.explain_prediction(X)
-    assert explained.known.all()
     np.testing.assert_allclose(explained.probabilities, shares, rtol=1e-6, atol=1e-12)
     assert np.isfinite(fitted.feature_importances_).all()
 
@@ -146,7 +150,7 @@ def try_bif(classifier, X, y):
 
 
 def try_discretizer(X, y, *, categorical):
-    """Fit and transform: every code is a level."""
+    """Fit and transform: every code is a valid level."""
     with clear_errors():
         discretizer = slfs.MDLPDiscretizer(categorical_features=categorical).fit(X, y)
         codes = np.asarray(discretizer.transform(X))
@@ -158,14 +162,14 @@ def try_discretizer(X, y, *, categorical):
 
 
 def try_later_table(estimator, X, y, later):
-    """Fit to one table and meet another: an answer or a clear error."""
+    """Fit to one table and use another: a result or a clear error."""
     with clear_errors():
         fitted = sklearn.clone(estimator).fit(X, y)
         check_classifier(fitted, later)
 
 
 def try_stream(selector, X, y, widths):
-    """A stream of blocks gives what the whole table gives."""
+    """A stream of blocks gives the same result as the table."""
     with clear_errors():
         whole = sklearn.clone(selector).fit(X, y)
         blocks, begin = [], 0
@@ -190,7 +194,7 @@ def columns_of(X, begin, end):
 
 
 def other_libraries(X):
-    """The same table in polars and in PyArrow, where they can hold it."""
+    """The same table in polars and PyArrow, if they support its types."""
     if not isinstance(X, pd.DataFrame):
         return
     for convert in (pl.from_pandas, lambda frame: nw.from_native(frame).to_arrow()):
@@ -204,7 +208,7 @@ def other_libraries(X):
 
 
 def try_other_libraries(classifier, X, y):
-    """polars and PyArrow hold the same table, so they are classified, or refused, as clearly."""
+    """Tables of polars and PyArrow give the same results or errors."""
     for table in other_libraries(X):
         try_classifier(classifier, table, y)
 

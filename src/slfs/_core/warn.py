@@ -14,6 +14,22 @@ _OWN = ("slfs", "sklearn", "joblib", "dask", "distributed", "concurrent", "threa
 _quiet: ContextVar[bool] = ContextVar("slfs_quiet", default=False)
 
 
+class LeakageWarning(UserWarning):
+    """Warning: a column determines the class nearly completely.
+
+    Such a column is often a copy of the class, derived from it, or recorded after the class was known. A
+    model that uses it is useless for new data.
+
+    Examples
+    --------
+    Treat leaks as an error:
+
+    >>> import warnings
+    >>> from slfs import LeakageWarning
+    >>> warnings.simplefilter("error", LeakageWarning)  # doctest: +SKIP
+    """
+
+
 class UnseenValueWarning(UserWarning):
     """Warning: new data contain values that were not seen in ``fit``.
 

@@ -43,6 +43,9 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
 
     alpha: float
 
+    _missing_texts: list[str]
+    """Text that means a missing value in the files of 'slfs predict'; set by 'slfs fit --missing'."""
+
     def _n_jobs(self) -> int | None:
         """Return the number of threads for predictions."""
         return getattr(self, "n_jobs", None)

@@ -75,7 +75,7 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
     >>> classifier.predict(X[[0, 60, 120]])
     array([0, 1, 2])
     >>> classifier.predict_proba(X[[60]]).round(3)
-    array([[0.   , 0.989, 0.011]])
+    array([[0.   , 0.984, 0.016]])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

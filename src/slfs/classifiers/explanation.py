@@ -57,14 +57,12 @@ class PredictionExplanation:
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> classifier = BNSLFS().fit(X, y)
     >>> print(classifier.explain_prediction(X.iloc[[70]]))
-    sample 0: predicted 2 (P = 0.981) rather than 1 (P = 0.0186)
-      feature            value            evidence  odds
-      petal width (cm)   > 1.75              +3.14  x 23
-      petal length (cm)  > 4.75              +1.28  x 3.59
-      sepal length (cm)  5.55 < x ≤ 6.15     -0.64  x 0.527
-      sepal width (cm)   2.95 < x ≤ 3.35     +0.19  x 1.21
-      (class frequencies)                    +0.00  x 1
-      (sum)                                  +3.97  x 52.8
+    sample 0: predicted 2 (P = 0.988) rather than 1 (P = 0.012)
+      feature            value   evidence  odds
+      petal width (cm)   > 1.75     +3.14  x 23
+      petal length (cm)  > 4.75     +1.28  x 3.59
+      (class frequencies)           +0.00  x 1
+      (sum)                         +4.41  x 82.6
     """
 
     feature_names: list[str]

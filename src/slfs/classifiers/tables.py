@@ -84,8 +84,8 @@ def decode_levels(
         values = np.append(thresholds, np.nan)[np.minimum(levels, len(thresholds))]
         return np.where(missing, np.nan, values)
     names: list[object] = [None] * int(coding.n_levels[node])
-    for value, level in coding.categories[node].items():
-        names[level] = value
+    for value, level in reversed(coding.categories[node].items()):
+        names[level] = value  # of a group the most frequent one, which comes first
     if coding.columns["rare"][node] != NONE:
         names[int(coding.columns["rare"][node])] = "rare"
     drawn = np.empty(len(levels), dtype=object)

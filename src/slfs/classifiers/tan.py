@@ -14,6 +14,7 @@ from slfs.classifiers.base import SMOOTHING, NetworkClassifier
 from slfs.counting.backend import make_backend
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT
+from slfs.screening.advice import warn_about_text
 from slfs.screening.judging import drop_one_level
 from slfs.screening.pipeline import screen_table
 from slfs.selectors._shared.selection import Selection, count_edges, make_network
@@ -55,7 +56,8 @@ class _AllColumns(NetworkClassifier):
             facts, store = screen_table(
                 data.table, data.layout, data.categorical, resources, drop_one_level
             )
-            self._warn_about_identifiers(facts.coding, facts.n_samples)
+            used = facts.coding.n_levels > 1
+            warn_about_text(facts.coding, self._feature_names(), facts.n_samples, used)
             information = Information(make_backend(store.packed(), resources.threads))
             nodes, parents = self._structure(information)
             selection = Selection(nodes, parents)

@@ -16,7 +16,7 @@ except ImportError as error:
     ) from error
 
 from slfs._core.version import __version__
-from slfs.cli import compare, discretize, extras, models, predict, select
+from slfs.cli import compare, discretize, extras, fit, predict, select
 
 app = typer.Typer(
     help="Select the columns of a table that predict a class, explain each decision, and fit an "
@@ -30,7 +30,7 @@ app = typer.Typer(
 for command in (
     select.select,
     select.explain,
-    models.fit,
+    fit.fit,
     predict.predict,
     compare.compare,
     discretize.discretize,

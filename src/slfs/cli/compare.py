@@ -90,8 +90,8 @@ def compare(
     from slfs.evaluation.methods import SLFS_SIZE, compare_methods
     from slfs.files.writing import check_output, write_table
 
-    check_output(out, data, table=True)
-    check_output(plot, data, out, picture=True)
+    check_output(out, inputs=[data], table=True)
+    check_output(plot, out, inputs=[data], picture=True)
     if networks and plot is not None:
         raise ValueError("--plot cannot be combined with --networks. Use --out to write the results.")
     if own_size and n_features_to_select is not None:

@@ -59,10 +59,10 @@ def discretize(
     Example:  slfs discretize cancer.csv --target diagnosis --out codes.csv
     """
     from slfs import MDLPDiscretizer
-    from slfs.files.writing import check_output, write_table
+    from slfs.files.writing import check_output, keeps_types, write_table
     from slfs.tables.dates import as_date
 
-    check_output(out, data, table=True)
+    check_output(out, inputs=[data], table=True)
     file = read_labelled(
         data,
         target,
@@ -81,7 +81,8 @@ def discretize(
         table = file.in_memory()
         discretizer.fit(table, labels(file))
         if out is not None:
-            write_table(_coded(file, discretizer, table), out, escape_formulas=escape_formulas)
+            coded = _coded(file, discretizer, table, typed=keeps_types(out))
+            write_table(coded, out, escape_formulas=escape_formulas)
     cuts = [points.tolist() for points in discretizer.cut_points_]
     if as_json:
         plain = [[point if math.isfinite(point) else str(point) for point in points] for points in cuts]
@@ -105,13 +106,13 @@ def discretize(
         typer.echo(f"\nWritten: {out}")
 
 
-def _coded(file: DataFile, discretizer: Any, table: Any) -> Any:
+def _coded(file: DataFile, discretizer: Any, table: Any, *, typed: bool) -> Any:
     """The ids, the codes of the intervals and the target."""
     from slfs.files.data_file import with_target
 
     codes = with_target(discretizer.transform(table), discretizer.get_feature_names_out(), file)
     if file.ids:
-        originals = file.originals([])
+        originals = file.originals([], typed=typed)
         for position, name in enumerate(file.ids):
             codes.insert(position, name, originals[name].to_numpy())
     return codes

@@ -71,16 +71,16 @@ def predict(
     """
     from slfs._core.warn import quiet
     from slfs.files.reading import read_file
-    from slfs.files.writing import check_output, without_formulas, write_table
+    from slfs.files.writing import check_output, keeps_types, without_formulas, write_table
 
-    check_output(out, data, model, table=True)
+    check_output(out, inputs=[data, model], table=True)
     classifier = _load(model, data)
     with status("predicting"):
         file = read_file(
             data,
             ids=ids or (),
             file_format=file_format,
-            missing=missing or (),
+            missing=[*(missing or ()), *getattr(classifier, "_missing_texts", ())],
             text=_text_columns(classifier),
             header=not no_header,
             sheet=sheet,
@@ -94,7 +94,7 @@ def predict(
             reasons = _reasons(needed, table) if explain else None
     for note in file.notes:
         show_note(note)
-    names = _ids(file)
+    names = _ids(file, typed=keeps_types(out))
     if out is not None or not as_json:
         shown = shares if probabilities else None
         found = _as_frame(names, labels, classifier.classes_, shown, reasons)
@@ -138,6 +138,8 @@ def _match_columns(classifier: NetworkClassifier, file: DataFile) -> tuple[Netwo
     import numpy as np
     import pandas as pd
 
+    from slfs.files.data_file import some_names
+
     names = getattr(classifier, "feature_names_in_", None)
     n_samples, n_features = file.X.shape
     if len(classifier.network_) == 0:  # it predicts the class frequencies, whatever the columns
@@ -160,10 +162,10 @@ def _match_columns(classifier: NetworkClassifier, file: DataFile) -> tuple[Netwo
         as_ids = " Columns given by --id are not features." if set(lacking) & set(file.ids) else ""
         raise ValueError(
             f"{file.name} is missing {len(lacking)} of the {len(classifier.network_)} columns that the "
-            f"model uses: {lacking[:5]}.{as_ids}"
+            f"model uses: {some_names(lacking)}.{as_ids}"
         )
     part = file.take(np.array([indices[name] for name in reduced.feature_names_in_], np.int64))
-    return reduced, _with_booleans(part, reduced)
+    return reduced, _with_types(part, reduced)
 
 
 def _text_columns(classifier: NetworkClassifier) -> list[str]:
@@ -175,11 +177,15 @@ def _text_columns(classifier: NetworkClassifier) -> list[str]:
     ]
 
 
-def _with_booleans(table: Any, classifier: NetworkClassifier) -> Any:
-    """Restore booleans in columns that pandas has read as text because of another value in them."""
+def _with_types(table: Any, classifier: NetworkClassifier) -> Any:
+    """Restore booleans and dates in columns that were read as text because of another value in them."""
+    from slfs.files.inference import restore_dates
+
     truth = {"true": True, "false": False}
     coding, table = classifier._coding, table.copy(deep=False)
     for node, name in enumerate(classifier.network_.names):
+        if coding.cut[node]:
+            table[name] = restore_dates(table[name])
         known = all(isinstance(value, bool) for value in coding.categories.get(node, ()))
         if known and not coding.cut[node] and table[name].dtype.kind not in "biuf":
             table[name] = [truth.get(str(value).lower(), value) for value in table[name]]
@@ -199,7 +205,7 @@ def _reasons(classifier: NetworkClassifier, table: Any) -> Reasons:
     return found
 
 
-def _ids(file: DataFile) -> Any:
+def _ids(file: DataFile, *, typed: bool) -> Any:
     """The id columns as a DataFrame, with the values that the file has."""
     import pandas as pd
 
@@ -207,7 +213,7 @@ def _ids(file: DataFile) -> Any:
         return pd.DataFrame(index=range(file.X.shape[0]))
     if file.read_originals is None:
         raise ValueError(f"{file.name} has no columns of ids. Remove --id.")
-    return file.read_originals(file.ids).reset_index(drop=True)
+    return file.originals([], typed=typed).reset_index(drop=True)
 
 
 def _as_frame(ids: Any, labels: Any, classes: Any, shares: Any, reasons: Reasons | None) -> Any:

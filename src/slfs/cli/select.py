@@ -76,10 +76,10 @@ def select(
     Example:  slfs select genes.csv --target tumour --report report.html
     """
     from slfs._core.progress import progress_callback
-    from slfs.files.writing import check_output, write_table
+    from slfs.files.writing import check_output, keeps_types, write_table
 
-    check_output(out, data, table=True)
-    check_output(report, data, out)
+    check_output(out, inputs=[data], table=True)
+    check_output(report, out, inputs=[data])
     file = read_labelled(
         data,
         target,
@@ -106,8 +106,9 @@ def select(
         seconds = timed_fit(selector, file.X, labels(file))
     selected = [file.names[column] for column in selector.indices_]
     if out is not None and selected:
-        in_order = [name for name in file.names if name in set(selected)]
-        write_table(file.originals(in_order), out, escape_formulas=escape_formulas)
+        in_order = [name for name, kept in zip(file.names, selector.support_, strict=True) if kept]
+        table = file.originals(in_order, typed=keeps_types(out))
+        write_table(table, out, escape_formulas=escape_formulas)
     if as_json or report is not None:
         facts = _report(file, selector, seconds, report)
     if as_json:
@@ -220,12 +221,20 @@ def _from_model(model: Path, column: str) -> tuple[Any, Any]:
 
 def _report(file: DataFile, selector: Any, seconds: float, path: Path | None) -> dict[str, Any]:
     """Everything that is known about a selection; also written as a report if there is a path."""
+    import shlex
+    import sys
+
     import numpy as np
 
     from slfs.evaluation import compare_accuracy
     from slfs.report import make_facts, write_report
 
-    about: dict[str, Any] = {"data": file.name, "seconds": seconds, "fingerprint": file.fingerprint}
+    about: dict[str, Any] = {
+        "data": file.name,
+        "seconds": seconds,
+        "fingerprint": file.fingerprint,
+        "command": shlex.join(["slfs", *sys.argv[1:]]),
+    }
     if path is not None:
         with status("cross-validating"):
             about["accuracy"] = compare_accuracy(selector, file.in_memory(), np.asarray(file.y))

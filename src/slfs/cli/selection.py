@@ -14,6 +14,9 @@ from slfs.cli.output import show_table
 if TYPE_CHECKING:
     from slfs.files.data_file import DataFile
 
+_MAX_GROUPS = 3
+"""Maximum number of groups of duplicates that are printed."""
+
 _MAX_LENGTH = 50
 
 
@@ -54,6 +57,10 @@ def show_selection(file: DataFile, selector: Any) -> None:
     if dropped:
         counted = ", ".join(f"{count} {role}" for role, count in dropped.most_common())
         typer.echo(f"\nDropped: {counted}. 'slfs explain COLUMN' with the same options explains each.")
+    groups = [" = ".join(map(repr, group)) for group in selector.duplicates_[:_MAX_GROUPS]]
+    if groups:
+        more = ", ..." if len(selector.duplicates_) > _MAX_GROUPS else ""
+        typer.echo(f"Same levels in all samples: {', '.join(groups)}{more}.")
 
 
 def explanation(selector: Any, column: Any) -> dict[str, Any]:

@@ -64,17 +64,17 @@ def learn_categories(
 
     ``level`` and ``label`` are the index of the value and the class of ``size`` samples each. With more
     than MAX_LEVELS values the most frequent ones (ties: the first) are levels, and the others are
-    pooled.
+    pooled. Values that occur once are pooled too: which of them come first depends on their spelling.
     """
     n_distinct, n_classes = len(values), len(missing)
     code = np.arange(n_distinct)
     rare = NONE
     if n_distinct > MAX_LEVELS:
-        rare = MAX_LEVELS - 1
-        by_count = np.argsort(-np.bincount(level, weights=size, minlength=n_distinct), kind="stable")
+        count = np.bincount(level, weights=size, minlength=n_distinct)
+        rare = min(MAX_LEVELS - 1, int((count > 1).sum()))
         code[:] = rare
-        code[np.sort(by_count[:rare])] = np.arange(rare)
-    n_present = min(n_distinct, MAX_LEVELS)
+        code[np.sort(np.argsort(-count, kind="stable")[:rare])] = np.arange(rare)
+    n_present = n_distinct if rare == NONE else rare + 1
     cells = code[level] * n_classes + label
     table = np.bincount(cells, weights=size, minlength=n_present * n_classes).astype(np.int64)
     table = table.reshape(n_present, n_classes)

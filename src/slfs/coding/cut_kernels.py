@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from slfs._core.compile import inlined, kernel, late_kernel
+from slfs._core.compile import helper, inlined, kernel, late_kernel
 from slfs.coding.run_kernels import RUNS, Runs
 
 Floats = NDArray[np.float64]
@@ -128,11 +128,11 @@ def cut_points(
             if split == begin or not _accepted(left, right, nlogn, scale):
                 continue
             cut = _midpoint(runs.value[split - 1], runs.value[split])
-            place = found
-            while place > 0 and cuts[j, place - 1] > cut:
-                cuts[j, place] = cuts[j, place - 1]
-                place -= 1
-            cuts[j, place] = cut
+            position = found
+            while position > 0 and cuts[j, position - 1] > cut:
+                cuts[j, position] = cuts[j, position - 1]
+                position -= 1
+            cuts[j, position] = cut
             found += 1
             segments[last, 0], segments[last, 1] = begin, split
             segments[last + 1, 0], segments[last + 1, 1] = split, end
@@ -160,18 +160,24 @@ def interval_counts(
 
 @kernel(types.void(RUNS, types.int64[:, :, :]))
 def quantile_counts(runs: Runs, out: Ints) -> None:
-    """Add up the runs of each column in equal-frequency intervals, which do not depend on the class."""
+    """Add up the runs of each column in equal-frequency intervals, which do not depend on the class.
+
+    A value is in the interval of its middle sample, so that a frequent value does not absorb the rare
+    ones next to it: two values are always in two intervals.
+    """
     n_bins = out.shape[1]
     for j in range(runs.start.shape[0]):
         size = np.int64(0)
         for r in range(runs.start[j], runs.stop[j]):
             size += runs.size[r]
-        below, level = np.int64(0), 0
-        for r in range(runs.start[j], runs.stop[j]):
-            if r > runs.start[j] and runs.value[r] != runs.value[r - 1]:
-                level = below * n_bins // size
-            out[j, level, runs.label[r]] += runs.size[r]
-            below += runs.size[r]
+        below, r = np.int64(0), runs.start[j]
+        while r < runs.stop[j]:
+            first, tied = r, _count_tied(runs, r, runs.stop[j])
+            level = (2 * below + tied) * n_bins // (2 * size)
+            below += tied
+            while r < runs.stop[j] and runs.value[r] == runs.value[first]:
+                out[j, level, runs.label[r]] += runs.size[r]
+                r += 1
 
 
 @late_kernel
@@ -182,16 +188,28 @@ def quantile_cuts(runs: Runs, cuts: Floats, n_cuts: Ints) -> None:
         size = np.int64(0)
         for r in range(runs.start[j], runs.stop[j]):
             size += runs.size[r]
-        below, level, found = np.int64(0), 0, 0
-        for r in range(runs.start[j], runs.stop[j]):
-            if r > runs.start[j] and runs.value[r] != runs.value[r - 1]:
-                now = below * n_bins // size
-                if now != level:
-                    cuts[j, found] = runs.value[r - 1]
-                    found += 1
-                    level = now
-            below += runs.size[r]
+        below, level, found, r = np.int64(0), np.int64(-1), 0, runs.start[j]
+        while r < runs.stop[j]:
+            first, tied = r, _count_tied(runs, r, runs.stop[j])
+            now = (2 * below + tied) * n_bins // (2 * size)
+            if now != level and first > runs.start[j]:
+                cuts[j, found] = runs.value[first - 1]
+                found += 1
+            level = now
+            below += tied
+            while r < runs.stop[j] and runs.value[r] == runs.value[first]:
+                r += 1
         n_cuts[j] = found
+
+
+@helper
+def _count_tied(runs: Runs, first: int, stop: int) -> int:
+    """Return the number of samples with the value of a run, which is the first one with this value."""
+    tied, r = np.int64(0), first
+    while r < stop and runs.value[r] == runs.value[first]:
+        tied += runs.size[r]
+        r += 1
+    return tied
 
 
 @inlined
@@ -253,12 +271,12 @@ def merge_intervals(counts: Ints, threshold: float, most: int, group: Ints) -> i
                 while node > 1:
                     node //= 2
                     least[node] = min(least[2 * node], least[2 * node + 1])
-    place = -1
+    last = -1
     for i in range(size):
         if before[i] != -2:
-            place += 1
-            counts[place] = counts[i]
-        group[i] = place
+            last += 1
+            counts[last] = counts[i]
+        group[i] = last
     return left
 
 

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from slfs.coding.codebook import NONE, Coding
 
+_NAMED = 3
+"""Number of categories that are named in a group."""
+
 
 def level_names(coding: Coding, column: int) -> list[str]:
     """Return the names of the levels of a column: intervals, categories, "missing", "rare"."""
@@ -16,8 +19,10 @@ def level_names(coding: Coding, column: int) -> list[str]:
     names = [""] * int(coding.n_levels[column])
     thresholds = coding.column_thresholds(column)
     if column in coding.categories:
+        members: list[list[object]] = [[] for _ in names]
         for value, level in coding.categories[column].items():
-            names[level] = as_text(value)
+            members[level].append(value)
+        names = [_group_name(values) for values in members]
     elif coding.cut[column]:
         n_intervals = len(names) - (missing != NONE)
         names[:n_intervals] = _intervals(thresholds)[:n_intervals]
@@ -33,6 +38,15 @@ def level_names(coding: Coding, column: int) -> list[str]:
 def as_text(value: object) -> str:
     """Convert any value to text that can be encoded in UTF-8."""
     return str(value).encode("utf-8", "replace").decode("utf-8")
+
+
+def _group_name(values: list[object]) -> str:
+    """Name a group of categories by its first ones, which are the most frequent."""
+    texts = [as_text(value) for value in values[:_NAMED]]
+    n_others = len(values) - len(texts)
+    if n_others == 1:
+        return ", ".join([*texts, as_text(values[-1])])
+    return ", ".join([*texts, f"+{n_others} others"] if n_others else texts)
 
 
 def _intervals(cuts: NDArray[np.float64]) -> list[str]:

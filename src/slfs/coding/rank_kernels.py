@@ -73,8 +73,8 @@ def summarize_ranks(
         out[1, j] = min(between / second, 1.0) if varied else 0.0
         out[2, j] = size * fourth / (second * second) if varied else 0.0
         out[3, j], out[4, j], out[5, j] = found, inverse, 0.0
-        if varied:
-            out[5, j] = smallest * float(size - largest) / size if 2 * largest > size else np.inf
+        if size > 0:
+            out[5, j] = smallest * float(size - largest) / size
         out[6, j] = math.exp(min(log_p, 0.0))
 
 

@@ -124,11 +124,11 @@ def counted_runs(
                 first += totals[c]
                 if high - low < 8:
                     present = np.int64(0)
-                    for place in range(high - low + 1):
+                    for offset in range(high - low + 1):
                         count = np.int64(0)
                         for e in range(own.shape[0]):
-                            count += own[e] == np.float64(low + place)
-                        table[place * n_classes + c] = count
+                            count += own[e] == np.float64(low + offset)
+                        table[offset * n_classes + c] = count
                         present += count
                     missing[j, c] = own.shape[0] - present
                 else:
@@ -137,13 +137,13 @@ def counted_runs(
         else:
             for e in range(begin, end):
                 _tally(value[e], label[e], low, n_classes, table, missing[j])
-        for place in range(high - low + 1):
+        for offset in range(high - low + 1):
             for c in range(n_classes):
-                if table[place * n_classes + c] > 0:
-                    runs.value[filled] = low + place
+                if table[offset * n_classes + c] > 0:
+                    runs.value[filled] = low + offset
                     runs.label[filled] = c
-                    runs.size[filled] = table[place * n_classes + c]
-                    table[place * n_classes + c] = 0
+                    runs.size[filled] = table[offset * n_classes + c]
+                    table[offset * n_classes + c] = 0
                     filled += 1
         runs.stop[j] = filled
 

@@ -19,7 +19,7 @@ Words = NDArray[np.uint64]
 Counts = NDArray[np.int64]
 Codes = NDArray[np.uint8]
 
-ZERO, ONE, TWO, THREE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
+ZERO, ONE, TWO, THREE, FOUR = (np.uint64(n) for n in range(5))
 WORD = np.uint64(64)
 
 MAX_PLANES = np.uint64(63)
@@ -134,6 +134,8 @@ def most_levels_by_planes(packed: PackedArrays, f: np.uint64) -> np.uint64:
     most = float(MAX_PLANES + ONE)
     if growth * most > by_planes + by_samples:
         most = (by_planes + by_samples) / growth
+    if by_planes * most > by_planes + 2 * by_samples:  # as cheap as counting the filled cells only
+        most = (by_planes + 2 * by_samples) / by_planes
     return np.uint64(most)
 
 
@@ -244,6 +246,37 @@ def _count_codes(
     for cell in range(cells):
         total[cell] += table[cell]
         by_class += nlogn[np.uint64(table[cell])]
+    return by_class
+
+
+@helper
+def _count_filled(
+    codes_f: Codes,
+    codes_k: Codes,
+    low: np.uint64,
+    high: np.uint64,
+    levels_k: np.uint64,
+    nlogn: Counts,
+    table: Counts,
+    total: Counts,
+    often: Counts,
+) -> np.int64:
+    """Do the same, but visit only the cells that are not empty; ``table`` is zero before and after.
+
+    Also adds the number of cells with count n to ``often[n]``.
+    """
+    for i in range(low, high):
+        table[np.uint64(codes_f[i]) * levels_k + np.uint64(codes_k[i])] += 1
+    by_class = np.int64(0)
+    for i in range(low, high):
+        cell = np.uint64(codes_f[i]) * levels_k + np.uint64(codes_k[i])
+        count = table[cell]
+        if count > 0:
+            total[cell] += count
+            by_class += nlogn[np.uint64(count)]
+            if count < often.shape[0]:
+                often[np.uint64(count)] += 1
+            table[cell] = 0
     return by_class
 
 
@@ -378,7 +411,17 @@ def pair_sums(
         by_class = np.int64(0)
         often[:] = 0
         may_be_many = rest.shape[0] > 0 and cells * n_classes > MANY_CELLS
+        filled = not planes and tables.shape[0] == 0 and cells * n_classes > FOUR * n_samples
+        if filled:
+            for cell in range(cells):
+                table[cell] = 0
         for c in range(n_classes):
+            if filled:
+                low, high = packed.first_sample[c], packed.first_sample[c + ONE]
+                by_class += _count_filled(
+                    codes_f, codes_k, low, high, levels_k, nlogn, table, total, often
+                )
+                continue
             if planes:
                 by_class += _count_planes(packed, f, k, c, nlogn, table, total)
             else:

@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 from slfs.counting.kernels import PackedArrays
 from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, column_words, unsigned_starts
 
+_SMALL = 1 << 20
+"""Counts of fewer bytes stay in memory in any case."""
+
 
 class PlaneStore:
     """A growing collection of packed columns.
@@ -28,7 +31,7 @@ class PlaneStore:
     layout : SampleLayout
         The order of the samples.
     max_bytes : float, default=inf
-        Maximum size of the planes in memory; larger planes are moved to a temporary file.
+        Maximum size of planes and counts in memory; larger ones are moved to a temporary file.
 
     Attributes
     ----------
@@ -40,7 +43,7 @@ class PlaneStore:
         self.layout = layout
         self._columns = _Growing(np.empty(0, np.int64))
         self._levels = _Growing(np.empty(0, np.uint64))
-        self._counts = _Growing(np.empty(0, np.int64))
+        self._counts: _Growing | _Filed = _Growing(np.empty(0, np.int64))
         self._words: _Growing | _Filed = _Growing(np.empty(0, np.uint64))
         self.max_bytes = max_bytes
 
@@ -55,6 +58,10 @@ class PlaneStore:
         self._words.append(block.words)
         if 8 * self._words.length > self.max_bytes:
             self.spill()
+        if isinstance(self._counts, _Growing) and 8 * self._counts.length > _SMALL:
+            planes = self._words.length if isinstance(self._words, _Growing) else 0
+            if 8 * (self._counts.length + planes) > self.max_bytes / 2:  # they are copied when joined
+                self._counts = _Filed(self._counts)  # large only with many classes
 
     def spill(self) -> bool:
         """Move the planes to a temporary file; returns False if there are none in memory."""
@@ -82,7 +89,7 @@ class PlaneStore:
             words=self._words.joined()[: int(offset[-1])],
             offset=offset,
             levels=levels,
-            class_counts=self._counts.joined()[: int(counts_offset[-1])],
+            class_counts=self._counts.joined()[: int(counts_offset[-1])].view(np.int64),
             counts_offset=counts_offset,
             first_word=self.layout.first_word,
             first_sample=self.layout.first_sample,

@@ -106,7 +106,7 @@ def make_network_classification(
 def _depend(
     source: NDArray[np.int64], n_source: int, n_levels: int, random: np.random.RandomState
 ) -> NDArray[np.int64]:
-    """Make a column in which 40 to 60 % of the values are determined by ``source``."""
+    """Make a column in which 40 to 60% of the values are determined by ``source``."""
     shift = random.randint(n_levels)
     follows = random.random_sample(len(source)) < random.uniform(0.4, 0.6)
     image = (np.arange(n_source) + shift) % n_levels

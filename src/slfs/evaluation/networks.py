@@ -105,24 +105,24 @@ def compare_networks(
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.datasets import load_wine
     >>> from slfs import compare_networks
-    >>> comparison = compare_networks(*load_iris(return_X_y=True), repeats=2)
+    >>> comparison = compare_networks(*load_wine(return_X_y=True), repeats=2)
     >>> print(comparison)
     network   features  below the class  other edges  J (weight 0.5)  log P(x,y)  log P(y|x)  accuracy, %
-    SLFS             4                2            2          -0.381      -2.600     -0.2155        93.00
-    TAN              4                1            3          -1.426      -2.577     -0.2328        92.67
-    Chow-Liu         4                2            2          -0.381      -2.574     -0.1715        94.00
+    SLFS            11                9            2          -3.660      -6.808     -0.0949        97.19
+    TAN             11                1           10          -6.366      -6.842     -0.0810        98.03
+    Chow-Liu        11                9            2          -3.660      -6.787     -0.0594        98.32
     <BLANKLINE>
     edges between features  shared  same direction  both below the class
-    SLFS, TAN                    1               0                     0
-    SLFS, Chow-Liu               2               2                     2
-    TAN, Chow-Liu                1               0                     0
+    SLFS, TAN                    2               1                     1
+    SLFS, Chow-Liu               2               2                     9
+    TAN, Chow-Liu                2               1                     1
     <BLANKLINE>
     accuracy            points  p (t-test)  right alone  p (McNemar)
-    SLFS less TAN        +0.33        0.82        3 : 1         0.62
-    SLFS less Chow-Liu   -1.00        0.55        2 : 2            1
-    TAN less Chow-Liu    -1.33        0.36        1 : 3         0.62
+    SLFS less TAN        -0.84        0.32        0 : 2          0.5
+    SLFS less Chow-Liu   -1.13        0.44        1 : 3         0.62
+    TAN less Chow-Liu    -0.29        0.77        1 : 1            1
     """
     if is_dask(X):
         raise TypeError("compare_networks cannot use a Dask table. Use X.compute() instead.")

@@ -175,8 +175,8 @@ def assess(
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> selector = SLFS().fit(X[::2], y[::2])
     >>> found = assess(selector, X[1::2], y[1::2])
-    >>> float(found[X.columns.get_loc("worst radius")].p_given_parent.round(2))
-    0.7
+    >>> float(found[X.columns.get_loc("worst area")].p_given_parent.round(2))
+    0.12
     """
     if not isinstance(selector, BaseSelector):
         raise TypeError(

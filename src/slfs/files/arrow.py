@@ -28,8 +28,20 @@ _DATA = 1  # of DictionaryBatch: a RecordBatch
 _BUFFERS, _COMPRESSION = 2, 3  # of RecordBatch
 
 
-def _read(content: io.BytesIO, _options: ReadOptions) -> tuple[Any, Any]:
-    return _read_table(content).to_pandas(date_as_object=False), None
+def _read(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
+    frame = _read_table(content).to_pandas(date_as_object=False)
+    note_index(frame, options)
+    return frame, None
+
+
+def note_index(frame: Any, options: ReadOptions) -> None:
+    """Note the names of the index that a dataframe had when it was written."""
+    names = [repr(name) for name in frame.index.names if name is not None]
+    if names:
+        options.notes.append(
+            f"{', '.join(names)}: the index of the dataframe in the file is left out. To use it, "
+            "write it as a column: call reset_index() first."
+        )
 
 
 def _read_original(content: io.BytesIO, _options: ReadOptions) -> Any:

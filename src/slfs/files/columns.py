@@ -91,6 +91,11 @@ class FileColumns(ColumnSource):
             raise ValueError(f"{self.path} has no column {column!r}.")
         return self._values(column)
 
+    @property
+    def index_names(self) -> list[str]:
+        """Names of the index of a dataframe that was written to the file; they are not in ``names``."""
+        return []
+
     def originals(self, names: list[str]) -> Any:
         """Read columns by name, even dropped ones, into a DataFrame.
 
@@ -112,7 +117,13 @@ class FileColumns(ColumnSource):
         return []
 
     def first_texts(self) -> Any:
-        """Return the first rows of the columns that are not numbers, as a DataFrame."""
+        """Return the first rows of the columns that are not numbers.
+
+        Returns
+        -------
+        frame : DataFrame
+            The columns, with their values as they are.
+        """
         return self.take(np.flatnonzero(~self.numbers))
 
     @abstractmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import functools
 import io
@@ -13,17 +14,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from slfs.files.inference import TableError, parse_dates
+from slfs.files.inference import TableError, are_codes, parse_dates
 from slfs.files.registry import ReadOptions, register_format
 
 _SEPARATORS = ",;\t|"
 _COMMA_NUMBER = r"\s*[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?\s*"
 _THOUSANDS = r"\s*[+-]?\d{1,3}(,\d{3})*\s*"
-_LEADING_ZERO = r"\s*[+-]?0\d+\s*"
 _ROWS_TO_COMPARE = 20
 
 
 def _read(content: io.BytesIO, options: ReadOptions, separator: str | None = None) -> tuple[Any, Any]:
+    content = _as_utf8(content)
     separator = separator or _guess_separator(content)
     types = dict.fromkeys(options.text, str)
     arguments: dict[str, Any] = {"na_values": list(options.missing), "dtype": types}
@@ -38,6 +39,7 @@ def _read(content: io.BytesIO, options: ReadOptions, separator: str | None = Non
 
 def _read_original(content: io.BytesIO, options: ReadOptions, separator: str | None = None) -> Any:
     """Read fields as text, unchanged."""
+    content = _as_utf8(content)
     found = separator or _guess_separator(content)
     table = _parse(content, options, found, {"dtype": str, "na_filter": False})
     if separator is None:
@@ -77,6 +79,16 @@ def _parse(content: io.BytesIO, options: ReadOptions, separator: str, arguments:
     if table.shape[1] == 0 or (len(table) == 0 and not options.allow_empty):
         raise TableError("it has a header, but no rows")
     return table
+
+
+def _as_utf8(content: io.BytesIO) -> io.BytesIO:
+    """Convert UTF-16, which Excel writes as "Unicode text", to UTF-8; it is known by its first bytes."""
+    if bytes(content.getbuffer()[:2]) not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return content
+    try:
+        return io.BytesIO(content.getvalue().decode("utf-16").encode())
+    except UnicodeDecodeError as error:
+        raise TableError(f"it begins like UTF-16, but is not (byte {error.start})") from error
 
 
 def _guess_separator(content: IO[bytes]) -> str:
@@ -123,9 +135,7 @@ def _restore_leading_zeros(table: Any, content: io.BytesIO, options: ReadOptions
     texts = _parse(content, replace(options, columns=numbers), separator, arguments)
     for index in numbers:
         column = texts[table.columns[index]]
-        present = column.dropna()
-        zeros, whole = _LEADING_ZERO, r"\s*[+-]?\d+\s*"
-        if present.str.fullmatch(zeros).any() and present.str.fullmatch(whole).all():
+        if are_codes(column.dropna()):
             table.isetitem(index, column)
     return table
 
@@ -133,8 +143,8 @@ def _restore_leading_zeros(table: Any, content: io.BytesIO, options: ReadOptions
 def _has_decimal_commas(table: Any) -> bool:
     """Return whether a text column has numbers such as 3,14, and no column has numbers such as 3.14."""
     found = False
-    for name in table.columns:
-        column = table[name]
+    for index in range(table.shape[1]):
+        column = table.iloc[:, index]
         if column.dtype.kind == "f" and (column.dropna() % 1 != 0).any():
             return False
         if column.dtype.kind not in "biuf":
@@ -169,8 +179,9 @@ def _note_header(content: IO[bytes], separator: str, table: Any, options: ReadOp
 def looks_like_data(header: list[str], table: Any) -> bool:
     """Return whether the names of columns could be a row of the table.
 
-    Names of columns of numbers must be numbers, and other names must be values of their column. At least
-    one name must be a number, unless the table has no numbers.
+    Names of columns of numbers must be numbers, and other names must be values of their column, or have
+    digits and differ from a value only in them, as dates do. At least one name must be a number, unless
+    the table has no numbers.
     """
     if len(header) != table.shape[1]:
         return False
@@ -181,9 +192,20 @@ def looks_like_data(header: list[str], table: Any) -> bool:
             if not re.fullmatch(r"\s*([+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|)\s*", name):
                 return False
             numbers += bool(name.strip())
-        elif name and name not in set(column.dropna().astype(str)):
+        elif name and not _could_be_in(column.dropna(), name):
             return False
     return numbers > 0 or not any(kind.kind in "iuf" for kind in table.dtypes)
+
+
+def _could_be_in(present: Any, name: str) -> bool:
+    """Return whether a column that does not hold numbers has a value, or one with other digits."""
+    if present.map(type).eq(bool).all():
+        return name.lower() in ("true", "false")
+    values = set(present.astype(str))
+    shape = re.sub(r"\d+", "0", name)
+    return name in values or (
+        "0" in shape and any(re.sub(r"\d+", "0", value) == shape for value in values)
+    )
 
 
 def _listed(names: list[str]) -> str:

@@ -37,6 +37,8 @@ class DataFile:
         What the user should know about the file, such as a first row that looks like data.
     read_originals : callable or None
         Takes names of columns and returns a DataFrame with their original values; see `originals`.
+    typed_ids : DataFrame or None
+        The ids of a CSV or TSV file, with the types that their values look like.
     """
 
     X: Any
@@ -48,6 +50,7 @@ class DataFile:
     ids: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     read_originals: Callable[[list[str]], Any] | None = None
+    typed_ids: Any = None
 
     @property
     def names(self) -> list[str]:
@@ -72,16 +75,37 @@ class DataFile:
             return self.X.take(columns)
         return self.X[:, columns] if is_sparse(self.X) else self.X.iloc[:, columns]
 
-    def originals(self, names: list[str]) -> Any:
+    def originals(self, names: list[str], *, typed: bool = False) -> Any:
         """Return the ids, some columns and the target, if any, with the values that the file has.
 
-        Values of text files are text: 02139 and 1e5 stay as they are. Other formats keep their types.
+        Values of text files are text: 02139 and 1e5 stay as they are. With ``typed``, they are numbers,
+        booleans and dates if they look like them. Other formats keep their types.
         """
+        if typed and self.typed_ids is not None:
+            part = self._typed(names)
+            return part if self.y is None else with_target(part, part.columns, self)
         wanted = [*self.ids, *names, *([] if self.y is None else [self.target])]
         if self.read_originals is not None:
             return self.read_originals(wanted)
         part = self.take(np.array([self.names.index(name) for name in names], np.int64))
         return with_target(part, names, self)
+
+    def _typed(self, names: list[str]) -> Any:
+        """Return the ids and some columns with types, as long as no digit of an integer is lost."""
+        import pandas as pd
+
+        part = pd.concat([self.typed_ids, self.X[names]], axis=1).reset_index(drop=True)
+        floats = [name for name, kind in part.dtypes.items() if kind.kind == "f"]
+        inexact = [
+            name
+            for name in floats
+            if name in self.ids or part[name].abs().between(2**53, np.inf, inclusive="left").any()
+        ]
+        if inexact and self.read_originals is not None:
+            texts = self.read_originals(inexact)
+            for name in inexact:
+                part[name] = texts[name].astype(object).where(part[name].notna().to_numpy(), None).array
+        return part
 
 
 def with_target(part: Any, names: Sequence[str], file: DataFile) -> Any:

@@ -6,6 +6,8 @@ import numbers
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from slfs.tables.dates import days
+
 _ISO = r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
 _NUMBER = r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*"
 
@@ -28,7 +30,7 @@ def parse_dates(frame: Any, text: Collection[str] = ()) -> Any:
     """
     import pandas as pd
 
-    for index, name in enumerate(frame.columns):
+    for index, name in _other_columns(frame):
         column = frame.iloc[:, index]
         if name in text or not _is_text(column):
             continue
@@ -39,6 +41,27 @@ def parse_dates(frame: Any, text: Collection[str] = ()) -> Any:
         if dates.notna().sum() == len(present):  # 2020-02-31 looks like a date but is none
             frame = _with_column(frame, index, dates.dt.tz_localize(None))
     return frame
+
+
+def restore_dates(column: Any) -> Any:
+    """Convert the dates of a text column to numbers of days if most of its values are dates.
+
+    For columns that are known to hold numbers or dates, where another value is a mistake. Other values
+    stay text, so that they are told apart from missing values.
+    """
+    import pandas as pd
+
+    if column.dtype.kind in "biufmM" or not _is_text(column):
+        return column
+    present = column.dropna()
+    matches = present.astype(object).map(str).str.fullmatch(_ISO)
+    if 2 * matches.sum() <= len(present):
+        return column
+    dates = pd.to_datetime(present[matches], format="ISO8601", errors="coerce", utc=True)
+    dates = dates.dropna().dt.tz_localize(None)  # 2020-02-31 looks like a date but is none
+    found = column.astype(object)
+    found[dates.index] = days(dates.to_numpy())
+    return found
 
 
 def infer_types(frame: Any, missing: Sequence[str] = ()) -> Any:
@@ -68,9 +91,9 @@ def infer_types(frame: Any, missing: Sequence[str] = ()) -> Any:
 
 
 def number_texts(frame: Any) -> list[str]:
-    """Return the names of the text columns, and of the categories, whose values are all numbers."""
+    """Return the names of the columns of text or categories that a CSV file would hold as numbers."""
     found = []
-    for index, name in enumerate(frame.columns):
+    for index, name in _other_columns(frame):
         column = frame.iloc[:, index]
         if hasattr(column, "cat"):
             column = column.cat.categories.to_series()
@@ -80,9 +103,16 @@ def number_texts(frame: Any) -> list[str]:
         if not _is_text(column):
             continue
         present = column.dropna()
-        if len(present) and _all_match(present, _NUMBER):
+        if len(present) and _all_match(present, _NUMBER) and not are_codes(present):
             found.append(str(name))
     return found
+
+
+def are_codes(texts: Any) -> bool:
+    """Return whether texts are integers with leading zeros, such as 02139, which stay text."""
+    texts = texts.astype(object).map(str)
+    has_zeros = bool(texts.str.fullmatch(r"\s*[+-]?0\d+\s*").any())
+    return has_zeros and bool(texts.str.fullmatch(r"\s*[+-]?\d+\s*").all())
 
 
 def date_columns(frame: Any) -> list[str]:
@@ -91,11 +121,17 @@ def date_columns(frame: Any) -> list[str]:
     return [str(name) for name, kind in kinds if kind.kind in "mM"]
 
 
+def _other_columns(frame: Any) -> list[tuple[int, Any]]:
+    """Return index and name of the columns that do not hold numbers, booleans or dates."""
+    kinds = zip(frame.columns, frame.dtypes, strict=True)
+    return [(index, name) for index, (name, kind) in enumerate(kinds) if kind.kind not in "biufmM"]
+
+
 def _is_text(column: Any) -> bool:
     """Return whether a column holds text: by its type, or by its first value that is not missing."""
     from pandas.api.types import is_string_dtype
 
-    if column.dtype.kind in "biufmM" or hasattr(column, "cat"):
+    if hasattr(column, "cat"):
         return False
     first = column.first_valid_index()
     return bool(is_string_dtype(column.dtype)) or isinstance(

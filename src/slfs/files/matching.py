@@ -5,10 +5,12 @@ Needs pandas.
 
 from __future__ import annotations
 
+import csv
 import io
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -60,26 +62,49 @@ def transposed(
             "the names of the columns. Remove or rename the copies"
         )
     kept = [name for name in frame.columns if str(name) not in drop]
+    twice = [name for name, count in Counter(map(str, kept)).items() if count > 1]
+    if twice:
+        raise TableError(
+            f"the sample {twice[0]!r} occurs more than once in its header. Remove or rename the copies"
+        )
     found = [name for name in kept if samples is None or str(name) in samples]
-    turned = frame[found or kept].T  # if no sample has a label, matching raises the error
-    turned.columns = names
-    turned.insert(0, sample_id, [str(name) for name in found or kept], allow_duplicates=True)
-    return turned.reset_index(drop=True)
+    found = found or kept  # if no sample has a label, matching raises the error
+    turned = pd.DataFrame(frame[found].to_numpy(dtype=object).T, columns=names, dtype=object)
+    turned.insert(0, sample_id, [str(name) for name in found], allow_duplicates=True)
+    turned.attrs["left_out"] = [str(name) for name in kept if name not in set(found)]
+    return turned
 
 
 def typed(frame: Any, options: ReadOptions) -> Any:
-    """Give a transposed table the types that its values have; text is read like a text file."""
-    if not all(kind.kind == "O" or str(kind).startswith("str") for kind in frame.dtypes):
+    """Give a transposed table the types that its values have; text is read like a text file.
+
+    There may be many columns, so all values are converted at once if that is possible.
+    """
+    import pandas as pd
+
+    values = frame.iloc[:, 1:].to_numpy()
+    kinds = set(map(type, values.ravel().tolist()))
+    if kinds == {str}:
+        text = io.StringIO()
+        writer = csv.writer(text, delimiter="\t")
+        writer.writerow(frame.columns)
+        writer.writerows(frame.to_numpy().tolist())
+        own = replace(options, header=True, text=[*options.text, frame.columns[0]], notes=[])
+        return format_of_name("tsv").read(io.BytesIO(text.getvalue().encode()), own)[0]
+    if any(issubclass(kind, str | bool) or not issubclass(kind, Real) for kind in kinds):
         return infer_types(frame, options.missing)
-    if not frame.iloc[:, 1:].map(lambda value: isinstance(value, str)).to_numpy().all():
-        return infer_types(frame, options.missing)
-    text = io.BytesIO(frame.to_csv(index=False, sep="\t").encode())
-    own = replace(options, header=True, text=[*options.text, frame.columns[0]], notes=[])
-    return format_of_name("tsv").read(text, own)[0]
+    table = pd.DataFrame(values.astype(np.float64), columns=frame.columns[1:])
+    table.insert(0, frame.columns[0], frame.iloc[:, 0], allow_duplicates=True)
+    return table
 
 
-def match(ids: list[str], labels: Labels, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
-    """Match samples with labels: rows of both in the order of the samples, and a note about it."""
+def match(
+    ids: list[str], labels: Labels, name: str, left_out: Sequence[str] = ()
+) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
+    """Match samples with labels: rows of both in the order of the samples, and a note about it.
+
+    ``left_out`` are samples of the file, or other columns of a transposed one, without a label.
+    """
     twice = [one for one, count in Counter(labels.ids).items() if count > 1]
     if twice:
         raise ValueError(
@@ -94,9 +119,15 @@ def match(ids: list[str], labels: Labels, name: str) -> tuple[NDArray[np.int64],
             f"({_some(labels.ids)}). Set the column of the ids with --id."
         )
     found = np.array([places[ids[row]] for row in rows], np.int64)
-    counts = f"{len(rows)} of {len(ids)} samples of {name} have a label in {labels.source}"
+    without = [*left_out, *(one for one in ids if one not in places)]
+    counts = (
+        f"{len(rows)} of {len(rows) + len(without)} samples of {name} have a label in {labels.source}"
+    )
+    if without:
+        counts += f" (the others are left out: {_some(without)})"
     unused = len(labels.ids) - len(set(found.tolist()))
-    return rows, found, f"{counts}{f', which labels {unused} others' if unused else ''}."
+    others = f", which labels {unused} other{'s' if unused > 1 else ''}" if unused else ""
+    return rows, found, f"{counts}{others}."
 
 
 def _some(ids: list[str]) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.files.arrow import original_frame
+from slfs.files.arrow import note_index, original_frame
 from slfs.files.columns import FileColumns
 from slfs.files.limits import TooLargeError, max_bytes, refuse_beyond
 from slfs.files.registry import ReadOptions, register_format
@@ -81,7 +81,8 @@ class ParquetColumns(FileColumns):
         groups = range(about.num_row_groups)
         self._ends = np.cumsum([about.row_group(group).num_rows for group in groups])
         self._kinds: dict[Any, tuple[bool, bool]] = {}
-        unwanted = [*(name for name in index if name in schema.names), *drop]
+        self._index = [name for name in index if name in schema.names]
+        unwanted = [*self._index, *drop]
         super().__init__(path, list(schema.names), about.num_rows, unwanted)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -121,6 +122,11 @@ class ParquetColumns(FileColumns):
         return original_frame(self._read_groups(names))
 
     @property
+    def index_names(self) -> list[str]:
+        """Names of the index of a dataframe that was written to the file; they are not in ``names``."""
+        return self._index
+
+    @property
     def date_names(self) -> list[str]:
         """Names of the columns that hold dates or times."""
         from pyarrow.types import is_temporal
@@ -128,7 +134,13 @@ class ParquetColumns(FileColumns):
         return [name for name in self.names if is_temporal(self._schema.field(name).type)]
 
     def first_texts(self) -> Any:
-        """Return the first row group of the columns that are not numbers, as a DataFrame."""
+        """Return the first row group of the columns that are not numbers.
+
+        Returns
+        -------
+        frame : DataFrame
+            The columns, with their values as they are.
+        """
         names = [self.names[column] for column in np.flatnonzero(~self.numbers)]
         return self._read_groups(names, range(1)).to_pandas()
 
@@ -236,10 +248,11 @@ def _read_columns(
     return table.select(columns)
 
 
-def _read(content: io.BytesIO, _options: ReadOptions) -> tuple[Any, Any]:
-    return _read_table(content).to_pandas(
-        self_destruct=True, split_blocks=False, date_as_object=False
-    ), None
+def _read(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
+    table = _read_table(content)
+    frame = table.to_pandas(self_destruct=True, split_blocks=False, date_as_object=False)
+    note_index(frame, options)
+    return frame, None
 
 
 def _read_original(content: io.BytesIO, _options: ReadOptions) -> Any:

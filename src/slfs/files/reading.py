@@ -25,6 +25,9 @@ STDIN = "-"
 _SELF_DESCRIBING = ("parquet", "arrow", "excel", "jsonl")
 """Formats that distinguish numbers from text."""
 
+_TEXT = ("csv", "tsv")
+"""Formats whose values are text, until their types are inferred."""
+
 _NAMES_INSIDE = ("parquet", "arrow", "jsonl", "npy", "npz", "svmlight", "arff")
 """Formats without a row of names."""
 
@@ -110,13 +113,16 @@ def read_file(
         notes.append(note)
         target_name = labels.name
     names = column_names(found.table)
-    unwanted, y = [find_column(column, names, name) for column in (*found.ids, *found.drop)], found.y
+    unwanted, y = (
+        [_find(column, found.table, name, notes) for column in (*found.ids, *found.drop)],
+        found.y,
+    )
     if labels is not None:
         unwanted += [names.index(target_name)] if target_name in names else []
     elif y is not None and target is not None:
         raise ValueError(f"{name} already contains class labels. Remove --target {target!r}.")
     elif target is not None:
-        column = find_column(target, names, name)
+        column = _find(target, found.table, name, notes)
         y, target_name = _column(found.table, column), names[column]
         unwanted.append(column)
     unwanted += _row_names(found.table, unwanted, notes)
@@ -126,7 +132,9 @@ def read_file(
     id_names = [names[column] for column in unwanted[: len(found.ids)]]
     has_columns_only = not is_sparse(X) and (labels is not None or found.y is None)
     originals = _chosen(found.originals, names) if has_columns_only else None
-    return DataFile(X, y, name, target_name, fingerprint, names, id_names, notes, originals)
+    is_text = has_columns_only and form.name in _TEXT
+    typed_ids = found.table.set_axis(names, axis=1)[id_names] if is_text else None
+    return DataFile(X, y, name, target_name, fingerprint, names, id_names, notes, originals, typed_ids)
 
 
 def _check_options(form: Format, header: bool, sheet: str | None) -> None:
@@ -147,6 +155,8 @@ class _Loaded:
     """Takes the indices of the columns that are needed, or None for all."""
     ids: Sequence[str]
     drop: Sequence[str]
+    left_out: Sequence[str] = ()
+    """Samples of a transposed file that were not read, because they have no label."""
 
 
 def _load(
@@ -185,7 +195,9 @@ def _load_transposed(
 
     frame = _read(form, turned, content, options, name)
     rest = [column for column in drop if column in frame.columns]
-    return _Loaded(typed(frame, options), None, lambda _: frame.copy(deep=False), ["0"], rest)
+    left_out = frame.attrs.pop("left_out")
+    table = typed(frame, options)
+    return _Loaded(table, None, lambda _: frame.copy(deep=False), ["0"], rest, left_out)
 
 
 def _read(form: Format, read: Callable[..., Any], content: io.BytesIO, options: Any, name: str) -> Any:
@@ -212,12 +224,15 @@ def _read_labels(source: str, target: str | None, ids: Sequence[str], options: R
         raise ValueError(f"--targets-from needs --target, the column of the class labels in {source}.")
     file = read_file(source, target=target, ids=ids[:1] or ["0"], missing=options.missing)
     if file.target in file.ids:
-        raise ValueError(f"The column {file.target!r} of {source} is both the id and the target.")
-    originals = file.originals([])
+        raise ValueError(
+            f"The column {file.target!r} of {source} is both the id and the target. "
+            "Set the column of the ids with --id."
+        )
+    originals, values = file.originals([]), pd.Series(np.asarray(file.y))
+    labelled = values.notna().to_numpy()  # a sample with an empty label has none
+    originals, values = originals[labelled], values[labelled].reset_index(drop=True)
     own_ids = originals.iloc[:, 0].map(str).tolist()
-    return Labels(
-        own_ids, pd.Series(np.asarray(file.y)), originals.iloc[:, 1], file.target, file.ids[0], source
-    )
+    return Labels(own_ids, values, originals.iloc[:, 1], file.target, file.ids[0], source)
 
 
 def _chosen(read: Callable[[Sequence[int] | None], Any], names: list[str]) -> Callable[[list[str]], Any]:
@@ -239,7 +254,7 @@ def _with_labels(found: _Loaded, labels: Labels, name: str) -> tuple[_Loaded, st
     names = column_names(found.table)
     column = find_column(found.ids[0], names, name)
     own_ids = found.originals([column])[names[column]].map(str).tolist()
-    rows, places, note = match(own_ids, labels, name)
+    rows, places, note = match(own_ids, labels, name, found.left_out)
 
     def originals(columns: Sequence[int] | None) -> Any:
         frame = found.originals(columns)
@@ -265,18 +280,43 @@ def _open_columns(
         table = form.open_columns(path)
     except OSError as error:
         raise ValueError(f"{source} cannot be read as {form.name}: {error}") from error
-    names = table.names
-    id_names = [names[find_column(column, names, source)] for column in ids]
-    unwanted = [*id_names, *(names[find_column(column, names, source)] for column in drop)]
-    label = None if target is None else names[find_column(target, names, source)]
-    kept = table.without([*unwanted, *([] if label is None else [label])])
+    names, index = table.names, table.index_names
+
+    def find(column: str) -> str:
+        return column if column in index else names[find_column(column, names, source)]
+
+    id_names = [find(column) for column in ids]
+    unwanted = [*id_names, *map(find, drop)]
+    label = None if target is None else find(target)
+    taken = [*unwanted, *([] if label is None else [label])]
+    kept = table.without([name for name in taken if name not in index])
     y = None if label is None else table.read(label)
     notes: list[str] = []
+    unused = [name for name in index if name not in taken and not name.startswith("__index_level_")]
+    if unused:
+        notes.append(
+            f"{some_names(unused)}: the index of the dataframe in the file is left out. It can be used "
+            "with --id or --target."
+        )
     if form.name in _SELF_DESCRIBING:
         _note_types(kept.date_names, number_texts(kept.first_texts()), notes)
     return DataFile(
         kept, y, source, label or "class", fingerprint, names, id_names, notes, table.originals
     )
+
+
+def _find(wanted: str, table: Any, name: str, notes: list[str]) -> int:
+    """Find a column; the error contains what is known about the file, such as other sheets."""
+    try:
+        return find_column(wanted, column_names(table), name)
+    except ValueError as error:
+        hints = list(notes)
+        if not is_sparse(table) and wanted in set(table.iloc[:, 0].astype(str)):
+            hints.append(
+                f"{wanted!r} is a value of its first column. If the samples are in columns, add "
+                "--transpose."
+            )
+        raise ValueError(" ".join([str(error), *hints])) from None
 
 
 def _row_names(table: Any, known: list[int], notes: list[str]) -> list[int]:

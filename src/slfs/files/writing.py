@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,11 @@ def write_table(frame: Any, path: Path, *, escape_formulas: bool = False) -> Non
         raise file_format.missing_library(error) from error
 
 
+def keeps_types(path: Path | None) -> bool:
+    """Return whether the format of a file distinguishes numbers from text."""
+    return path is not None and _format(path).name not in _OPENED_BY_SPREADSHEETS
+
+
 def without_formulas(frame: Any) -> Any:
     """Put a ' before text that looks like a formula, so that spreadsheets show it as text.
 
@@ -56,12 +62,20 @@ def _escaped(value: Any) -> Any:
 
 
 def check_output(
-    path: Path | None, *taken: Path | str | None, table: bool = False, picture: bool = False
+    path: Path | None,
+    *outputs: Path | None,
+    inputs: Sequence[Path | str] = (),
+    table: bool = False,
+    picture: bool = False,
 ) -> None:
-    """Raise an error, before any work is done, if a file cannot be written or is one of ``taken``."""
+    """Raise an error, before any work is done, if a file cannot be written or is used otherwise."""
     if path is None:
         return
-    if any(other is not None and path.resolve() == Path(other).resolve() for other in taken):
+    if any(path.resolve() == Path(other).resolve() for other in inputs):
+        raise ValueError(
+            f"{str(path)!r} is the input and would be overwritten. Use another name for the output."
+        )
+    if any(other is not None and path.resolve() == other.resolve() for other in outputs):
         raise ValueError(
             f"{str(path)!r} is used for two outputs and would be overwritten. Use different file names."
         )

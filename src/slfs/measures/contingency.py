@@ -46,8 +46,9 @@ def independence_p_values(counts: Ints, n_levels: Ints, n_classes: int, most_sam
       quarter to the cells: p = min(p of the table / 0.75, cells * smallest p of a cell / 0.25).
 
     The choice depends on the sizes of levels and classes only, not on their association, so that it does
-    not bias the p-value. Empty levels and classes are ignored. If a single level or class remains, p =
-    1.
+    not bias the p-value. Empty levels and classes are ignored. Levels with a single sample tell nothing
+    on their own and are pooled, and so are classes with a single sample. If a single level or class
+    remains, p = 1.
 
     Parameters
     ----------
@@ -250,17 +251,17 @@ def summarize_tables(
     sizes, last_sizes = np.empty(widest + n_classes, np.int64), np.zeros(widest + n_classes, np.int64)
     probability = np.empty(MAX_ENUMERATED)
     last_count, last_label, n_tables = 0, np.int64(-1), 0
+    pooled = np.empty((widest, n_classes), np.int64)
     for j in range(offset.shape[0] - 1):
         d = (offset[j + 1] - offset[j]) // n_classes
         table = counts[offset[j] : offset[j + 1]].reshape((d, n_classes))
-        size = np.int64(0)
-        classes[:] = 0
-        for a in range(d):
-            levels[a] = 0
-            for c in range(n_classes):
-                levels[a] += table[a, c]
-                classes[c] += table[a, c]
-            size += levels[a]
+        size = _add_margins(table, levels[:d], classes)
+        if _several_single(levels[:d]) or _several_single(classes):
+            table = pooled[:d]
+            _pool_single(
+                counts[offset[j] : offset[j + 1]].reshape((d, n_classes)), levels[:d], classes, table
+            )
+            size = _add_margins(table, levels[:d], classes)
         own_log_p = -_log_factorial(size, log_factorial)
         n_rows, row_sum, fewest_level = 0, 0.0, np.int64(2**62)
         for a in range(d):
@@ -330,6 +331,45 @@ def summarize_tables(
                 for i in range(n_tables):
                     total += probability[i] if probability[i] <= limit else 0.0
                 out[4, j] = min(total, 1.0)
+
+
+@helper
+def _add_margins(table: Ints, levels: Ints, classes: Ints) -> int:
+    """Write the numbers of samples of the levels and classes; return the number of all samples."""
+    size = np.int64(0)
+    classes[:] = 0
+    for a in range(table.shape[0]):
+        levels[a] = 0
+        for c in range(table.shape[1]):
+            levels[a] += table[a, c]
+            classes[c] += table[a, c]
+        size += levels[a]
+    return size
+
+
+@helper
+def _several_single(sizes: Ints) -> bool:
+    """Whether several levels or classes have a single sample."""
+    found = 0
+    for a in range(sizes.shape[0]):
+        found += sizes[a] == 1
+    return found > 1
+
+
+@helper
+def _pool_single(table: Ints, levels: Ints, classes: Ints, out: Ints) -> None:
+    """Write the table with all levels of a single sample pooled, and all classes of a single sample."""
+    out[:] = 0
+    first_level, first_class = -1, -1
+    for c in range(table.shape[1]):
+        if classes[c] == 1 and first_class < 0:
+            first_class = c
+    for a in range(table.shape[0]):
+        if levels[a] == 1 and first_level < 0:
+            first_level = a
+        row = first_level if levels[a] == 1 else a
+        for c in range(table.shape[1]):
+            out[row, first_class if classes[c] == 1 else c] += table[a, c]
 
 
 @helper

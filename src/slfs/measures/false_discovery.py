@@ -41,7 +41,7 @@ def q_values(p_values: Floats, *, method: str = "bh") -> Floats:
     """
     found = np.full(len(p_values), np.nan)
     known = np.flatnonzero(~np.isnan(p_values))
-    # scipy.stats.false_discovery_control gives the same, but takes 5 % of the time of a wide fit
+    # scipy.stats.false_discovery_control gives the same, but takes 5% of the time of a wide fit
     order = known[np.argsort(p_values[known])]
     rank = np.arange(1, len(known) + 1)
     factor = len(known) if method == "bh" else len(known) * (1 / rank).sum()

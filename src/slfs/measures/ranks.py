@@ -7,23 +7,34 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.measures.moments import beta_tails, group_leverages, permutation_moments
+from slfs.measures.moments import (
+    beta_tails,
+    gamma_tails,
+    group_leverages,
+    permutation_moments,
+)
 
 Floats = NDArray[np.float64]
 
-LEAST_UNTIED = 1.0
-"""Minimum expected number of samples of the smallest class that are outside the largest tie.
-
-With fewer, and a tie of more than half of the samples, the statistic has few distinct values: the levels
-of such a column are tested instead.
-"""
-
-UPPER_END = 1.2
+UPPER_END = 1.5
 """Upper end of the beta distribution with which the explained share is compared.
 
 The largest possible share is 1. With 1 the tail is too light: for 2 to 50 classes of 1 to 190 samples,
-p <= 1e-4 has a probability of up to 2e-4, and p <= 1e-5 of up to 5e-5. With 1.2 the true probability is
-0.4 to 1 times the p-value in most cases, and up to 1.3 times for two classes of 10 samples.
+p <= 1e-4 has a probability of up to 4e-4. With 1.5 it is 0.4e-4 to 1.1e-4 in most cases.
+"""
+
+MOST_KURTOSIS = 1.85
+"""Maximum kurtosis of ranks for the beta distribution: 1.8 without ties.
+
+A large tie makes the tail heavier; the statistic is then compared with a gamma distribution.
+"""
+
+TIED_KURTOSIS, LEAST_UNTIED = 2.3, 10.0
+"""Ranks with a higher kurtosis are tested only if the smallest class has enough untied samples.
+
+This is the expected number of samples of the smallest class that are outside the largest tie. With
+fewer, the tail is heavier than that of the gamma distribution, and the levels of the column are tested
+instead.
 """
 
 
@@ -41,8 +52,7 @@ class RankSummary(NamedTuple):
     n_classes, inverse_sizes : ndarray of float
         Number of classes that occur, and the sum of 1 / size over them.
     untied : ndarray of float
-        Expected number of samples of the smallest class outside the largest tie; 0 if all values are
-        tied, infinite if no tie has more than half of the samples.
+        Expected number of samples of the smallest class outside the largest tie.
     floor : ndarray of float
         Probability of the table of values and classes given its margins.
     """
@@ -60,8 +70,8 @@ def rank_p_values(summary: RankSummary) -> Floats:
     """Test whether the ranks of a column differ between classes (Kruskal and Wallis 1952).
 
     The share T of the variance of the ranks that the classes explain is compared with a beta
-    distribution that has the exact mean and variance of T over all permutations of the class, for any
-    ties and any sizes of classes. A p-value is at least the probability of the observed table of values
+    distribution, or with many ties a gamma distribution, that has the exact mean and variance of T over
+    all permutations of the class. A p-value is at least the probability of the observed table of values
     and classes, which no permutation test can go below.
 
     Parameters
@@ -76,13 +86,19 @@ def rank_p_values(summary: RankSummary) -> Floats:
         because they have fewer than two values or classes or too many ties.
     """
     n_samples, explained, kurtosis, n_classes, inverse_sizes, untied, floor = summary
-    tested = np.flatnonzero((n_classes > 1) & (untied >= LEAST_UNTIED) & (n_samples > 2))
-    n = n_samples[tested]
+    reliable = (kurtosis <= TIED_KURTOSIS) | (untied >= LEAST_UNTIED)
+    tested = np.flatnonzero((n_classes > 1) & (kurtosis > 0) & reliable & (n_samples > 2))
+    n, share = n_samples[tested], explained[tested]
     mean, variance, tail = (np.empty(len(tested)) for _ in range(3))
     classes = n_classes[tested]
     spread = group_leverages(classes, inverse_sizes[tested], n)
     permutation_moments(n, np.ones(len(n)), kurtosis[tested] / n, classes - 1, spread, mean, variance)
-    beta_tails(explained[tested] / UPPER_END, mean / UPPER_END, variance / UPPER_END**2, tail)
+    beta_tails(share / UPPER_END, mean / UPPER_END, variance / UPPER_END**2, tail)
+    tied = np.flatnonzero(kurtosis[tested] > MOST_KURTOSIS)
+    if len(tied):
+        gamma_tail = np.empty(len(tied))
+        gamma_tails(share[tied], mean[tied], variance[tied], gamma_tail)
+        tail[tied] = gamma_tail
     p_values = np.full(len(n_samples), np.nan)
     p_values[tested] = np.clip(tail, floor[tested], 1.0)
     return p_values

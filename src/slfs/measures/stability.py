@@ -38,7 +38,7 @@ class Stability:
     --------
     >>> from slfs.measures.stability import nogueira
     >>> print(nogueira([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]]))
-    stability 0.50 (95 % interval 0.08 to 0.92): fair
+    stability 0.50 (95% interval 0.08 to 0.92): fair
     """
 
     value: float
@@ -59,7 +59,7 @@ class Stability:
     def __str__(self) -> str:
         if math.isnan(self.value):
             return "stability not defined: no run selects any feature, or every run selects all"
-        share = f"{100 * self.level:g} % interval {self.low:.2f} to {self.high:.2f}"
+        share = f"{100 * self.level:g}% interval {self.low:.2f} to {self.high:.2f}"
         return f"stability {self.value:.2f} ({share}): {self.word}"
 
 

@@ -43,15 +43,17 @@ class TreeNetwork:
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.datasets import load_wine
     >>> from slfs import SLFS
-    >>> network = SLFS().fit(*load_iris(return_X_y=True, as_frame=True)).network_
+    >>> selector = SLFS(max_children=3, n_features_to_select=5)
+    >>> network = selector.fit(*load_wine(return_X_y=True, as_frame=True)).network_
     >>> print(network)
     target
-    ├── petal width (cm)
-    │   └── sepal width (cm)
-    └── petal length (cm)
-        └── sepal length (cm)
+    ├── flavanoids
+    │   ├── color_intensity
+    │   └── hue
+    ├── proline
+    └── alcohol
     """
 
     names: tuple[str, ...]

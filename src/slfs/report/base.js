@@ -30,12 +30,35 @@ const ofClassEntropy = (nats) =>
 /** A q-value as a percentage. */
 const fdr = (value) => (value < 1e-4 ? "< 0.01%" : `${Number((100 * value).toPrecision(2))}%`);
 const percent = (share) => `${(100 * share).toFixed(1)}%`;
-const shortened = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+/** Cut a long text in the middle: long names often differ at their end only. */
+function shortened(text, most) {
+  if (text.length <= most) return text;
+  const end = Math.floor((most - 1) / 3);
+  return `${text.slice(0, most - 1 - end)}…${text.slice(text.length - end)}`;
+}
 const plural = (count, word) => `${whole(count)} ${word}${count === 1 ? "" : "s"}`;
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
 /** The index of each selected column among the nodes of the tree. */
 const nodeOfColumn = new Map(facts.nodes.map((node, index) => [node.column, index]));
+
+/** The role of a column, and the class of its colour. */
+const roleOf = (column) => facts.roles[facts.columns.role[column]];
+const toneOf = (column) => facts.role_words[roleOf(column)].tone;
+const swatch = () => element("span", { class: "swatch", "aria-hidden": "true" });
+
+/** A small bar for a share of 1. */
+function shareBar(share) {
+  return drawn("svg", { class: "share", "aria-hidden": "true" },
+    drawn("rect", { width: "100%", height: "100%", rx: 3, class: "track" }),
+    drawn("rect", { width: `${(100 * Math.min(1, share)).toFixed(1)}%`, height: "100%", rx: 3, class: "bar" }));
+}
+
+/** The parts of a text, with numbers such as "< 1e-09" in elements that are not broken over two lines. */
+const unbroken = (text) => text.split(/((?:\w+ )?[<=] [\d.]+(?:e-\d+)?%?)/).map((part, index) =>
+  (index % 2 ? element("span", { class: "unbroken" }, part) : part));
+
+const FDR_MEANING = "FDR (q-value): expected share of irrelevant columns among those that are at least as significant.";
 
 /** Explain why a column was selected or dropped: fill a sentence template with the figures of the column. */
 function explanation(column) {

@@ -1,46 +1,18 @@
 // Class distributions and accuracies -> charts. Every bar is labelled with its name and value.
 
-const CHART = { width: 350, value: 94, bar: 11, line: 20, heading: 26 };
+const HEAT = { width: 350, row: 20, head: 22 };
 const MOST_GROUPED_CLASSES = 6;
 const MOST_LEVELS = 12;
 
-/** Width of the column of class names. */
-const labelWidth = (() => {
-  let found = 0;
-  return () => (found ||= 10 + Math.min(92, Math.max(...facts.classes.map((name) => measure(shortened(name, 15))))));
-})();
-
-/** Horizontal bars in groups: [{title, bars: [{label, share, value}]}]. */
+/** Horizontal bars in groups: [{title, note, bars: [{label, share, value}]}]. */
 function barChart(groups, tone, description) {
-  const { width, value, bar, line, heading } = CHART;
-  const label = labelWidth();
-  const room = width - label - value;
-  const chart = drawn("svg", { class: `chart ${tone}`, role: "img", "aria-label": description });
-  let y = 0;
-  for (const group of groups) {
-    if (group.title) {
-      chart.append(drawn("text", { x: 0, y: y + 17, class: "chart-title" }, shortened(group.title, 42)));
-      if (group.note) {
-        chart.append(drawn("text", { x: width, y: y + 17, class: "chart-note", "text-anchor": "end" }, group.note));
-      }
-      y += heading;
-    }
-    for (const { label: name, share, value: text } of group.bars) {
-      const middle = y + line / 2;
-      const box = { x: label, y: middle - bar / 2, height: bar, rx: 3 };
-      chart.append(
-        drawn("text", { x: label - 8, y: middle + 4, "text-anchor": "end", class: "chart-label" },
-          drawn("title", {}, name), shortened(name, 15)),
-        drawn("rect", { ...box, width: room, class: "track" }),
-        drawn("rect", { ...box, width: Math.max(share * room, share > 0 ? 1.5 : 0), class: "bar" }),
-        drawn("text", { x: width, y: middle + 4, "text-anchor": "end", class: "chart-value" }, text),
-      );
-      y += line;
-    }
-    y += 6;
-  }
-  chart.setAttribute("viewBox", `0 0 ${width} ${y}`);
-  return chart;
+  return element("div", { class: `bars ${tone}`, role: "img", "aria-label": description },
+    ...groups.map(({ title, note, bars }) => element("div", { class: "bar-group" },
+      ...(title ? [element("p", { class: "bar-title" }, element("strong", {}, title), element("span", {}, note))] : []),
+      ...bars.map(({ label, share, value }) => element("div", { class: "bar-row" },
+        element("span", { class: "bar-label", title: label }, label),
+        shareBar(share),
+        element("span", { class: "bar-value" }, value))))));
 }
 
 /** The distribution of each class over the levels of a feature. */
@@ -49,9 +21,9 @@ function distribution(node) {
     const counts = node.counts[level];
     return { name, counts, size: sum(counts) };
   }));
-  const tone = node.level === 1 ? "blue" : "orange";
+  const tone = toneOf(node.column);
   const description = `Distribution of each class over the levels of ${node.name}; the counts follow as a table.`;
-  if (facts.classes.length > MOST_GROUPED_CLASSES) return matrix(shown, tone, description);
+  if (facts.classes.length > MOST_GROUPED_CLASSES) return heatMap(shown, tone, description);
   return barChart(
     shown.map((level) => ({
       title: level.name,
@@ -76,33 +48,54 @@ function mostFrequent(levels) {
   return [...kept, { name: `${rest.length} other levels`, counts, size: sum(counts) }];
 }
 
-/** A chart for many classes: one row per class, one cell per level, with a bar for the share. */
-function matrix(levels, tone, description) {
-  const { width, bar, line } = CHART;
-  const label = labelWidth();
+/** A chart for many classes: one row per class, one cell per level, darker for a larger share of the class. */
+function heatMap(levels, tone, description) {
+  const { width, row, head } = HEAT;
+  const label = 10 + Math.min(92, Math.max(...facts.classes.map((name) => measure(shortened(name, 15)))));
   const cell = (width - label) / levels.length;
   const chart = drawn("svg", { class: `chart ${tone}`, role: "img", "aria-label": description });
-  levels.forEach((_, column) => {
+  levels.forEach((level, column) => {
     const x = label + (column + 0.5) * cell;
-    chart.append(drawn("text", { x, y: 14, "text-anchor": "middle", class: "chart-title" }, String(column + 1)));
+    chart.append(drawn("text", { x, y: 14, "text-anchor": "middle", class: "chart-title" },
+      drawn("title", {}, level.name), String(column + 1)));
   });
   facts.classes.forEach((name, index) => {
-    const y = 22 + index * line;
-    chart.append(drawn("text", { x: label - 8, y: y + line / 2 + 4, "text-anchor": "end", class: "chart-label" },
+    const y = head + index * row;
+    chart.append(drawn("text", { x: label - 8, y: y + row / 2 + 4, "text-anchor": "end", class: "chart-label" },
       drawn("title", {}, name), shortened(name, 15)));
     levels.forEach((level, column) => {
       const share = level.counts[index] / facts.class_counts[index];
       const x = label + column * cell;
+      const box = { x: x + 0.5, y: y + 0.5, width: cell - 1, height: row - 1, rx: 2 };
+      const ground = share > 0.75 ? " full" : share > 0.55 ? " half" : "";
       chart.append(
-        drawn("rect", { x, y: y + (line - bar) / 2, width: cell - 4, height: bar, rx: 2, class: "track" }),
-        drawn("rect", { x, y: y + (line - bar) / 2, width: share * (cell - 4), height: bar, rx: 2, class: "bar" },
+        drawn("rect", { ...box, class: "track" }),
+        drawn("rect", { ...box, class: "bar", "fill-opacity": share.toFixed(3) },
           drawn("title", {}, `${name}, ${level.name}: ${percent(share)} (${whole(level.counts[index])})`)),
-      );
+        drawn("text", { x: x + cell / 2, y: y + row / 2 + 4, "text-anchor": "middle", class: `chart-cell${ground}` },
+          share >= 0.005 ? String(Math.round(100 * share)) : ""));
     });
   });
-  chart.setAttribute("viewBox", `0 0 ${width} ${26 + facts.classes.length * line}`);
+  chart.setAttribute("viewBox", `0 0 ${width} ${head + 4 + facts.classes.length * row}`);
   const key = element("ol", { class: "key" }, ...levels.map((level) => element("li", {}, level.name)));
-  return element("div", {}, chart, key);
+  return element("div", {},
+    element("p", { class: "note" }, "Percentage of the samples of each class (row) at each level (column):"),
+    element("div", { class: "tall", tabindex: 0, role: "region", "aria-label": "Heat map" }, chart), key);
+}
+
+/** The number of samples in each class; tiles instead of bars if there are many classes. */
+function classSizes() {
+  const largest = Math.max(...facts.class_counts);
+  const bars = facts.class_counts.map((count, index) => ({
+    label: facts.classes[index],
+    share: count / largest,
+    value: `${percent(count / facts.n_samples)} · ${whole(count)}`,
+  }));
+  const spoken = `Samples of each class: ${bars.map((bar) => `${bar.label} ${bar.value}`).join("; ")}.`;
+  if (bars.length <= MOST_LEVELS) return barChart([{ bars }], "neutral", spoken);
+  const tiles = bars.map(({ label, share, value }, index) => element("span", { class: "tile", title: `${label}: ${value}` },
+    element("strong", {}, shortened(label, 20)), shareBar(share), element("span", {}, whole(facts.class_counts[index]))));
+  return element("div", { class: "tiles neutral tall", tabindex: 0, role: "img", "aria-label": spoken }, ...tiles);
 }
 
 /** One row per classifier: its name, its mean accuracy with one standard deviation as a dot and a line, the value. */

@@ -6,6 +6,8 @@ import math
 import platform
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -16,13 +18,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from slfs._core.version import __version__
 from slfs.coding.level_names import as_text, level_names
-from slfs.report.words import sentence_templates, summary
+from slfs.report.words import (
+    ROLES,
+    RoleWords,
+    dropped_summary,
+    leak_warning,
+    sentence_templates,
+    summary,
+)
 from slfs.screening.reasons import Role
-from slfs.selectors._shared.sentences import grade
+from slfs.selectors._shared.sentences import grade, nothing_selected
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.stability_selection import StabilitySelection
 
-FORMAT = 2
+FORMAT = 3
 """Version of the layout of the facts; increased when readers of the JSON have to adapt."""
 
 
@@ -33,6 +42,7 @@ def make_facts(
     accuracy: dict[str, Any] | None = None,
     seconds: float | None = None,
     fingerprint: str = "",
+    command: str = "",
 ) -> dict[str, Any]:
     """Collect everything that a report contains about a selection.
 
@@ -48,6 +58,8 @@ def make_facts(
         Duration of the selection.
     fingerprint : str, default=""
         Hash of the data, which lets a reader check that theirs are the same.
+    command : str, default=""
+        Shell command that made the selection.
 
     Returns
     -------
@@ -55,17 +67,17 @@ def make_facts(
         Plain values only. Information is in nats, to four significant digits. ``columns`` holds one list
         per field: ``role``, ``reason`` and ``sentence`` are indices into ``roles``, ``reasons`` and
         ``sentences``; ``other`` is the index of the parent of a selected column, or of the column that
-        made another one redundant, -1 for none.
+        made another one redundant, -1 for none. ``created`` is the current time.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from slfs import SLFS
     >>> from slfs.report import make_facts
-    >>> facts = make_facts(SLFS().fit(*load_iris(return_X_y=True, as_frame=True)), data="iris")
+    >>> selector = SLFS(n_features_to_select=2).fit(*load_iris(return_X_y=True, as_frame=True))
+    >>> facts = make_facts(selector, data="iris")
     >>> facts["summary"]
-    'SLFS selects all 4 columns of iris to predict target (3 classes, 150 samples): 2 directly below the
-    class and 2 deeper in the tree.'
+    'SLFS selects 2 of 4 columns of iris to predict target (3 classes, 150 samples).'
     >>> facts["nodes"][0]["levels"]
     ['≤ 0.8', '0.8 < x ≤ 1.75', '> 1.75']
     """
@@ -77,7 +89,7 @@ def make_facts(
     check_is_fitted(selector)
     network, totals = selector.network_, selector.network_counts_.class_totals
     columns, texts = _columns(selector)
-    roles = Counter(selector.features_["role"].tolist())
+    roles = selector.features_["role"]
     facts: dict[str, Any] = {
         "format": FORMAT,
         "data": as_text(data),
@@ -90,12 +102,19 @@ def make_facts(
         "classes": [as_text(label) for label in selector.classes_.tolist()],
         "class_counts": totals.tolist(),
         "class_entropy": _rounded(selector._class_entropy()),
-        "role_counts": {role: roles[role] for role in map(str, Role) if roles[role]},
+        "role_counts": _role_counts(roles),
+        "role_words": {role: asdict(ROLES.get(role, RoleWords())) for role in _role_counts(roles)},
+        "dropped": _dropped(selector),
+        "leaks": [as_text(name) for name in selector.leaks_],
+        "warnings": _warnings(selector),
+        "duplicates": _duplicates(selector),
         "seconds": None if seconds is None else _rounded(seconds),
         "accuracy": _plain(accuracy),
         "stability": _stability(selector),
         "parameters": _plain(selector.get_params(deep=False)),
         "fingerprint": as_text(fingerprint),
+        "command": as_text(command),
+        "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "versions": {
             "python": platform.python_version(),
             "slfs": __version__,
@@ -108,6 +127,30 @@ def make_facts(
         "columns": columns,
     }
     return {"summary": summary(facts), **facts}
+
+
+def _role_counts(roles: NDArray[Any]) -> dict[str, int]:
+    """The number of columns in each role, in the order of `Role`; roles of other packages come last."""
+    counts = Counter(roles.tolist())
+    return {role: counts[role] for role in dict.fromkeys([*map(str, Role), *counts]) if counts[role]}
+
+
+def _dropped(selector: BaseSelector) -> str:
+    """Why columns were not selected; if none was, also what to try."""
+    if selector.n_features_ == 0:
+        return as_text(nothing_selected(selector.features_, type(selector).__name__))
+    return dropped_summary(_role_counts(selector.features_["role"][~selector.support_]))
+
+
+def _warnings(selector: BaseSelector) -> list[str]:
+    """What a reader should check before using the selection, such as a column that leaks the class."""
+    share = selector.scores_ / selector._class_entropy()
+    return [as_text(leak_warning(name, share[selector._column_index(name)])) for name in selector.leaks_]
+
+
+def _duplicates(selector: BaseSelector) -> list[list[str]]:
+    """Groups of columns with the same levels in all samples."""
+    return [[as_text(name) for name in group] for group in selector.duplicates_]
 
 
 def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
@@ -193,11 +236,14 @@ def _coded(values: Iterable[object]) -> tuple[list[str], list[int]]:
 
 def _code(selector: BaseSelector) -> str:
     """Python code that makes the same selection from the same table."""
-    name, module = type(selector).__name__, type(selector).__module__
-    home = "slfs" if module.startswith("slfs.") else module
+    parts = [selector, *selector.get_params().values()]  # StabilitySelection contains another selector
+    imports = {}
+    for kind in (type(part) for part in parts if isinstance(part, BaseEstimator)):
+        module = "slfs" if kind.__module__.startswith("slfs.") else kind.__module__
+        imports[kind] = f"from {module} import {kind.__name__}\n"
     call = BaseEstimator.__repr__(selector, N_CHAR_MAX=10**6)  # non-default parameters, not shortened
     return (
-        f"from {home} import {name}\n\n"
+        f"{''.join(imports.values())}\n"
         f"selector = {as_text(call)}\n"
         "selector.fit(X, y)\n"
         "print(selector.get_feature_names_out())\n"

@@ -19,13 +19,18 @@ from slfs.selectors.base import BaseSelector
 STYLES = ("page.css", "parts.css")
 SCRIPTS = (
     "base.js",
-    "charts.js",
     "layout.js",
+    "charts.js",
+    "answer.js",
     "nodes.js",
     "pointer.js",
+    "drawing.js",
+    "list.js",
     "tree.js",
     "panel.js",
+    "csv.js",
     "table.js",
+    "reproduce.js",
     "report.js",
 )
 """Concatenated in this order into one script."""
@@ -43,10 +48,11 @@ def write_report(
     accuracy: dict[str, Any] | None = None,
     seconds: float | None = None,
     fingerprint: str = "",
+    command: str = "",
 ) -> None:
     """Write an interactive report about a fitted selector to an HTML file.
 
-    The report shows the tree of selected columns, how the classes are distributed over each of them,
+    The report shows the selected columns, their tree, how the classes are distributed over each of them,
     and why every other column was dropped. It is a single file that needs no network connection.
 
     Parameters
@@ -68,6 +74,8 @@ def write_report(
         Duration of the selection.
     fingerprint : str, default=""
         Hash of the data, which lets a reader check that theirs are the same.
+    command : str, default=""
+        Shell command that made the selection.
 
     See Also
     --------
@@ -92,8 +100,22 @@ def write_report(
     if X is not None and accuracy is None:
         from slfs.evaluation import compare_accuracy
 
+        selector._check_columns(X)
+        n_fitted = int(selector.network_counts_.class_totals.sum())
+        if len(y) != n_fitted:
+            raise ValueError(
+                f"The selector was fitted to {n_fitted} samples, y has {len(y)}. Pass the table that "
+                "the selector was fitted to."
+            )
         accuracy = compare_accuracy(selector, X, y)
-    facts = make_facts(selector, data=data, accuracy=accuracy, seconds=seconds, fingerprint=fingerprint)
+    facts = make_facts(
+        selector,
+        data=data,
+        accuracy=accuracy,
+        seconds=seconds,
+        fingerprint=fingerprint,
+        command=command,
+    )
     page = render_html(facts)
     replace_file(Path(path), partial(Path.write_text, data=page, encoding="utf-8", newline="\n"))
 
@@ -121,6 +143,8 @@ def render_html(facts: dict[str, Any]) -> str:
         title=escape(f"{heading}: {facts['n_selected']} of {facts['n_columns']} columns"),
         heading=escape(heading),
         summary=escape(facts["summary"]),
+        dropped=escape(facts["dropped"]),
+        names=escape(", ".join(node["name"] for node in facts["nodes"]) or "none"),
         style=style,
         style_hash=_hash(style),
         script=script,

@@ -30,29 +30,40 @@ const measure = (() => {
   };
 })();
 
+/** The visible nodes: each node before its children, siblings by relevance. */
+function visibleItems(collapsed) {
+  const items = [];
+  const visit = (id, position, size) => {
+    const children = childrenOf.get(id);
+    const open = children.length > 0 && !collapsed.has(id);
+    items.push({ id, open, position, size, level: levelOf(id) });
+    if (open) children.forEach((child, index) => visit(child, index + 1, children.length));
+  };
+  visit(ROOT, 1, 1);
+  return items;
+}
+
 /**
  * Put leaves below each other, parents at the middle of their children, and levels next to each other.
  * The class is drawn no lower than `lowest`, the levels share the width `room`, and names are cut to `letters`.
  */
 function arrange(collapsed, { lowest, room, letters }) {
-  const items = [];
+  const items = visibleItems(collapsed);
+  const itemOf = new Map(items.map((item) => [item.id, item]));
   let next = 0;
-  const visit = (id, position, size) => {
-    const open = childrenOf.get(id).length > 0 && !collapsed.has(id);
-    const label = shortened(nameOf(id), letters);
-    const item = { id, label, open, position, size, level: levelOf(id), width: measure(label, id === ROOT) };
-    items.push(item);
-    const below = open ? childrenOf.get(id).map((child, index, all) => visit(child, index + 1, all.length)) : [];
-    if (below.length) {
-      item.y = (below[0].y + below[below.length - 1].y) / 2;
-    } else {
+  for (const item of items) {
+    item.label = shortened(nameOf(item.id), letters);
+    item.width = measure(item.label, item.id === ROOT);
+    if (!item.open) {
       item.y = next * ROW;
       next += 1;
     }
-    return item;
-  };
-  const root = visit(ROOT, 1, 1);
-  root.y = Math.min(root.y, lowest);
+  }
+  for (const item of [...items].reverse()) { // children have their position before their parent
+    const below = item.open ? childrenOf.get(item.id) : [];
+    if (below.length) item.y = (itemOf.get(below[0]).y + itemOf.get(below.at(-1)).y) / 2;
+  }
+  items[0].y = Math.min(items[0].y, lowest);
   const widths = [];
   for (const item of items) widths[item.level] = Math.max(widths[item.level] || 0, item.width + 44);
   const gaps = Math.max(1, widths.length - 1);

@@ -15,28 +15,36 @@ function drawEdge(from, to, thickest) {
   });
 }
 
-/** A node with its name, larger if its relevance is higher. */
-function drawNode(item, { selected, focusable }) {
-  const { id, label, width } = item;
-  const node = facts.nodes[id];
-  const branches = childrenOf.get(id).length > 0;
-  const kind = id === ROOT ? "root" : item.level === 1 ? "blue" : "orange";
-  const radius = node ? 4 + 4.5 * Math.sqrt(node.relevance / largestRelevance) : 8;
-  const mark = node
-    ? drawn("circle", { r: radius.toFixed(2), class: "mark" })
-    : drawn("rect", { x: -8, y: -8, width: 16, height: 16, rx: 4, class: "mark" });
-  return drawn("g", {
-    class: `item ${kind}${selected ? " selected" : ""}`,
-    transform: `translate(${item.x},${item.y})`,
+/** The attributes of a node for keyboard and screen reader, in a drawing and in a list. */
+function treeItem(item, { selected, focusable }) {
+  const node = facts.nodes[item.id];
+  return {
     role: "treeitem",
     tabindex: focusable ? 0 : -1,
-    "data-node": id,
+    "data-node": item.id,
     "aria-label": node ? `${node.name}, relevance ${node.relevance} nats` : `${facts.class_name}, the class`,
     "aria-level": item.level + 1,
     "aria-posinset": item.position,
     "aria-setsize": item.size,
     "aria-selected": selected,
-    "aria-expanded": branches ? item.open : null,
+    "aria-expanded": childrenOf.get(item.id).length ? item.open : null,
+  };
+}
+
+/** A node with its name, larger if its relevance is higher. */
+function drawNode(item, { selected, focusable }) {
+  const { id, label, width } = item;
+  const node = facts.nodes[id];
+  const branches = childrenOf.get(id).length > 0;
+  const kind = node ? toneOf(node.column) : "root";
+  const radius = node ? 4 + 4.5 * Math.sqrt(node.relevance / largestRelevance) : 8;
+  const mark = node
+    ? drawn("circle", { r: radius.toFixed(2), class: "mark" })
+    : drawn("rect", { x: -8, y: -8, width: 16, height: 16, rx: 4, class: "mark" });
+  return drawn("g", {
+    ...treeItem(item, { selected, focusable }),
+    class: `item ${kind}${selected ? " selected" : ""}`,
+    transform: `translate(${item.x},${item.y})`,
   },
   drawn("title", {}, nameOf(id)),
   drawn("rect", { x: -13, y: -13, width: width + 32, height: 26, rx: 7, class: "target" }),

@@ -6,18 +6,11 @@ function fillPanel(id, open) {
 }
 
 function classDetails() {
-  const largest = Math.max(...facts.class_counts);
-  const bars = facts.class_counts.map((count, index) => ({
-    label: facts.classes[index],
-    share: count / largest,
-    value: `${percent(count / facts.n_samples)} · ${whole(count)}`,
-  }));
-  const spoken = bars.map((bar) => `${bar.label} ${bar.value}`).join("; ");
   return [
     element("p", { class: "kicker" }, "The class"),
     element("h3", {}, facts.class_name),
     element("p", {}, `${plural(facts.n_samples, "sample")} in ${facts.classes.length} classes.`),
-    barChart([{ bars }], "neutral", `Samples of each class: ${spoken}.`),
+    classSizes(),
     element("p", { class: "note" }, "Select a feature in the tree to see its distribution in each class."),
   ];
 }
@@ -27,11 +20,9 @@ function nodeDetails(node, id, open) {
   const parent = top ? facts.class_name : nameOf(node.parent);
   const qValue = facts.columns.q_value?.[node.column] ?? null;
   return [
-    element("p", { class: `kicker ${top ? "blue" : "orange"}` },
-      element("span", { class: "swatch", "aria-hidden": "true" }),
-      top ? "Child of the class" : `Level ${node.level} of the tree`),
+    element("p", { class: `kicker ${toneOf(node.column)}` }, swatch(), roleOf(node.column)),
     element("h3", {}, node.name),
-    element("p", { class: "sentence" }, node.sentence),
+    element("p", { class: "sentence" }, ...unbroken(node.sentence)),
     element("h4", {}, "Distribution in each class"),
     distribution(node),
     countsTable(node),
@@ -39,17 +30,21 @@ function nodeDetails(node, id, open) {
     element("dl", { class: "facts" },
       ...pair("with the class (relevance)", node.relevance),
       ...pair("relevance / class entropy", ofClassEntropy(node.relevance)),
-      ...(top ? [] : pair(`with its parent (${shortened(parent, 40)})`, node.mutual_information)),
+      ...(top ? [] : pair(`with its parent, ${shortened(parent, 40)}`, node.mutual_information)),
       ...(top ? [] : pair("with the class, given its parent", node.conditional_relevance)),
-      ...pair("entropy of the feature", node.entropy),
-      ...(node.evidence ? pair("evidence", node.evidence) : []),
+      ...pair("entropy of the feature", node.entropy)),
+    ...(node.evidence || node.frequency ? [element("h4", {}, "Evidence")] : []),
+    element("dl", { class: "facts" },
+      ...(node.evidence ? pair("that it depends on the class", node.evidence) : []),
       ...(qValue === null ? [] : pair("FDR (q-value)", fdr(qValue))),
       ...(node.frequency ? pair("selected in subsamples", node.frequency) : [])),
+    ...(qValue === null ? [] : [element("p", { class: "note small" }, FDR_MEANING)]),
     ...cutPoints(node),
     element("h4", {}, "In the tree"),
     element("div", { class: "links-to" },
-      ...relatives([node.parent], "Parent: ", open),
-      ...relatives(childrenOf.get(id), "Children: ", open)),
+      ...relatives([node.parent], "Parent:", open),
+      ...relatives(childrenOf.get(id), "Children:", open)),
+    element("p", { class: "back screen" }, element("a", { href: "#tree" }, "Back to the tree")),
   ];
 }
 
@@ -67,9 +62,9 @@ function cutPoints(node) {
 
 function relatives(ids, label, open) {
   if (ids.length === 0) return [];
-  const buttons = ids.map((id) =>
-    element("button", { type: "button", class: "link", click: () => open(id) }, nameOf(id)));
-  return [element("p", {}, label, ...buttons.flatMap((button, index) => (index ? [", ", button] : [button])))];
+  const link = (id) => element("button", { type: "button", class: "link", click: () => open(id) }, nameOf(id));
+  return [element("ul", { class: "relatives" }, element("li", {}, label),
+    ...ids.map((id) => element("li", {}, link(id))))];
 }
 
 function countsTable(node) {

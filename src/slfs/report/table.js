@@ -1,7 +1,9 @@
-// The columns -> a table with pages, sorting, search and a filter by role.
+// The columns -> a table with pages, sorting, search, a filter by role, and a CSV file.
 
 const PAGE_SIZE = 50;
 const OTHER = "Parent / redundant with";
+const ALL = "All";
+const SELECTED = "Selected";
 
 function makeTable(openNode) {
   const columns = facts.columns;
@@ -17,15 +19,17 @@ function makeTable(openNode) {
   const fields = [
     { title: "Name", compare: byText((column) => columns.name[column]), cell: nameCell },
     { title: "Role", compare: (a, b) => roleOrder[columns.role[a]] - roleOrder[columns.role[b]], cell: roleCell },
-    { title: "Relevance (nats)", down: true, compare: byNumber(columns.relevance), cell: relevanceCell, kind: "number" },
+    { title: "Relevance (nats)", down: true, compare: byNumber(columns.relevance), cell: relevanceCell, kind: "number",
+      meaning: "Mutual information with the class." },
     { title: "Levels", down: true, ...numbers(columns.n_levels) },
     ...(columns.frequency ? [{ title: "Frequency", down: true, ...numbers(columns.frequency), cell: frequencyCell }] : []),
-    ...(columns.q_value ? [{ title: "FDR (q-value)", ...numbers(columns.q_value), cell: fdrCell }] : []),
-    { title: OTHER, compare: byText(otherName), cell: otherName, kind: "text" },
+    ...(columns.q_value
+      ? [{ title: "FDR (q-value)", ...numbers(columns.q_value), cell: fdrCell, meaning: FDR_MEANING }] : []),
+    { title: OTHER, compare: byText(otherName), cell: otherCell, kind: "text" },
     { title: "Reason", compare: byText(reasonOf), cell: reasonOf, kind: "text" },
   ];
   const sorting = { field: fields[2], down: true };
-  let role = -1;
+  let chosen = ALL;
   let query = "";
   let page = 0;
   let lowered = null;
@@ -45,6 +49,11 @@ function makeTable(openNode) {
     return element("span", { title: `p-value ${figure(columns.p_value[column])}` }, fdr(value));
   }
 
+  function otherCell(column) {
+    const name = otherName(column);
+    return name && element("span", { title: name }, shortened(name, 44));
+  }
+
   function frequencyCell(column) {
     return `${Math.round(100 * columns.frequency[column])}%`;
   }
@@ -60,20 +69,12 @@ function makeTable(openNode) {
   }
 
   function roleCell(column) {
-    const name = facts.roles[columns.role[column]];
-    const node = nodeOfColumn.get(column);
-    const tone = node === undefined ? "grey" : facts.nodes[node].level === 1 ? "blue" : "orange";
-    const swatch = element("span", { class: "swatch", "aria-hidden": "true" });
-    return element("span", { class: `role ${tone}` }, swatch, name);
+    return element("span", { class: `role ${toneOf(column)}` }, swatch(), roleOf(column));
   }
 
   function relevanceCell(column) {
     const share = (columns.relevance[column] ?? 0) / largest;
-    return element("span", { class: "measure" },
-      drawn("svg", { viewBox: "0 0 60 6", "aria-hidden": "true" },
-        drawn("rect", { width: 60, height: 6, rx: 3, class: "track" }),
-        drawn("rect", { width: (60 * share).toFixed(1), height: 6, rx: 3, class: "bar" })),
-      figure(columns.relevance[column]));
+    return element("span", { class: "measure" }, shareBar(share), figure(columns.relevance[column]));
   }
 
   function explain(column) {
@@ -88,14 +89,15 @@ function makeTable(openNode) {
     const text = `Show “${shortened(otherName(column), 40)}” in the tree`;
     const more = other === undefined ? [] : [" ", element("button", show, text)];
     return element("tr", { class: "detail", role: "row" },
-      element("td", { colspan: fields.length, role: "cell" }, explanation(column), ...more));
+      element("td", { colspan: fields.length, role: "cell" }, ...unbroken(explanation(column)), ...more));
   }
 
   function filter() {
     if (query && !lowered) lowered = columns.name.map((name) => name.toLowerCase());
+    const role = facts.roles.indexOf(chosen); // -1: all, or all that are selected
     order = [];
     for (let column = 0; column < facts.n_columns; column += 1) {
-      if (role >= 0 && columns.role[column] !== role) continue;
+      if (chosen === SELECTED ? !nodeOfColumn.has(column) : role >= 0 && columns.role[column] !== role) continue;
       if (query && !lowered[column].includes(query)) continue;
       order.push(column);
     }
@@ -151,20 +153,25 @@ function makeTable(openNode) {
     byId("columns").scrollIntoView({ block: "start" });
   }
 
+  function choose(name) {
+    chosen = name;
+    for (const chip of byId("roles").children) chip.setAttribute("aria-pressed", String(chip.dataset.role === name));
+    filter();
+  }
+
   byId("head").append(...fields.map((field) => element("th", { role: "columnheader", scope: "col", class: field.kind },
-    element("button", { type: "button", click: () => sortBy(field) }, ...heading(field)))));
-  const choices = [["All", facts.n_columns, -1],
-    ...Object.entries(facts.role_counts).map(([name, count]) => [name, count, facts.roles.indexOf(name)])];
-  const chips = choices.map(([name, count, index]) => element("button", {
+    element("button", { type: "button", title: field.meaning, click: () => sortBy(field) }, ...heading(field)))));
+  const several = Object.keys(facts.role_counts).length > 1;
+  const choices = [[ALL, facts.n_columns], ...(several ? [[SELECTED, facts.n_selected]] : []),
+    ...Object.entries(facts.role_counts).filter(([name]) => name !== SELECTED.toLowerCase())];
+  byId("roles").append(...choices.filter(([, count]) => count > 0).map(([name, count]) => element("button", {
     type: "button",
-    "aria-pressed": index === role,
-    click: (event) => {
-      role = index;
-      chips.forEach((chip) => chip.setAttribute("aria-pressed", String(chip === event.currentTarget)));
-      filter();
-    },
-  }, `${name} `, element("span", { class: "count" }, whole(count))));
-  byId("roles").append(...chips);
+    "aria-pressed": name === chosen,
+    "data-role": name,
+    title: facts.role_words[name]?.meaning || null,
+    click: () => choose(name),
+  }, `${name} `, element("span", { class: "count" }, whole(count)))));
+  byId("fdr-meaning").textContent = columns.q_value ? FDR_MEANING : "";
   let waiting = 0;
   byId("search").addEventListener("input", (event) => {
     clearTimeout(waiting);
@@ -175,6 +182,14 @@ function makeTable(openNode) {
   });
   byId("previous").addEventListener("click", () => turn(-1));
   byId("next").addEventListener("click", () => turn(1));
+  byId("download").addEventListener("click", downloadColumns);
   showSorting();
   filter();
+
+  /** Show the selected columns only, and scroll to them. */
+  return () => {
+    choose(SELECTED);
+    byId("columns").scrollIntoView({ block: "start" });
+    byId("columns").focus({ preventScroll: true });
+  };
 }

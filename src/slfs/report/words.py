@@ -1,8 +1,9 @@
-"""A selection -> sentences: templates of the explanations of all columns, and a summary."""
+"""A selection -> words: roles with their colours, templates of the explanations, summaries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,28 @@ from slfs._core.indices import TableIndex
 from slfs.screening.reasons import Role
 from slfs.selectors._shared.sentences import explain
 from slfs.selectors.base import BaseSelector
+
+
+@dataclass(frozen=True)
+class RoleWords:
+    """How the report shows a role: its colour, a class in parts.css, and its meaning in a few words."""
+
+    tone: str = "grey"
+    meaning: str = ""
+
+
+ROLES: dict[str, RoleWords] = {
+    Role.STRONG: RoleWords("blue", "new information about the class, child of the class in the tree"),
+    Role.WEAK: RoleWords("orange", "related to another selected column, below it in the tree"),
+    Role.TENTATIVE: RoleWords("violet", "in the tree, but not significant"),
+    Role.SELECTED: RoleWords("blue", "selected by a method without a tree"),
+    Role.REDUNDANT: RoleWords("grey", "hardly any information that other columns do not have"),
+    Role.NO_ROOM: RoleWords("grey", "adds information, but the tree is full"),
+    Role.OUTRANKED: RoleWords("grey", "other columns were preferred"),
+    Role.TOO_WEAK: RoleWords("pale", "depends on the class, but too weakly"),
+    Role.IRRELEVANT: RoleWords("pale", "no reliable information about the class"),
+}
+"""Words and colours of the roles. A role that is not listed is shown in grey, by its name only."""
 
 
 class _NumberField(float):
@@ -79,7 +102,7 @@ def sentence_templates(selector: BaseSelector) -> Iterator[str]:
 
 def summary(facts: dict[str, Any]) -> str:
     """Summarise a selection in one sentence."""
-    selected, total, roles = facts["n_selected"], facts["n_columns"], facts["role_counts"]
+    selected, total = facts["n_selected"], facts["n_columns"]
     table = f" of {facts['data']}" if facts["data"] else ""
     variable = "the class" if facts["class_name"] == "class" else facts["class_name"]
     samples = f"{len(facts['classes'])} classes, {facts['n_samples']:,} samples"
@@ -89,20 +112,26 @@ def summary(facts: dict[str, Any]) -> str:
         share = f"none of the {total:,} columns" if total > 1 else "not even the only column"
     else:
         share = f"{selected:,} of {total:,} columns"
+    return f"{facts['method']} selects {share}{table} to predict {variable} ({samples})."
+
+
+def dropped_summary(counts: dict[str, int]) -> str:
+    """Say in one sentence why columns were not selected, given their number by role; "" if all were."""
+    if not counts:
+        return ""
     parts = []
-    if facts["depth"] > 1:
-        direct = sum(node["level"] == 1 for node in facts["nodes"])
-        parts.append(f"{direct} directly below the class and {selected - direct} deeper in the tree")
-    dropped = [
-        f"{roles[role]:,} {role}"
-        for role in (Role.REDUNDANT, Role.OUTRANKED, Role.IRRELEVANT)
-        if role in roles
-    ]
-    if dropped:
-        columns = "column is" if total - selected == 1 else "columns are"
-        parts.append(f"{_listed(dropped)} {columns} dropped")
-    details = f": {'; '.join(parts)}" if parts else ""
-    return f"{facts['method']} selects {share}{table} to predict {variable} ({samples}){details}."
+    for role, count in counts.items():
+        meaning = ROLES.get(role, RoleWords()).meaning
+        parts.append(f"{count:,} {role}" + (f" ({meaning})" if meaning else ""))
+    return f"Not selected: {_listed(parts)}."
+
+
+def leak_warning(name: str, share: float) -> str:
+    """Warn about a column that contains nearly all information about the class."""
+    return (
+        f"Possible target leakage: {name!r} alone contains {100 * share:.3g}% of the information about "
+        "the class. Drop it if it is derived from the class, or not known when the class is predicted."
+    )
 
 
 def _listed(parts: list[str]) -> str:

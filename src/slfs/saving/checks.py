@@ -34,6 +34,11 @@ def check_model(estimator: Any, name: str) -> None:
         names = estimator.feature_names_in_
         _demand_array(names, np.object_, (n_features,), "feature_names_in_")
         _demand(all(isinstance(name, str) for name in names), "a feature name is not a string")
+    texts = getattr(estimator, "_missing_texts", [])
+    _demand(
+        type(texts) is list and all(type(text) is str for text in texts),
+        "the texts that mean a missing value are not strings",
+    )
     if isinstance(estimator, MDLPDiscretizer):
         _check_coding(estimator._coding, n_features)
         _demand_array(estimator.n_levels_, np.int64, (n_features,), "n_levels_")
@@ -61,6 +66,11 @@ def _check_selector(selector: BaseSelector) -> None:
     _demand(same, "support_ differs from the network")
     _demand(selector.n_features_ == len(network), "n_features_ is not the size of the network")
     _demand(len(selector.features_) == n_features, "features_ must have one record per column")
+    texts = selector.duplicates_
+    _demand(
+        type(texts) is list and all(type(group) is list for group in texts), "duplicates_ is no list"
+    )
+    _demand(all(type(name) is str for group in texts for name in group), "duplicates_ has no names")
     _check_records(selector)
     if isinstance(selector, StabilitySelection):
         _demand_array(selector.frequencies_, np.float64, (n_features,), "frequencies_")

@@ -15,6 +15,12 @@ from slfs.screening.reasons import Reason
 
 Reasons = NDArray[np.int8]
 
+CERTAIN = 1e-6
+"""Columns with a smaller p-value are kept although their parameters cost more than their information.
+
+With many small classes not even a copy of the class is worth its parameters.
+"""
+
 
 def keep_all(facts: ColumnFacts) -> Reasons:
     """Keep all columns."""
@@ -24,15 +30,16 @@ def keep_all(facts: ColumnFacts) -> Reasons:
 def drop_constant(facts: ColumnFacts) -> Reasons:
     """Drop constant columns: those with a single level and a single value."""
     columns = facts.coding.columns
-    constant = (columns["n_levels"] == 1) & ~(columns["low"] < columns["high"])
+    several = (columns["low"] < columns["high"]) | (columns["n_distinct"] > 1)
+    constant = (columns["n_levels"] == 1) & ~several
     return np.where(constant, Reason.CONSTANT, Reason.CANDIDATE).astype(np.int8)
 
 
 def drop_one_level(facts: ColumnFacts, *, merged: Reason = Reason.NO_CUT) -> Reasons:
-    """Drop columns with a single level; ``merged`` is the reason for those with several values."""
+    """Drop columns with a single level; ``merged`` is the reason for numbers with several values."""
     reasons = drop_constant(facts)
-    one_level = facts.coding.columns["n_levels"] == 1
-    reasons[one_level & (reasons == Reason.CANDIDATE)] = merged
+    one_level = (facts.coding.columns["n_levels"] == 1) & (reasons == Reason.CANDIDATE)
+    reasons[one_level] = np.where(facts.coding.cut[one_level], merged, Reason.ONE_GROUP)
     return reasons
 
 
@@ -44,10 +51,11 @@ def drop_uninformative(facts: ColumnFacts) -> Reasons:
 
 
 def drop_costly(facts: ColumnFacts) -> Reasons:
-    """Also drop columns without MDLP cut points whose parameters cost more than their information."""
+    """Also drop columns without MDLP cut points that are not worth their parameters, unless certain."""
     reasons = drop_uninformative(facts)
     cut = facts.coding.cut & (np.diff(facts.coding.offset) > 0)
-    reasons[(reasons == Reason.CANDIDATE) & ~cut & ~pays(facts)] = Reason.COSTS_MORE
+    doubtful = ~pays(facts) & ~(facts.p_value <= CERTAIN)
+    reasons[(reasons == Reason.CANDIDATE) & ~cut & doubtful] = Reason.COSTS_MORE
     return reasons
 
 

@@ -13,6 +13,7 @@ from slfs.coding.by_rows import Piece, Tally, cut_rows, encode_rows, tally_rows
 from slfs.coding.categories import learn_labels
 from slfs.coding.codebook import Learned
 from slfs.coding.encode import encode_labels
+from slfs.coding.grouping import group_levels
 from slfs.coding.numbers import encode_numbers, learn_levels, learn_numbers, make_runs, mdlp_cuts
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import SampleLayout
@@ -43,7 +44,8 @@ def learn_block(
     binned = block.kind == "mdlp" and cuts is None
     tally, numbers = _read_numbers(table, block, layout, binned=binned)
     if block.kind == "levels":
-        learned = learn_levels(tally.runs, tally.missing, layout)
+        ungrouped = learn_levels(tally.runs, tally.missing, layout)
+        learned = group_levels(ungrouped, layout)
     else:
         thresholds, n_cuts = _cut_points(tally, block, layout, cuts, in_pieces=numbers is None)
         learned = learn_numbers(tally.runs, tally.missing, layout, thresholds, n_cuts)
@@ -57,7 +59,7 @@ def learn_block(
 
     def p_values() -> NDArray[np.float64]:
         if block.kind == "levels":
-            return level_p_values(learned, layout)
+            return level_p_values(ungrouped, layout)  # groups depend on the class
         return number_p_values(tally.runs, tally.missing, layout)
 
     return LearnedBlock(learned, encode, p_values)
@@ -104,7 +106,8 @@ def _learn_labels(table: Table, block: Block, layout: SampleLayout) -> LearnedBl
         for piece in cut_rows(layout, block.n_rows):
             yield piece, table.label_block(column, piece.layout.order) if held is None else held
 
-    learned = learn_labels(((labels, piece.layout) for piece, labels in pieces()), layout.n_classes)
+    ungrouped = learn_labels(((labels, piece.layout) for piece, labels in pieces()), layout.n_classes)
+    learned = group_levels(ungrouped, layout)
 
     def encode(_kept: NDArray[np.int64]) -> NDArray[np.uint8]:
         codes = np.empty((1, layout.n_samples), np.uint8)
@@ -112,7 +115,7 @@ def _learn_labels(table: Table, block: Block, layout: SampleLayout) -> LearnedBl
             piece.put(encode_labels(learned.coding, 0, labels), codes)
         return codes
 
-    return LearnedBlock(learned, encode, lambda: level_p_values(learned, layout))
+    return LearnedBlock(learned, encode, lambda: level_p_values(ungrouped, layout))
 
 
 @functools.cache

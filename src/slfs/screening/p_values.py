@@ -47,8 +47,15 @@ def number_p_values(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout
     counts[:, -1] = missing
     n_levels = np.full(len(missing), INTERVALS + 1)
     by_table = independence_p_values(counts, n_levels, layout.n_classes, layout.n_samples)
+    present = layout.totals - missing
+    single = layout.totals == 1
+    if single.sum() > 1:  # classes of a single sample tell nothing on their own: pool them
+        group = np.where(single, single.argmax(), np.arange(len(single)))
+        label = group.astype(np.int32).take(runs.label, mode="clip")  # the arrays are not full
+        runs = runs._replace(label=label)
+        present = np.stack([present[:, group == c].sum(axis=1) for c in range(len(single))], axis=1)
     ranks = np.empty((len(RankSummary._fields), len(missing)))
-    summarize_ranks(runs, layout.totals - missing, log_factorials(layout.n_samples), ranks)
+    summarize_ranks(runs, present, log_factorials(layout.n_samples), ranks)
     by_rank = rank_p_values(RankSummary(*ranks))
     both = np.fmin(by_rank / RANK_SHARE, by_table / (1 - RANK_SHARE))
     return np.where(np.isnan(by_rank), by_table, np.minimum(both, 1.0))

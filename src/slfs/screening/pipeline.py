@@ -94,11 +94,11 @@ def screen_table(
     """
     work = functools.partial(_screen, layout=layout, judge=judge, pack=pack, test=test, cuts=cuts)
     try:
-        plan = make_plan(table, categorical, resources)
+        plan = make_plan(table, categorical, resources, layout.n_classes)
     except MemoryError:
         if store is None or not store.spill():
             raise
-        plan = make_plan(table, categorical, resources)
+        plan = make_plan(table, categorical, resources, layout.n_classes)
     store = PlaneStore(layout, plan.plane_bytes) if store is None else store
     facts = []
     for part in _each_block(table, work, plan, resources):

@@ -27,6 +27,9 @@ _BLOCKS = 4
 _ENTRY_BYTES = 120
 """Memory for reading, sorting and cutting a column, per entry."""
 
+_CLASS_BYTES = 2 * 256 * 8
+"""Memory for the counts of a column, per class: two copies of a count for each of 256 levels."""
+
 _COLUMN_BYTES = 600
 """Memory per column that is kept until the end: its record, its facts, its entry in queues."""
 
@@ -89,9 +92,12 @@ class SpreadTable(Protocol):
         """Apply a function to each block of columns, or to parts of it; results in column order."""
 
 
-def make_plan(table: Table, categorical: NDArray[np.bool_], resources: Resources) -> Plan:
+def make_plan(
+    table: Table, categorical: NDArray[np.bool_], resources: Resources, n_classes: int = 1
+) -> Plan:
     """Split the columns, in order, into blocks of one kind whose size suits cache and memory limit."""
     n_samples, n_rows = table.n_samples, table.n_samples
+    column_entries = n_samples
     entries, at_once, rest = BLOCK_ENTRIES, _AT_ONCE * resources.threads.count, math.inf
     budget = resources.budget
     if budget.limit < math.inf and not isinstance(table, SpreadTable):
@@ -104,25 +110,26 @@ def make_plan(table: Table, categorical: NDArray[np.bool_], resources: Resources
             what = f"{n_samples} samples x {table.n_features} columns"
             raise budget.too_small(kept + 2 * min_rows * _ENTRY_BYTES, what)
         max_entries = int(rest / _ENTRY_BYTES)
-        at_once = max(1, min(resources.threads.count, max_entries // min(n_samples, BLOCK_ENTRIES)))
+        column_entries += n_classes * _CLASS_BYTES // _ENTRY_BYTES
+        at_once = max(1, min(resources.threads.count, max_entries // min(column_entries, BLOCK_ENTRIES)))
         entries = min(BLOCK_ENTRIES, max_entries // at_once)
         n_rows = min(n_samples - 1, max_entries // at_once) if tall else n_samples
     kind = np.where(table.numbers, np.where(categorical, "levels", "mdlp"), "labels")
     limits = _limits.get() or BlockLimits()
-    parts = split_columns(kind, n_samples, entries, limits.n_columns)
+    parts = split_columns(kind, column_entries, entries, limits.n_columns)
     n_rows = int(min(n_rows, limits.n_rows))
     blocks = [Block(part, str(kind[part[0]]), n_rows) for part in parts]
     return Plan(blocks, at_once, min(rest, limits.plane_bytes))
 
 
 def split_columns(
-    kind: NDArray[np.str_], n_samples: int, entries: int, max_width: float = math.inf
+    kind: NDArray[np.str_], column_entries: int, entries: int, max_width: float = math.inf
 ) -> list[NDArray[np.int64]]:
     """Split 0 .. len(kind) - 1 where the kind changes, and where a part would become too wide.
 
     Each column of labels is a block of its own.
     """
-    width = int(max(1, min(entries // max(n_samples, 1), -(-len(kind) // _BLOCKS), max_width)))
+    width = int(max(1, min(entries // max(column_entries, 1), -(-len(kind) // _BLOCKS), max_width)))
     alone = kind == "labels"
     begins = np.flatnonzero(np.concatenate([[True], (kind[1:] != kind[:-1]) | alone[1:]]))
     parts = []

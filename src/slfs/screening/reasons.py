@@ -7,15 +7,21 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Any
 
+SIGNIFICANT = 0.05
+"""Maximum q-value of a column that counts as dependent on the class: no role contradicts it."""
+
 
 class Role(StrEnum):
-    """Role of a column: the four kinds of the paper, and two for methods without a tree."""
+    """Role of a column: the four kinds of the paper, and others where these would be wrong."""
 
     STRONG = "strongly relevant"
     WEAK = "weakly relevant, non-redundant"
-    SELECTED = "selected"
+    TENTATIVE = "tentative"  # in the tree, but not significant
+    SELECTED = "selected"  # by a method without a tree
     REDUNDANT = "redundant"
+    NO_ROOM = "no room"  # adds information, but the tree is full
     OUTRANKED = "outranked"
+    TOO_WEAK = "too weak"  # depends on the class, but too weakly
     IRRELEVANT = "irrelevant"
 
 
@@ -24,7 +30,7 @@ class Reason(IntEnum):
 
     CANDIDATE = 0  # not decided yet
     SELECTED = 1
-    # irrelevant: decided for the column on its own
+    # irrelevant or too weak: decided for the column on its own
     CONSTANT = 2
     NO_CUT = 3
     NO_INFORMATION = 4
@@ -36,15 +42,20 @@ class Reason(IntEnum):
     INDEPENDENT = 10
     TOO_FEW_SAMPLES = 11
     NOT_AFFORDABLE = 12
+    ONE_GROUP = 13
     # redundant: because of other columns
-    NO_ROOM = 13
-    CLOSER_TO_ANOTHER = 14
-    SEPARATED = 15
+    DUPLICATE = 20
+    NEAR_DUPLICATE = 21
+    ADDS_NOTHING = 22
+    CLOSER_TO_ANOTHER = 23
+    SEPARATED = 24
+    # dropped although it adds information
+    NO_ROOM = 30
     # outranked: other columns were preferred
-    OUTRANKED = 16
-    BEYOND_SIZE = 17
-    RARELY_SELECTED = 18
-    NO_THRESHOLD = 19
+    OUTRANKED = 40
+    BEYOND_SIZE = 41
+    RARELY_SELECTED = 42
+    NO_THRESHOLD = 43
 
     @property
     def label(self) -> str:
@@ -53,9 +64,11 @@ class Reason(IntEnum):
 
     @property
     def role(self) -> Role:
-        """The role of a column that is dropped for this reason."""
-        if self <= Reason.NOT_AFFORDABLE:
+        """The role of a column that is dropped for this reason, without regard to its q-value."""
+        if self <= Reason.ONE_GROUP:
             return Role.IRRELEVANT
+        if self == Reason.NO_ROOM:
+            return Role.NO_ROOM
         return Role.REDUNDANT if self <= Reason.SEPARATED else Role.OUTRANKED
 
 

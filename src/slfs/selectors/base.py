@@ -20,14 +20,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from slfs._compat import Interval, StrOptions, get_output_config
 from slfs._core.indices import TableIndex
 from slfs._core.resources import Resources
+from slfs._core.warn import LeakageWarning, warn
 from slfs.base import CODING_CONSTRAINTS, TableEstimator, TrainingData
 from slfs.counting.backend import make_backend
+from slfs.counting.duplicates import find_duplicates
 from slfs.measures.information import Information
+from slfs.screening.advice import is_date, warn_about_row_numbers, warn_about_text
 from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.judging import drop_uninformative
 from slfs.screening.learn import Cuts
 from slfs.screening.pipeline import screen_table
+from slfs.screening.plan import SpreadTable
+from slfs.screening.reasons import Role
 from slfs.selectors._shared import sentences
+from slfs.selectors._shared.leaks import describe_leak, find_leaks
 from slfs.selectors._shared.records import make_records
 from slfs.selectors._shared.selection import Selection, count_network, make_network
 from slfs.tables.arrays import keep_types
@@ -35,6 +41,9 @@ from slfs.tables.registry import is_in_memory
 
 if TYPE_CHECKING:
     from slfs.classifiers.bnslfs import BNSLFS
+
+_NAMED = 5
+"""Maximum number of columns in a warning."""
 
 
 class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
@@ -51,7 +60,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
 
     _fitted: ClassVar[frozenset[str]] = TableEstimator._fitted | {
         "network_", "network_counts_", "features_", "support_", "n_features_", "indices_",
-        "selection_scores_", "scores_", "pvalues_", "qvalues_", "classes_", "_figures",
+        "selection_scores_", "scores_", "pvalues_", "qvalues_", "duplicates_", "classes_", "_figures",
     }  # fmt: skip
 
     n_features_to_select: float | str
@@ -90,6 +99,12 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         data = self._read_training_data(X, y)
         with Resources(self.n_jobs, self.memory_limit) as resources:
             self._fit_table(data, resources)
+        if not isinstance(data.table, SpreadTable):
+            nodes = np.array(
+                [j for j in range(self.n_features_) if not is_date(X, self.indices_[j])], int
+            )
+            columns, coding = self.indices_[nodes], self.network_counts_.coding.take(nodes)
+            warn_about_row_numbers(data.table, columns, coding, self.features_["name"][columns])
         return self
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
@@ -123,7 +138,6 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     ) -> None:
         """Set the fitted attributes."""
         names = self._feature_names()
-        self._warn_about_identifiers(facts.coding, facts.n_samples)
         selection = selection.truncate(self._n_wanted(len(names)), information.relevance)
         self.network_ = make_network(information, selection, names, class_name)
         self.network_counts_ = count_network(information, selection, facts.coding)
@@ -137,7 +151,42 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         )
         self.scores_ = facts.relevance
         self.pvalues_, self.qvalues_ = facts.p_value, self.features_["q_value"].copy()
+        self.duplicates_ = self._find_duplicates(information, names)
         self.classes_ = classes
+        self._warn(facts)
+
+    def _find_duplicates(self, information: Information, names: NDArray[np.object_]) -> list[list[str]]:
+        sums = np.column_stack([information.pooled_sums, information.class_sums])
+        groups = find_duplicates(information.packed, sums)
+        return [names[information.packed.columns[group]].tolist() for group in groups]
+
+    def _warn(self, facts: ColumnFacts) -> None:
+        """Warn about columns that should be checked, and about an empty selection."""
+        names, entropy = self.features_["name"], self._class_entropy()
+        warn_about_text(facts.coding, names, facts.n_samples, self.support_)
+        leaks = self.leaks_
+        if leaks:
+            records = self.features_[find_leaks(self.features_, entropy)[:_NAMED]]
+            described = [f"{record['name']!r} {describe_leak(record, entropy)}" for record in records]
+            more = f"; and {len(leaks) - _NAMED} more" if len(leaks) > _NAMED else ""
+            warn(
+                f"Possible target leakage: {'; '.join(described)}{more}. Drop columns that are derived "
+                "from the class or are not known when it is predicted.",
+                LeakageWarning,
+            )
+        if self.n_features_ == 0:
+            warn(sentences.nothing_selected(self.features_, type(self).__name__))
+
+    @property
+    def leaks_(self) -> list[str]:
+        """Names of columns that determine the class nearly completely, selected or not.
+
+        They contain at least 98% of the class entropy, in enough samples that this is no accident.
+        """
+        check_is_fitted(self)
+        leaks = find_leaks(self.features_, self._class_entropy())
+        names: list[str] = self.features_["name"][leaks].tolist()
+        return names
 
     def transform(self, X: Any) -> Any:
         """Reduce a table to the selected columns.
@@ -216,16 +265,21 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         Returns
         -------
         text : str
-            One sentence; for a selected column a second one about the evidence that it depends on the
-            class. See `slfs.evaluation` for the tests that are used.
+            One sentence; for a column that is selected or too weak a second one about the evidence that
+            it depends on the class (see `slfs.evaluation` for the tests that are used), and for a
+            column that determines the class nearly completely one about target leakage.
         """
         check_is_fitted(self)
         index = self._column_index(column)
         record = self.features_[index]
         sentence = sentences.explain(record, self._figures_of(index))
-        if not self.support_[index]:
-            return sentence
-        return f"{sentence} {sentences.evidence(record['p_value'], record['q_value'])}".rstrip()
+        if self.support_[index] or record["role"] == Role.TOO_WEAK:
+            evidence = sentences.evidence(record["p_value"], record["q_value"])
+            sentence = f"{sentence} {evidence}".rstrip()
+        if record["name"] in self.leaks_:
+            leak = describe_leak(record, self._class_entropy())
+            sentence += f" Possible target leakage: it {leak}."
+        return sentence
 
     def _take_columns(self, columns: NDArray[np.int64]) -> Self:
         copy = super()._take_columns(columns)

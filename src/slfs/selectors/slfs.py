@@ -12,18 +12,22 @@ from numpy.typing import NDArray
 
 from slfs._compat import Interval, StrOptions
 from slfs._core.resources import Resources
+from slfs._core.warn import warn
 from slfs.base import TrainingData
 from slfs.measures.false_discovery import LordPlusPlus, q_values
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT
 from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.judging import drop_costly, drop_insignificant
-from slfs.screening.reasons import Decision, Reason
+from slfs.screening.reasons import Decision, Reason, Role
 from slfs.selectors._shared.insertion import Growth, Rules, TreeBuilder
 from slfs.selectors._shared.selection import Selection
 from slfs.selectors._shared.stream import Numbers, StreamSelector
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.registry import register
+
+_FEW_TENTATIVE = 0.1
+"""Share of tentative columns above which a selection from a wide table is warned about."""
 
 
 @register("slfs")
@@ -33,14 +37,15 @@ class SLFS(StreamSelector):
     Features are inserted one after another into a tree whose root is the class. A relevant feature
     becomes a child of the class if that raises the criterion J of the paper more than any position below
     another feature; otherwise it moves down the tree, towards the features it is most redundant with.
-    Features that would be placed below ``max_depth`` are dropped as redundant.
+    Features that add nothing to their parent are dropped as redundant, and those that would be placed
+    below ``max_depth`` for lack of room.
 
     Parameters
     ----------
     relevance_weight : float, default=0.5
         Weight of relevance relative to redundancy in J.
     max_depth : int or None, default=2
-        Maximum depth of the tree; deeper trees keep more redundant features (MAXDEPTH in the paper,
+        Maximum depth of the tree; deeper trees keep more supporting features (MAXDEPTH in the paper,
         which recommends at most 5). ``None`` means no limit.
     max_children : int or None, default=15
         Maximum number of children of the class and of each feature (NCH in the paper, which recommends
@@ -110,6 +115,10 @@ class SLFS(StreamSelector):
     qvalues_ : ndarray of shape (n_features_in_,)
         q-value of each column: the smallest false discovery rate (Benjamini-Hochberg) at which it is
         significant.
+    duplicates_ : list of list of str
+        Groups of columns with the same levels after discretization: copies and recodings.
+    leaks_ : list of str
+        Columns that determine the class nearly completely; ``fit`` issues a `LeakageWarning`.
     network_ : TreeNetwork
         The tree over the selected columns.
     features_ : recarray of shape (n_features_in_,)
@@ -118,13 +127,15 @@ class SLFS(StreamSelector):
 
         - ``name``: name of the column.
         - ``role``: "strongly relevant" (child of the class), "weakly relevant, non-redundant" (deeper in
-          the tree), "redundant" or "irrelevant", as in the paper; "selected" or "outranked" for methods
-          without a tree.
+          the tree), "redundant" or "irrelevant", as in the paper; "tentative" (in the tree, but not
+          significant), "no room" (the tree is full) or "too weak" (significant, but dropped on its own)
+          where these would be wrong; "selected" or "outranked" for methods without a tree.
         - ``relevance``, ``entropy``: I(f;Y) and H(f), in nats.
         - ``n_levels``: number of levels after discretization.
         - ``level``: level in the tree, 1 for the children of the class and 0 for dropped columns.
         - ``parent``: name of the parent in the tree; None for children of the class and dropped columns.
-        - ``lost_to``: name of the selected column that makes a dropped one redundant, or None.
+        - ``lost_to``: name of the selected column that a dropped one lost to: it is redundant with it,
+          or would be its child if there were room. None for other columns.
         - ``mutual_information``, ``conditional_relevance``: I(f;k) and I(f;Y|k) with the column k in
           ``parent`` or ``lost_to``; NaN without one.
         - ``p_value``, ``q_value``: as in ``pvalues_`` and ``qvalues_``.
@@ -146,9 +157,10 @@ class SLFS(StreamSelector):
     With many more columns than samples, MDLP finds cut points in some columns of pure noise, because
     each column is tested on its own; ``irrelevance="test"`` accounts for the number of columns.
 
-    A feature becomes a child of another feature as long as the tree has room, even if it adds no
-    information: a copy of a column may be selected as a child of the original. With ``max_depth=1`` only
-    children of the class are selected.
+    A feature f is redundant with a feature k of the tree if I(f;Y|k) is not significant at 5%: copies,
+    recodings and functions of one column are. With ``order="given"``, as in the paper, such a feature
+    becomes a child of k as long as the tree has room. With ``max_depth=1`` only children of the class
+    are selected.
 
     Theorem 1 of the paper considers only the edge of the swapped pair. The terms of the grandparent and
     of the children change as well, so that J of the whole tree may decrease after a swap with
@@ -218,6 +230,17 @@ class SLFS(StreamSelector):
         if self.irrelevance == "test":
             return functools.partial(drop_insignificant, fdr=float(self.fdr))
         return super()._judge()
+
+    def _warn(self, facts: ColumnFacts) -> None:
+        super()._warn(facts)
+        n_tentative = int((self.features_["role"] == Role.TENTATIVE).sum())
+        wide = len(self.features_) > facts.n_samples
+        if wide and self.irrelevance == "mdl" and n_tentative > _FEW_TENTATIVE * self.n_features_:
+            warn(
+                f"{n_tentative} of {self.n_features_} selected columns are tentative: their dependence "
+                "on the class is not significant. With more columns than samples, "
+                "irrelevance='test' drops columns that pass by chance."
+            )
 
     def _check_streamable(self) -> None:
         super()._check_streamable()
@@ -295,4 +318,5 @@ class SLFS(StreamSelector):
             self.rule,
             self.irrelevance,
             self.swap if self.order == "given" else "never",
+            drop_redundant=self.order != "given",
         )

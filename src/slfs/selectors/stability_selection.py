@@ -144,7 +144,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
     >>> selector.get_feature_names_out()
     array(['petal length (cm)', 'petal width (cm)'], dtype=object)
     >>> print(selector.stability_)
-    stability 0.63 (95 % interval 0.35 to 0.90): fair
+    stability 0.67 (95% interval 0.41 to 0.93): fair
     >>> selector.explain("sepal width (cm)")
     "'sepal width (cm)' is dropped as outranked: it has ... selected in 1 of 20 subsamples, ..."
     """
@@ -239,8 +239,14 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         return copy
 
     def _shared_figures(self) -> dict[str, Any]:
+        """Return the figures for all columns; reasons of the inner selector mention its parameters."""
         needed = self.threshold_ * self.n_subsamples
-        return super()._shared_figures() | {"needed": None if math.isinf(needed) else round(needed)}
+        return {
+            **super()._shared_figures(),
+            **self._inner().get_params(deep=False),
+            "needed": None if math.isinf(needed) else round(needed),
+            "fdr_of_frequencies": self.fdr,
+        }
 
     def _inner(self) -> Any:
         if isinstance(self.selector, StabilitySelection):
@@ -322,6 +328,11 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         selection = Selection(nodes, parents, frequency[nodes])
         self._set_fitted(information, facts, selection, data.target.classes, data.target.name)
         self.features_ = self._add_frequencies(self.features_, facts)
+        self._warn(facts)
+
+    def _warn(self, facts: ColumnFacts) -> None:
+        if "frequency" in (self.features_.dtype.names or ()):  # the reasons are those of the subsamples
+            super()._warn(facts)
 
     def _add_frequencies(
         self, records: np.recarray[Any, Any], facts: ColumnFacts

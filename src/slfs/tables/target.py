@@ -25,8 +25,18 @@ class Target:
     """Name of the class variable: that of the series, or "class"."""
 
 
-def read_target(y: Any) -> Target:
-    """Read class labels and check them: one label per sample, at least two classes."""
+_QCUT = "pandas.qcut(y, 5, labels=False)"
+_BIN = f"Bin y into classes first, for example with {_QCUT}."
+
+_MANY_CLASSES = 20
+"""A target with more classes, most of them with one or two samples, is refused."""
+
+
+def read_target(y: Any, *, whole: bool = True) -> Target:
+    """Read class labels and check them: one label per sample, at least two classes.
+
+    ``whole`` is False for a part of the samples, which may have fewer samples per class.
+    """
     if is_dask(y):
         y = y.compute()
     if y is None:
@@ -35,22 +45,46 @@ def read_target(y: Any) -> Target:
         )
     name = getattr(y, "name", None)
     labels = _as_array(y)
+    if len(labels) == 0:
+        raise ValueError("y is empty. Pass one class label for each row.")
+    classes, codes = np.unique(labels, return_inverse=True)
+    if labels.dtype.kind == "f" and (classes != np.floor(classes)).any():
+        raise ValueError(
+            f"Unknown label type: continuous. y has {len(classes)} distinct values, some of which are "
+            f"not integers, in {len(labels)} samples, but slfs supports only classification. {_BIN}"
+        )
+    if whole:
+        _refuse_identifiers(classes, codes)
     with np.errstate(invalid="ignore"):  # scikit-learn casts labels that no integer can hold
         kind = type_of_target(labels, input_name="y")
     if kind not in ("binary", "multiclass"):
-        raise ValueError(
-            f"Unknown label type: {kind}. slfs supports only classification: bin y into classes first, "
-            "for example with pandas.qcut(y, 3, labels=False)."
-        )
-    classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) == 0:
-        raise ValueError("y is empty. Pass one class label for each row.")
+        raise ValueError(f"Unknown label type: {kind}. slfs supports only classification. {_BIN}")
     if len(classes) < 2:
         raise ValueError(
             f"y contains only one class ({classes.tolist()[0]!r}): no feature can be relevant to it. "
             "Pass samples of at least two classes."
         )
     return Target(classes, codes.astype(np.int64), name if isinstance(name, str) and name else "class")
+
+
+def _refuse_identifiers(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
+    """Raise an error if more than half of the samples are in classes of one or two samples."""
+    if len(classes) <= _MANY_CLASSES:
+        return
+    sizes = np.bincount(codes)
+    if sizes[sizes <= 2].sum() > len(codes) / 2:
+        raise ValueError(
+            f"y has {len(classes)} classes in {len(codes)} samples, and most classes have only one or "
+            f"two samples (the first labels are {_shown(classes)}). If y is an identifier, use another "
+            f"column as the target. If it is a continuous quantity, bin it into classes: {_QCUT}."
+        )
+
+
+def _shown(classes: NDArray[Any]) -> str:
+    return ", ".join(
+        f"{str(label)[:20]!r}" if isinstance(label, str) else str(label)
+        for label in classes[:3].tolist()
+    )
 
 
 def _as_array(y: Any) -> NDArray[Any]:
@@ -82,7 +116,8 @@ def _refuse_missing(labels: NDArray[Any]) -> None:
     if missing.any():
         raise ValueError(
             f"Input y contains NaN: {missing.sum()} missing label(s), the first in row "
-            f"{int(missing.argmax())}. Drop these rows, or assign them to a separate class."
+            f"{int(missing.argmax())} (rows count from 0). Drop these rows, or assign them "
+            "to a separate class."
         )
 
 

@@ -16,12 +16,15 @@ from slfs.measures.false_discovery import LordPlusPlus
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT
 from slfs.screening.reasons import Decision, Reason
+from slfs.selectors._shared.redundancy import NOTHING as NO_INFORMATION
+from slfs.selectors._shared.redundancy import adds_nothing
 
 NOTHING = -2
 """Index that means "no such node"."""
 
 
 _EQUATION_7, _NO_ROOM = Decision(Reason.EQUATION_7), Decision(Reason.NO_ROOM)
+_ADDS_NOTHING = Decision(Reason.ADDS_NOTHING)
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ class Rules:
     rule: str
     irrelevance: str
     swap: str
+    drop_redundant: bool
+    """Whether columns that add nothing to their parent are dropped; not so in the paper."""
 
     @property
     def affinity_weight(self) -> float:
@@ -76,7 +81,7 @@ class Growth:
     tree : Tree
         The nodes inserted so far.
     lost_to : dict
-        For each redundant column the node that makes it redundant.
+        For each column that did not find a place, the node that it lost to.
     dropped : dict of int to Decision
         Why columns are not in the tree.
     tests : LordPlusPlus or None
@@ -93,6 +98,7 @@ class Growth:
 
 
 BestChild = Callable[[int, int], tuple[int, float]]
+Closest = Callable[[int], tuple[int, float]]
 
 
 class TreeBuilder:
@@ -107,7 +113,7 @@ class TreeBuilder:
     def insert_in_order(self, columns: NDArray[np.int64]) -> None:
         """Insert columns in the given order."""
         for f in columns.tolist():
-            self.insert(f, self._nearest_child)
+            self.insert(f, self._nearest_child, self._closest)
 
     def insert_by_margin(self, columns: NDArray[np.int64]) -> None:
         """Insert the column with the most information about the class that no node contains first.
@@ -126,19 +132,25 @@ class TreeBuilder:
                 continue
             heapq.heappop(queue)
             paths.waiting[f] = False
-            self.insert(f, paths.best_child)
+            self.insert(f, paths.best_child, paths.closest)
             if f in self.tree.parent:
                 paths.meet(f)
 
-    def insert(self, f: int, best_child: BestChild) -> None:
+    def insert(self, f: int, best_child: BestChild, closest: Closest) -> None:
         """Find the position of one column, or drop it (section 4.2 and algorithm 1 of the paper).
 
         ``best_child`` returns the child of a node that a column would move down to, and its affinity.
+        ``closest`` returns the node given which a column tells least about the class, and how much that
+        is.
         """
         tree, rules = self.tree, self.rules
         node, affinity = best_child(f, ROOT)
         if self._irrelevant_below(f, node):
             self.growth.dropped[f] = _EQUATION_7
+            return
+        near, added = closest(f) if rules.drop_redundant else (NOTHING, np.inf)
+        if added < NO_INFORMATION:
+            self._drop(f, near, _ADDS_NOTHING)
             return
         if node == NOTHING or (self._prefers_class(f, node, affinity) and self._has_room(ROOT)):
             tree.attach(f, ROOT)
@@ -150,14 +162,20 @@ class TreeBuilder:
                 moving, node = node, moving
                 affinity = float(self._affinities(moving, [node])[0])
             if tree.level[node] == rules.max_depth:
-                self.growth.lost_to[moving] = node
-                self.growth.dropped[moving] = _NO_ROOM
+                self._drop(moving, node if near == NOTHING or moving != f else near, _NO_ROOM)
                 return
             child, child_affinity = best_child(moving, node)
             if child == NOTHING or (affinity > child_affinity and self._has_room(node)):
-                tree.attach(moving, node)
+                if rules.drop_redundant and self._adds_nothing(moving, node):
+                    self._drop(moving, node, _ADDS_NOTHING)
+                else:
+                    tree.attach(moving, node)
                 return
             node, affinity = child, child_affinity
+
+    def _drop(self, f: int, node: int, why: Decision) -> None:
+        self.growth.lost_to[f] = node
+        self.growth.dropped[f] = why
 
     # -- the decisions ---------------------------------------------------------------------------
 
@@ -201,6 +219,11 @@ class TreeBuilder:
             pair.mutual_information[0] - self.rules.relevance_weight * pair.of_one_given_other[0]
         )
 
+    def _adds_nothing(self, f: int, node: int) -> bool:
+        columns = np.array([f])
+        added = self.information.pairs(node, columns).of_other_given_one
+        return bool(adds_nothing(self.information, node, columns, added)[0])
+
     def _has_room(self, node: int) -> bool:
         return len(self.tree.children[node]) < self.rules.max_children
 
@@ -217,6 +240,14 @@ class TreeBuilder:
         best = int(affinities.argmax())
         return children[best], float(affinities[best])
 
+    def _closest(self, f: int) -> tuple[int, float]:
+        """Return the first node given which f tells least about the class, and how much that is."""
+        nodes = np.fromiter(self.tree.parent, np.int64, len(self.tree.parent))
+        if len(nodes) == 0:
+            return NOTHING, np.inf
+        added = self.information.pairs(f, nodes).of_one_given_other
+        return int(nodes[added.argmin()]), float(added.min())
+
 
 class _Paths:
     """For every waiting column: its margin m(f), and its path down the tree.
@@ -230,6 +261,8 @@ class _Paths:
         self._builder = builder
         self._size = len(builder.information.relevance)
         self.margin = builder.information.relevance.copy()
+        self._closest = np.full(self._size, NOTHING)
+        self._added = np.full(self._size, np.inf)
         self.waiting = np.zeros(self._size, np.bool_)
         self.waiting[columns] = True
         self._nodes: list[NDArray[np.int64]] = []
@@ -242,14 +275,21 @@ class _Paths:
             return NOTHING, -np.inf
         return int(self._nodes[level][f]), float(self._affinities[level][f])
 
+    def closest(self, f: int) -> tuple[int, float]:
+        """Return the first node given which f tells least about the class, and how much that is."""
+        return int(self._closest[f]), float(self._added[f])
+
     def meet(self, node: int) -> None:
         """Update margins and paths of all waiting columns after a node was attached."""
         tree = self._builder.tree
         others = np.flatnonzero(self.waiting)
         pair = self._builder.information.pairs(node, others)
-        self.margin[others] = np.minimum(self.margin[others], pair.of_other_given_one)
+        added = pair.of_other_given_one
+        less = added < self._added[others]
+        self._closest[others[less]], self._added[others[less]] = node, added[less]
+        self.margin[others] = np.minimum(self.margin[others], added)
         weight = self._builder.rules.affinity_weight
-        affinity = pair.mutual_information - weight * pair.of_other_given_one
+        affinity = pair.mutual_information - weight * added
         level = tree.level[node] - 1
         if level == len(self._nodes):
             self._nodes.append(np.full(self._size, NOTHING))

@@ -12,11 +12,15 @@ from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.screening.facts import ColumnFacts
-from slfs.screening.reasons import Reason, Role
+from slfs.screening.reasons import SIGNIFICANT, Reason, Role
+from slfs.selectors._shared.redundancy import judge_losers
 from slfs.selectors._shared.selection import Selection
 
 Figures = dict[TableIndex, dict[str, Any]]
 """Figures on which the decision about a column is based, by its index in the table."""
+
+_TREE = (Reason.NO_ROOM, Reason.ADDS_NOTHING)
+"""Reasons of columns that found no place in the tree of SLFS."""
 
 _FIELDS = np.dtype(
     [
@@ -52,48 +56,58 @@ def make_records(
     records["p_value"], records["q_value"] = facts.p_value, q_values(facts.p_value)
     records["parent"] = records["lost_to"] = None
     records["mutual_information"] = records["conditional_relevance"] = np.nan
-    figures = _record_reasons(records, facts, information, selection)
-    column_of = information.packed.columns
+    reason, column_of = _reasons(facts, information, selection), information.packed.columns
     for winner, losers in _grouped(selection.winners()).items():
         pair = information.pairs(winner, losers)
         rows = column_of[losers]
-        records["mutual_information"][rows] = pair.mutual_information
-        records["conditional_relevance"][rows] = pair.of_other_given_one
+        shared, added = pair.mutual_information, pair.of_other_given_one
+        records["mutual_information"][rows], records["conditional_relevance"][rows] = shared, added
+        lost = np.isin(reason[rows], _TREE)
+        reason[rows[lost]] = judge_losers(information, winner, losers[lost], shared[lost], added[lost])
         records["lost_to"][rows] = names[column_of[winner]]
+    for code in np.flatnonzero(np.bincount(reason)).tolist():
+        set_reason(records, reason == code, Reason(code))
     kept = network.columns
     records["level"][kept] = network.levels
     records["role"][kept] = str(Role.SELECTED)
     if selection.tree:
         records["role"][kept] = np.where(network.levels == 1, str(Role.STRONG), str(Role.WEAK))
+        records["role"][kept[records["q_value"][kept] > SIGNIFICANT]] = str(Role.TENTATIVE)
     records["reason"][kept] = Reason.SELECTED.label
     below = network.parents != ROOT
     records["parent"][kept[below]] = names[kept[network.parents[below]]]
     records["mutual_information"][kept[below]] = network.mutual_information[below]
     records["conditional_relevance"][kept[below]] = network.conditional_relevance[below]
+    figures = {
+        TableIndex(int(column_of[f])): dict(decision.figures)
+        for f, decision in selection.dropped.items()
+        if decision.figures
+    }
     return records.view(np.recarray), figures
 
 
 def set_reason(records: NDArray[Any], columns: NDArray[Any], reason: Reason) -> None:
-    """Record why some columns, given by a mask or indices, were dropped."""
-    records["role"][columns] = str(reason.role)
+    """Record why some columns, given by a mask or indices, were dropped.
+
+    A column that depends significantly on the class is not called irrelevant.
+    """
+    roles = np.full(len(records), str(reason.role), object)
+    if reason.role == Role.IRRELEVANT:
+        roles[records["q_value"] <= SIGNIFICANT] = str(Role.TOO_WEAK)
+    records["role"][columns] = roles[columns]
     records["reason"][columns] = reason.label
 
 
-def _record_reasons(
-    records: NDArray[Any], facts: ColumnFacts, information: Information, selection: Selection
-) -> Figures:
-    """Fill in the roles and reasons of all columns; the selected ones are overwritten later."""
+def _reasons(facts: ColumnFacts, information: Information, selection: Selection) -> NDArray[np.int8]:
+    """Return the code of the reason of every column; those of the selected ones have no meaning."""
     reason, column_of = facts.reason.copy(), information.packed.columns
     reason[column_of] = Reason.OUTRANKED
-    dropped = column_of[np.fromiter(selection.dropped, np.int64, len(selection.dropped))]
-    reason[dropped] = [decision.reason for decision in selection.dropped.values()]
-    for code in np.flatnonzero(np.bincount(reason)).tolist():
-        set_reason(records, reason == code, Reason(code))
-    return {
-        TableIndex(column): dict(decision.figures)
-        for column, decision in zip(dropped.tolist(), selection.dropped.values(), strict=True)
-        if decision.figures
-    }
+    dropped = np.fromiter(selection.dropped, np.int64, len(selection.dropped))
+    reason[column_of[dropped]] = [decision.reason for decision in selection.dropped.values()]
+    cut = {f for f, decision in selection.dropped.items() if decision.reason == Reason.BEYOND_SIZE}
+    follow = [f for f, node in selection.lost_to.items() if node in cut]
+    reason[column_of[follow]] = Reason.BEYOND_SIZE
+    return reason
 
 
 def _grouped(rivals: dict[int, int]) -> dict[int, NDArray[np.int64]]:

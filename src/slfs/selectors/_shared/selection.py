@@ -15,6 +15,9 @@ from slfs.screening.reasons import Decision, Reason
 
 Ints = NDArray[np.int64]
 
+_CELLS_PER_SAMPLE, _FEWEST_CELLS, _MOST_CELLS = 4, 1 << 16, 1 << 20
+"""Limits of the size of a table of counts of a node, its partner and the class."""
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -118,7 +121,8 @@ class NetworkCounts:
         Counts of levels and classes, one array per selected column.
     partners : ndarray
         Node of each column's parent. For a child of the class, the more relevant sibling with the
-        largest I(f;k|Y), or ROOT for the most relevant child.
+        largest I(f;k|Y), or ROOT for the most relevant child. ROOT where the counts of both would have
+        too many cells.
     joint_counts : list of ndarray of shape (n_classes, n_levels, n_levels of the partner)
         Counts with the partner, one array per selected column; None where there is no partner.
     """
@@ -171,8 +175,16 @@ def count_network(information: Information, selection: Selection, coding: Coding
 def count_edges(
     information: Information, selection: Selection, coding: Coding, partners: Ints
 ) -> NetworkCounts:
-    """Count the selected columns, each together with its partner."""
-    nodes = selection.nodes
+    """Count the selected columns, each together with its partner.
+
+    A node has no partner if their counts would be a table with many more cells than samples: it could
+    only be estimated by smoothing, and with hundreds of classes it would take gigabytes.
+    """
+    nodes, layout = selection.nodes, information.packed.layout
+    levels = information.packed.arrays.levels[nodes].astype(np.int64)
+    cells = layout.n_classes * levels * np.where(partners == ROOT, 1, levels[partners])
+    most = min(max(_FEWEST_CELLS, _CELLS_PER_SAMPLE * layout.n_samples), _MOST_CELLS)
+    partners = np.where(cells > most, ROOT, partners)
     return NetworkCounts(
         coding=coding.take(information.packed.columns[nodes]),
         class_totals=information.packed.layout.totals,

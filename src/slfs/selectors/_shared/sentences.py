@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from slfs.screening.reasons import BY_LABEL, Reason, Role
+import numpy as np
+
+from slfs.screening.reasons import BY_LABEL, SIGNIFICANT, Reason, Role
+from slfs.selectors._shared.redundancy import NOTHING
 
 Figures = Mapping[str, Any]
 """Parameters of the selector, and the figures on which a decision is based."""
@@ -14,10 +18,9 @@ Figures = Mapping[str, Any]
 GRADES = ((1e-4, "overwhelming"), (0.01, "strong"), (0.05, "moderate"), (0.2, "weak"))
 """Maximum q-value for each grade of evidence."""
 
-_NOTHING = 1e-9
-"""Information below this value, in nats, is treated as zero."""
-
-_PLAIN = (Reason.CONSTANT, Reason.NO_CUT, Reason.NO_INFORMATION, Reason.MERGED)
+_PLAIN = (
+    Reason.CONSTANT, Reason.NO_CUT, Reason.ONE_GROUP, Reason.NO_INFORMATION, Reason.MERGED,
+)  # fmt: skip
 """Reasons of columns without information: their sentences do not mention it."""
 
 _MIN_P = 1e-9
@@ -39,6 +42,11 @@ def explain(record: Any, figures: Figures) -> str:
         return f"{name!r} is selected as strongly relevant: {has} and is a child of the class."
     if role == Role.WEAK:
         return f"{name!r} is selected as weakly relevant{_below_parent(record)}"
+    if role == Role.TENTATIVE:
+        where = "is a child of the class"
+        if record["parent"] is not None:
+            where = f"is a child of {record['parent']!r}"
+        return f"{name!r} is selected as tentative: {has} and {where}, but it is not significant."
     if role == Role.SELECTED:
         often = ""
         if "n_subsamples" in figures:
@@ -46,13 +54,18 @@ def explain(record: Any, figures: Figures) -> str:
         return f"{name!r} is selected: {often}{has}."
     reason = BY_LABEL[record["reason"]]
     why = _WHY[reason](record, figures)
-    return f"{name!r} is dropped as {role}: {why if reason in _PLAIN else f'{has}, but {why}'}."
+    dropped = "dropped because there is no room" if role == Role.NO_ROOM else f"dropped as {role}"
+    if reason not in _PLAIN:
+        why = f"{has}, but {why}"
+    elif role == Role.TOO_WEAK:
+        why = f"it depends on the class, but {why}"
+    return f"{name!r} is {dropped}: {why}."
 
 
 def _below_parent(record: Any) -> str:
     parent = record["parent"]
     shared = f"it shares {record['mutual_information']:.3g} nats with its parent {parent!r}"
-    if record["conditional_relevance"] < _NOTHING:
+    if record["conditional_relevance"] < NOTHING:
         return f": {shared} and adds no information about the class to it, but the tree has room."
     return (
         f" but not redundant: {shared} and adds {record['conditional_relevance']:.3g} nats of "
@@ -61,12 +74,30 @@ def _below_parent(record: Any) -> str:
 
 
 def _no_room(record: Any, _: Figures) -> str:
-    room = "there is no room for it in the tree (max_depth, max_children)"
+    room = "the tree is full; raise max_depth or max_children to include it"
     if record["lost_to"] is None:
         return room
     return (
-        f"it shares {record['mutual_information']:.3g} nats with {record['lost_to']!r}, adds only "
-        f"{record['conditional_relevance']:.3g} nats to it, and {room}"
+        f"it shares {record['mutual_information']:.3g} nats with {record['lost_to']!r}, to which it "
+        f"adds {record['conditional_relevance']:.3g} nats, and {room}"
+    )
+
+
+def _duplicate(record: Any, _: Figures) -> str:
+    return f"in these samples its levels are those of {record['lost_to']!r}"
+
+
+def _near_duplicate(record: Any, _: Figures) -> str:
+    return (
+        f"it is nearly a copy of {record['lost_to']!r}: it shares {record['mutual_information']:.3g} "
+        "nats with it and adds no significant information about the class to it"
+    )
+
+
+def _adds_nothing(record: Any, _: Figures) -> str:
+    return (
+        f"it shares {record['mutual_information']:.3g} nats with {record['lost_to']!r} and adds no "
+        f"significant information about the class to it ({record['conditional_relevance']:.3g} nats)"
     )
 
 
@@ -97,9 +128,10 @@ def _rarely(record: Any, figures: Figures) -> str:
 
 def _no_threshold(record: Any, figures: Figures) -> str:
     words = frequency(record["frequency"], figures["n_subsamples"])
-    required = math.ceil(round(1 / figures["fdr"], 9))
+    fdr = figures["fdr_of_frequencies"]
+    required = math.ceil(round(1 / fdr, 9))
     return (
-        f"it was {words}, and no threshold controls the FDR at {figures['fdr']:g}: that requires at "
+        f"it was {words}, and no threshold controls the FDR at {fdr:g}: that requires at "
         f"least {required} columns that are selected more often than noise"
     )
 
@@ -129,6 +161,10 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.NOT_AFFORDABLE: lambda _, figures: (
         f"adding it has p = {figures['p_value']:.2g}, above the level {figures['level']:.2g}"
     ),
+    Reason.ONE_GROUP: lambda *_: "no grouping of its categories is worth its cost",
+    Reason.DUPLICATE: _duplicate,
+    Reason.NEAR_DUPLICATE: _near_duplicate,
+    Reason.ADDS_NOTHING: _adds_nothing,
     Reason.NO_ROOM: _no_room,
     Reason.CLOSER_TO_ANOTHER: _closer,
     Reason.SEPARATED: _separated,
@@ -137,6 +173,49 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.RARELY_SELECTED: _rarely,
     Reason.NO_THRESHOLD: _no_threshold,
 }
+
+
+_COUNTED = {
+    Reason.CONSTANT: "constant",
+    Reason.NO_CUT: "without a cut point that is worth its cost (MDLP)",
+    Reason.ONE_GROUP: "without a grouping of their categories that is worth its cost",
+    Reason.COSTS_MORE: "with less information than their parameters cost (MDL)",
+    Reason.NO_INFORMATION: "without information about the class",
+    Reason.NOT_SIGNIFICANT: "not significant",
+    Reason.RARELY_SELECTED: "selected in too few subsamples",
+    Reason.NO_THRESHOLD: "not selected more often than noise",
+}
+"""Descriptions of columns with the same reason; for others the name of the reason is used."""
+
+
+def nothing_selected(records: Any, method: str) -> str:
+    """Say why no column was selected, and what to try."""
+    counted = Counter(records["reason"].tolist()).most_common()
+    reasons = ", ".join(
+        f"{count} {_COUNTED.get(BY_LABEL[label], repr(label))}" for label, count in counted
+    )
+    text = f"{method} selected 0 of {len(records)} columns: {reasons}."
+    least = float(np.nanmin(np.append(records["q_value"], np.inf)))
+    n_significant = int((records["q_value"] <= SIGNIFICANT).sum())
+    depend = "columns depend" if n_significant > 1 else "column depends"
+    if n_significant and "frequency" in records.dtype.names:
+        return (
+            f"{text} {n_significant} {depend} significantly on the class, but the subsamples do not "
+            "agree on them. Lower threshold, increase the number of columns that the selector may "
+            "select, or use more samples."
+        )
+    if n_significant:
+        return (
+            f"{text} {n_significant} {depend} significantly on the class, but weakly. To "
+            "select columns regardless, use a ranking such as Chi2Ranking or MRMR with "
+            "n_features_to_select."
+        )
+    smallest = f" (the smallest FDR is {percent(least)})" if least <= 1 else ""
+    return (
+        f"{text} No column depends significantly on the class{smallest}. Check that y is the intended "
+        "target, or use more samples or other columns; columns that are informative only in "
+        "combination, as in y = a xor b, are not found."
+    )
 
 
 def frequency(share: float, n_subsamples: int) -> str:

@@ -74,8 +74,8 @@ def fit(
     from slfs.saving import save
     from slfs.saving.interchange import write_bif
 
-    check_output(model, data)
-    check_output(bif, data, model)
+    check_output(model, inputs=[data])
+    check_output(bif, model, inputs=[data])
     file = read_labelled(
         data,
         target,
@@ -101,6 +101,8 @@ def fit(
         classifier = BNSLFS(selector, structure=structure).fit(file.X, np.asarray(file.y))
     selected = [file.names[column] for column in classifier.selector_.indices_]
     if selected:
+        if missing:
+            classifier._missing_texts = list(missing)  # 'slfs predict' reads new files in the same way
         save(classifier, model)
         if bif is not None:
             write_bif(classifier, bif)

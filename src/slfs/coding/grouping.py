@@ -1,0 +1,291 @@
+"""Levels of categorical columns -> groups of levels with a similar distribution of the classes.
+
+The groups minimize a description length. With N samples, V values, K groups and J classes it is
+
+    N H(Y|groups) + (K - 1)(J - 1)/2 log N + log B(V, K)
+
+where B(V, K) is the number of ways to divide V values into at most K groups. A single group is the best
+one if the column tells nothing about the class, and a column with several groups is worth its
+parameters: 2 N I(f;Y) > (K - 1)(J - 1) log N.
+
+This is the value grouping of Boullé with another price of the class distributions. His prior, all
+distributions equally likely, makes many groups too cheap if there are only a few samples per class: with
+26 classes of 5 samples every column of noise would be divided.
+
+M. Boullé, "A Bayes optimal approach for partitioning the values of categorical attributes", Journal of
+Machine Learning Research 6, 2005.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from slfs._core.compile import helper, kernel
+from slfs._core.ragged import starts
+from slfs.coding.codebook import MAX_LEVELS, NONE, Coding, Learned
+from slfs.counting.marginals import column_sums
+from slfs.counting.nlogn import NLogN, nlogn_table
+from slfs.counting.planes import SampleLayout
+
+Ints = NDArray[np.int64]
+
+MANY, MANY_PARAMETERS = 16, 100
+"""Columns with more levels are always grouped; those with more parameters if they are not worth them.
+
+Other columns keep their levels: all methods see what the user has given.
+"""
+
+_PRIOR_WEIGHT = 5.0
+"""Weight of the class frequencies in the prediction of a sample, as in the classifiers."""
+
+_ROUNDS = 10
+"""Maximum number of times that all values are tried in other groups."""
+
+
+def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
+    """Group the levels of categorical columns with many levels, or with levels that cost too much.
+
+    The level of missing values stays on its own. A column with at most `MANY` levels is left as it is if
+    the best grouping is a single group: whether it is relevant is decided later.
+    """
+    columns, n_levels, n_classes = learned.coding.columns, learned.coding.n_levels, layout.n_classes
+    n_present = n_levels - (columns["missing"] != NONE)
+    candidates = ~columns["cut"] & (n_present > 2)
+    if n_classes < 2 or not candidates.any():
+        return learned
+    many, nlogn = n_present > MANY, nlogn_table(layout.n_samples)
+    costly = (n_present - 1) * (n_classes - 1) > MANY_PARAMETERS
+    if not (candidates & (many | costly)).any():
+        return learned
+    costly &= ~_worth_parameters(learned, layout)
+    offset, groups = starts(n_levels), {}
+    counts = learned.class_counts.reshape(-1, n_classes)
+    for column in np.flatnonzero(candidates & (many | costly)).tolist():
+        own = counts[offset[column] :][: n_present[column]]
+        group = best_groups(own, nlogn)
+        if not many[column] and not 0 < group.max() < n_present[column] - 1:
+            continue
+        if not _better_alone(own, group, nlogn.n_samples):
+            groups[column] = group
+    return _regroup(learned, groups, n_classes) if groups else learned
+
+
+def _better_alone(counts: Ints, group: Ints, n_samples: int) -> bool:
+    """Whether single values predict a sample that is left out clearly better than their groups do.
+
+    Clearly means by more than the price of one group. The price of the groups is meant for columns of
+    noise. With many small classes not even a copy of the class is worth it, although every value
+    determines the class.
+    """
+    sums = np.zeros((int(group.max()) + 1, counts.shape[1]), np.int64)
+    np.add.at(sums, group, counts)
+    price: float = (counts.shape[1] - 1) / 2 * math.log(n_samples)
+    return bool(_left_out_likelihood(counts) > _left_out_likelihood(sums) + price)
+
+
+def _left_out_likelihood(counts: Ints) -> float:
+    """Log likelihood of the classes, each predicted from all other samples of the same level."""
+    prior = counts.sum(axis=0) / counts.sum()
+    others = counts - 1 + _PRIOR_WEIGHT * prior
+    share = others / (counts.sum(axis=1, keepdims=True) - 1 + _PRIOR_WEIGHT)
+    occurs = counts > 0
+    return float((counts[occurs] * np.log(share[occurs])).sum())
+
+
+def _worth_parameters(learned: Learned, layout: SampleLayout) -> NDArray[np.bool_]:
+    """Whether the levels of each column are worth their parameters: 2 N R(f) > (d-1)(c-1) log N."""
+    nlogn, n_levels = nlogn_table(layout.n_samples), learned.coding.n_levels
+    sums = column_sums(learned.class_counts, n_levels, layout.n_classes, nlogn)
+    information = sums[:, 1] - sums[:, 0] - nlogn.table[layout.totals].sum() + nlogn.table[-1]
+    cost = (n_levels - 1) * (layout.n_classes - 1) * math.log(layout.n_samples)
+    worth: NDArray[np.bool_] = 2 * information / nlogn.scale > cost
+    return worth
+
+
+def best_groups(counts: NDArray[np.int64], nlogn: NLogN) -> NDArray[np.int64]:
+    """Return the group of each value, given its counts by class, of shape (n_values, n_classes).
+
+    Starting from single values, the two groups are merged that lose the least information, until one
+    group is left; the best of these groupings is improved by moving single values. Groups are numbered
+    in the order of their first value.
+    """
+    n_values, n_classes = counts.shape
+    splits = np.arange(-1, n_values) * ((n_classes - 1) / 2 * math.log(nlogn.n_samples))
+    price = nlogn.scale * (splits + log_partitions(n_values))
+    group = np.empty(n_values, np.int64)
+    group_values(np.ascontiguousarray(counts), nlogn.table, price, group)
+    _, first, index = np.unique(group, return_index=True, return_inverse=True)
+    number = np.empty(len(first), np.int64)
+    number[np.argsort(first)] = np.arange(len(first))
+    return number[index]
+
+
+@functools.lru_cache(maxsize=MAX_LEVELS)
+def log_partitions(n_values: int) -> NDArray[np.float64]:
+    """Return log B(V, K) for K = 0 ... V, where V is ``n_values``; the first entry has no meaning."""
+    stirling = np.full(n_values + 1, -np.inf)  # log S(v, k), the ways to form exactly k groups
+    stirling[0] = 0.0
+    log_k = np.log(np.arange(1.0, n_values + 1))
+    for _ in range(n_values):
+        stirling[1:] = np.logaddexp(stirling[1:] + log_k, stirling[:-1])
+        stirling[0] = -np.inf
+    return np.logaddexp.accumulate(stirling)
+
+
+@helper
+def _union_cost(one: Ints, other: Ints, sign: int, table: Ints) -> int:
+    """Return n H(Y) of the union of two groups with n samples; of the difference if ``sign`` is -1."""
+    size, parts = 0, 0
+    for c in range(one.shape[0]):
+        count = one[c] + sign * other[c]
+        size += count
+        parts += table[count]
+    cost: int = table[size] - parts
+    return cost
+
+
+@kernel(types.void(types.int64[:, ::1], types.int64[::1], types.float64[::1], types.int64[::1]))
+def group_values(counts: Ints, table: Ints, price: NDArray[np.float64], group: Ints) -> None:
+    """Merge values greedily, then move single values; ``group`` gets a value of each one's group.
+
+    ``table`` contains n log n as integers, ``price`` the price of each number of groups in their unit.
+    """
+    n_values, n_classes = counts.shape
+    sums = counts.copy()
+    empty = np.zeros(n_classes, np.int64)
+    cost, rise = np.empty(n_values, np.int64), np.empty(n_values, np.int64)
+    nearest, alive = np.empty(n_values, np.int64), np.ones(n_values, np.bool_)
+    into, merged = np.empty(n_values, np.int64), np.empty(n_values, np.int64)
+    lost = 0
+    for a in range(n_values):
+        cost[a] = _union_cost(sums[a], empty, 1, table)
+    for a in range(n_values):
+        _find_nearest(a, sums, alive, cost, table, rise, nearest)
+    least, n_merged = price[n_values], 0
+    for step in range(n_values - 1):
+        a = -1
+        for candidate in range(n_values):
+            if alive[candidate] and nearest[candidate] >= 0 and (a < 0 or rise[candidate] < rise[a]):
+                a = candidate
+        b = nearest[a]
+        into[step], merged[step], alive[b] = a, b, False
+        lost += rise[a]
+        for c in range(n_classes):
+            sums[a, c] += sums[b, c]
+        cost[a] = _union_cost(sums[a], empty, 1, table)
+        if lost + price[n_values - step - 1] <= least:
+            least, n_merged = lost + price[n_values - step - 1], step + 1
+        for one in range(n_values):
+            if not alive[one]:
+                continue
+            if one == a or nearest[one] == a or nearest[one] == b:
+                _find_nearest(one, sums, alive, cost, table, rise, nearest)
+            elif one < a:
+                own = _union_cost(sums[one], sums[a], 1, table) - cost[one] - cost[a]
+                if own < rise[one]:
+                    rise[one], nearest[one] = own, a
+    for a in range(n_values):
+        group[a] = a
+    for step in range(n_merged):
+        for a in range(n_values):
+            if group[a] == merged[step]:
+                group[a] = into[step]
+    _move_values(counts, table, group)
+
+
+@helper
+def _find_nearest(
+    one: int, sums: Ints, alive: NDArray[np.bool_], cost: Ints, table: Ints, rise: Ints, nearest: Ints
+) -> None:
+    """Find the group after ``one`` whose union with it loses the least information; ties: the first."""
+    nearest[one] = -1
+    for other in range(one + 1, sums.shape[0]):
+        if alive[other]:
+            own = _union_cost(sums[one], sums[other], 1, table) - cost[one] - cost[other]
+            if nearest[one] < 0 or own < rise[one]:
+                rise[one], nearest[one] = own, other
+
+
+@helper
+def _move_values(counts: Ints, table: Ints, group: Ints) -> None:
+    """Move single values to another group while information is gained; no group becomes empty."""
+    n_values, n_classes = counts.shape
+    sums, empty = np.zeros((n_values, n_classes), np.int64), np.zeros(n_classes, np.int64)
+    members, cost = np.zeros(n_values, np.int64), np.zeros(n_values, np.int64)
+    for a in range(n_values):
+        members[group[a]] += 1
+        for c in range(n_classes):
+            sums[group[a], c] += counts[a, c]
+    for g in range(n_values):
+        cost[g] = _union_cost(sums[g], empty, 1, table)
+    moved, rounds = True, 0
+    while moved and rounds < _ROUNDS:
+        moved, rounds = False, rounds + 1
+        for a in range(n_values):
+            home = group[a]
+            if members[home] == 1:
+                continue
+            left = _union_cost(sums[home], counts[a], -1, table) - cost[home]
+            best, target = 0, -1
+            for g in range(n_values):
+                if members[g] > 0 and g != home:
+                    rise = left + _union_cost(sums[g], counts[a], 1, table) - cost[g]
+                    if rise < best:
+                        best, target = rise, g
+            if target >= 0:
+                for c in range(n_classes):
+                    sums[home, c] -= counts[a, c]
+                    sums[target, c] += counts[a, c]
+                members[home] -= 1
+                members[target] += 1
+                cost[home] = _union_cost(sums[home], empty, 1, table)
+                cost[target] = _union_cost(sums[target], empty, 1, table)
+                group[a], moved = target, True
+
+
+def _regroup(learned: Learned, groups: dict[int, NDArray[np.int64]], n_classes: int) -> Learned:
+    """Replace the levels of some columns by their groups."""
+    coding = learned.coding
+    columns, categories = coding.columns.copy(), dict(coding.categories)
+    offset, n_thresholds = starts(coding.n_levels), np.diff(coding.offset)
+    counts = learned.class_counts.reshape(-1, n_classes)
+    parts = []
+    thresholds = np.ones(len(coding.thresholds), np.bool_)
+    for column in range(len(coding)):
+        own = counts[offset[column] : offset[column + 1]]
+        if column in groups:
+            group, size = groups[column], own.sum(axis=1)
+            if column in categories:
+                levels = categories[column]
+            else:
+                levels = dict(
+                    zip(coding.column_thresholds(column).tolist(), range(len(group)), strict=True)
+                )
+                thresholds[coding.offset[column] : coding.offset[column + 1]] = False
+                n_thresholds[column] = 0
+            by_size = sorted(levels, key=lambda value: -size[levels[value]])
+            categories[column] = {value: int(group[levels[value]]) for value in by_size}
+            own = _add_rows(own, group)
+            record = columns[column]
+            record["n_levels"], record["rare"] = len(own), NONE
+            record["fallback"] = own.sum(axis=1).argmax()
+            if record["missing"] != NONE:
+                record["missing"] = len(own) - 1
+        parts.append(own)
+    ordered = {column: categories[column] for column in sorted(categories)}
+    regrouped = Coding(columns, starts(n_thresholds), coding.thresholds[thresholds], ordered)
+    return Learned(regrouped, np.concatenate(parts).reshape(-1))
+
+
+def _add_rows(counts: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Add up the rows of each group; rows beyond the groups, of missing values, are kept."""
+    n_groups = int(group.max()) + 1
+    sums = np.zeros((n_groups + len(counts) - len(group), counts.shape[1]), np.int64)
+    np.add.at(sums, group, counts[: len(group)])
+    sums[n_groups:] = counts[len(group) :]
+    return sums

@@ -1,0 +1,34 @@
+"""Records of columns -> columns that determine the class nearly completely."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+NEARLY_ALL = 0.98
+"""Minimum share of the class entropy that a leak contains."""
+
+_ACCIDENT = 0.001
+"""Maximum p-value of a leak, corrected for the number of columns: smaller tables are no evidence."""
+
+_SAME = 1e-9
+"""Relative difference of entropies that counts as rounding error."""
+
+
+def find_leaks(records: NDArray[Any], class_entropy: float) -> NDArray[np.int64]:
+    """Return the indices of the columns that contain nearly all information about the class.
+
+    Such a column is often derived from the class, or was recorded after it was known.
+    """
+    determined = records["relevance"] >= NEARLY_ALL * class_entropy
+    return np.flatnonzero(determined & (records["p_value"] * len(records) <= _ACCIDENT))
+
+
+def describe_leak(record: Any, class_entropy: float) -> str:
+    """Describe in a few words how a column determines the class."""
+    share = record["relevance"] / class_entropy
+    if share >= 1 - _SAME and record["entropy"] <= (1 + _SAME) * class_entropy:
+        return "determines the class completely, as a copy or a recoding of it does"
+    return f"alone contains {min(100 * share, 100):.3g}% of the information about the class"

@@ -1,0 +1,141 @@
+"""A label and its evidence never disagree: roles, q-values, and what is called redundant."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chi2
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+
+from slfs import CMIM, FCBF, MRMR, OSFS, SLFS, StabilitySelection
+from tests import naive
+
+SELECTED = {"strongly relevant", "weakly relevant, non-redundant", "tentative", "selected"}
+
+
+def random_table(seed):
+    """Informative columns, copies, functions of columns, near copies, categories and noise."""
+    random = np.random.default_rng(seed)
+    n_samples = int(random.integers(60, 400))
+    y = random.integers(0, random.integers(2, 5), n_samples)
+    strong, weak = y + random.normal(size=(2, n_samples)) * [[0.8], [4]]
+    city = (y + random.integers(0, 30, n_samples)) % 30
+    near = np.where(random.random(n_samples) < 0.02, random.normal(size=n_samples), strong)
+    columns = {
+        "strong": strong, "weak": weak, "copy": strong, "reversed": -strong, "near": near,
+        "rounded": strong.round(), "sign": np.where(strong > 0.5, "a", "b"),
+        "city": [f"city {c}" for c in city], "other": 2 * y + random.normal(size=n_samples) * 3,
+        **{f"noise {j}": random.normal(size=n_samples) for j in range(8)},
+    }  # fmt: skip
+    names = random.permutation(list(columns))
+    return pd.DataFrame({name: columns[name] for name in names}), y
+
+
+def check_labels(selector):
+    features = selector.features_
+    q_value, role = features["q_value"], features["role"]
+    assert not np.any((role == "irrelevant") & (q_value <= 0.05)), "irrelevant, but significant"
+    assert not np.any((role == "too weak") & (q_value > 0.05)), "depends on the class, but it does not"
+    assert not np.any(np.isin(role, ["strongly relevant", "weakly relevant, non-redundant"])
+                      & (q_value > 0.05)), "relevant, but not significant"  # fmt: skip
+    np.testing.assert_array_equal(np.isin(role, list(SELECTED)), selector.support_)
+
+
+def check_redundancy(selector, codes, y):
+    """Compare what is called redundant with the test of I(f;Y|k), on the codes of the columns."""
+    features = selector.features_
+    column = {name: codes[:, j].tolist() for j, name in enumerate(features["name"])}
+    labels = y.tolist()
+    for record in features:
+        other = record["parent"] or record["lost_to"]
+        if other is None or record["role"] == "outranked":
+            continue
+        oracle = naive.SLFS({0: column[record["name"]], 1: column[other]}, labels, *[None] * 7)
+        assert oracle.adds_nothing(0, 1) == (record["role"] == "redundant"), record["name"]
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["conditional", "relevance"]), st.integers(1, 3))
+@settings(max_examples=25, deadline=None)
+def test_no_label_contradicts_its_evidence(seed, order, max_depth):
+    from slfs import MDLPDiscretizer
+
+    X, y = random_table(seed)
+    selector = SLFS(order=order, max_depth=max_depth, max_children=4).fit(X, y)
+    check_labels(selector)
+    check_redundancy(selector, MDLPDiscretizer().fit(X, y).transform(X), y)
+    kept = set(selector.get_feature_names_out())
+    assert len(kept & {"strong", "copy", "reversed"}) <= 1, "a copy is redundant"
+    role = dict(zip(selector.features_["name"], selector.features_["role"], strict=True))
+    if "strong" in kept:
+        assert role["copy"] == role["reversed"] == "redundant"
+        assert "copy" not in kept
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_iris, load_wine, load_digits])
+@pytest.mark.parametrize(
+    "selector",
+    [
+        SLFS(), SLFS(order="relevance"), SLFS(order="given"), SLFS(irrelevance="test", fdr=0.3),
+        SLFS(irrelevance="reversed", order="given"), MRMR(n_features_to_select=4), CMIM(), FCBF(),
+        OSFS(), StabilitySelection(n_subsamples=6),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_no_label_of_a_real_table_contradicts_its_evidence(load, selector):
+    X, y = load(return_X_y=True, as_frame=True)
+    X["noise"] = np.random.default_rng(0).normal(size=len(X))
+    check_labels(selector.fit(X, y))
+
+
+def test_no_room_is_not_redundant():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    small = SLFS(max_depth=1, max_children=2).fit(X, y)
+    full = np.flatnonzero(small.features_["role"] == "no room")
+    assert len(full) > 5
+    for column in full:
+        sentence = small.explain(column)
+        assert "is dropped because there is no room" in sentence
+        assert "raise max_depth or max_children" in sentence
+    large = SLFS(max_depth=None, max_children=None).fit(X, y)
+    assert "no room" not in large.features_["role"]
+    assert large.n_features_ > 10
+
+
+def test_a_significant_column_that_mdlp_does_not_cut_is_too_weak():
+    random = np.random.default_rng(17)
+    y = random.integers(0, 2, 400)
+    X = pd.DataFrame({"weak": 0.32 * y + random.normal(size=400)})
+    selector = SLFS().fit(X, y)
+    assert selector.qvalues_[0] < 0.05
+    assert selector.features_["role"].tolist() == ["too weak"]
+    sentence = selector.explain("weak")
+    assert "too weak: it depends on the class, but MDLP finds no cut that is worth its cost." in sentence
+    assert "FDR" in sentence
+
+
+def test_a_selected_column_without_evidence_is_tentative():
+    """MDLP cuts some of 2000 columns of noise by chance; none of them is significant."""
+    X, y = np.random.default_rng(0).normal(size=(100, 2000)), np.arange(100) % 2
+    selector = SLFS().fit(X, y)
+    assert selector.n_features_ > 0
+    assert set(selector.features_["role"][selector.support_]) == {"tentative"}
+    sentence = selector.explain(selector.indices_[0])
+    assert "is selected as tentative: it has" in sentence
+    assert "but it is not significant. Evidence that it depends on the class:" in sentence
+
+
+def test_degrees_of_freedom_ignore_empty_cells():
+    """A column that takes one level at each level of its parent, but one, is not redundant by far."""
+    random = np.random.default_rng(0)
+    k = np.repeat(np.arange(10), 100)
+    y = (k % 2) ^ (random.random(1000) < 0.2)
+    inner = k == 4
+    y[inner] = random.integers(0, 2, 100)
+    f = np.where(inner & (y == 1) & (random.random(1000) < 0.3), 10, k)
+    added = naive.conditional_information(f.tolist(), y.tolist(), k.tolist())
+    assert chi2.sf(2 * 1000 * added, 1) < 1e-6 < 0.05 < chi2.sf(2 * 1000 * added, 100)
+    X = pd.DataFrame({"k": k, "f": f}).astype(str)
+    selector = SLFS(order="relevance").fit(X, y.astype(int))
+    assert set(selector.get_feature_names_out()) <= {"k", "f"}
+    assert selector.features_["role"].tolist().count("redundant") == 1

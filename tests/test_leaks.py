@@ -1,0 +1,216 @@
+"""Leaks, duplicates, identifiers, and selections without columns are reported."""
+
+import re
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+
+import slfs
+from slfs import SLFS, LeakageWarning, MDLPDiscretizer, saving
+from slfs.counting.duplicates import find_duplicates
+from slfs.report import make_facts
+from tests.helpers import pack_codes
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    return load_breast_cancer(return_X_y=True, as_frame=True)
+
+
+@pytest.mark.parametrize(
+    ("leak", "words"),
+    [
+        (lambda y: y.map({0: "malignant", 1: "benign"}), "determines the class completely"),
+        (lambda y: 7 - 3 * y, "determines the class completely"),
+        (lambda y: y.where(np.arange(len(y)) != 5, 1 - y), "alone contains 98"),
+    ],
+)
+def test_a_column_that_determines_the_class_is_reported(cancer, leak, words):
+    X, y = cancer
+    X = X.assign(leak=leak(y))
+    with pytest.warns(LeakageWarning, match=f"Possible target leakage: 'leak' {words}"):
+        selector = SLFS().fit(X, y)
+    assert selector.leaks_ == ["leak"]
+    assert f"Possible target leakage: it {words}" in selector.explain("leak")
+    assert make_facts(selector)["leaks"] == ["leak"]
+
+
+@pytest.mark.parametrize("load", [load_iris, load_breast_cancer, load_wine])
+def test_good_columns_are_no_leaks(load):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert SLFS().fit(*load(return_X_y=True, as_frame=True)).leaks_ == []
+
+
+def test_few_samples_are_no_evidence_of_a_leak():
+    """Among 5000 columns one separates 10 samples by accident."""
+    random = np.random.default_rng(0)
+    y = np.arange(10) % 2
+    X = random.normal(size=(10, 5000))
+    X[:, 7] = y
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LeakageWarning)
+        assert SLFS().fit(X, y).leaks_ == []
+
+
+def test_duplicates_are_groups_of_names(cancer, tmp_path):
+    X, y = cancer
+    area = X["mean area"]
+    X = X.assign(copy=area, negative=-area, named=np.where(area > area.median(), "large", "small"))
+    X["renamed"] = X["named"].map({"large": "x", "small": "y"})
+    selector = SLFS().fit(X, y)
+    assert selector.duplicates_ == [["mean area", "copy", "negative"], ["named", "renamed"]]
+    assert selector.features_["reason"][X.columns.get_loc("copy")] == "duplicate"
+    assert "in these samples its levels are those of 'mean area'" in selector.explain("copy")
+    assert make_facts(selector)["duplicates"] == selector.duplicates_
+    saving.save(selector, tmp_path / "model.slfs")
+    assert saving.load(tmp_path / "model.slfs").duplicates_ == selector.duplicates_
+
+
+def test_near_duplicates_are_called_so():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 3, 500)
+    grade = np.where(random.random(500) < 0.5, y, random.integers(0, 3, 500))
+    near = np.where(np.arange(500) % 200 == 7, 0, grade)
+    selector = SLFS().fit(pd.DataFrame({"grade": grade, "near": near}).astype(str), y)
+    assert sorted(selector.features_["reason"]) == ["near duplicate", "selected"]
+    dropped = int(np.flatnonzero(~selector.support_)[0])
+    assert "it is nearly a copy of" in selector.explain(dropped)
+
+
+@pytest.mark.parametrize("n_levels", [2, 3, 5, 70])
+def test_duplicates_are_found_by_their_codes(n_levels):
+    random = np.random.default_rng(0)
+    y = np.arange(300) % 3
+    codes = random.integers(0, n_levels, (40, 300))
+    codes[:, :n_levels] = np.arange(n_levels)
+    codes[7], codes[20] = codes[3], random.permutation(n_levels)[codes[3]]
+    codes[39] = (codes[30] + 1) % n_levels
+    groups = find_duplicates(pack_codes(codes, y), np.zeros((40, 1), np.int64))
+    assert [group.tolist() for group in groups] == [[3, 7, 20], [30, 39]]
+
+
+def test_searching_duplicates_takes_milliseconds():
+    """All columns have the same counts, so that all of them are hashed."""
+    random = np.random.default_rng(0)
+    y = np.arange(500) % 2
+    codes = np.array([random.permutation(y) for _ in range(10_000)])
+    packed, sums = pack_codes(codes, y), np.zeros((10_000, 1), np.int64)
+    find_duplicates(packed, sums)
+    begin = time.perf_counter()
+    assert find_duplicates(packed, sums) == []
+    assert time.perf_counter() - begin < 0.5
+
+
+def with_text(values, y):
+    random = np.random.default_rng(0)
+    return pd.DataFrame({"text": values, "x": y + random.normal(size=len(y))})
+
+
+Y = np.arange(300) % 2
+NUMBERS = np.random.default_rng(0).normal(9000, 3000, 300)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [f"${value:,.2f}" for value in NUMBERS],
+        [f"{value:.1f} kg" for value in NUMBERS],
+        [f"{value:.2f}%" for value in NUMBERS],
+        [f"{value:.2f}".replace(".", ",") for value in NUMBERS],
+        [f"EUR {value:.0f}" for value in NUMBERS],
+    ],
+)
+def test_text_that_looks_like_numbers(values):
+    with pytest.warns(
+        UserWarning, match=r"look like numbers .*'text' \(e\.g\. .*; dropped\).*to_numeric"
+    ):
+        SLFS().fit(with_text(values, Y), Y)
+
+
+def test_text_that_spoils_a_column_of_numbers_is_named():
+    values = [f"{value:.2f}" for value in NUMBERS]
+    values[3::7] = ["?"] * len(values[3::7])
+    values[5::9] = ["-"] * len(values[5::9])
+    with pytest.warns(UserWarning, match="look like numbers") as caught:
+        SLFS().fit(with_text(values, Y), Y)
+    (message,) = [str(one.message) for one in caught if "look like numbers" in str(one.message)]
+    assert re.search(r"'text' \(all but ('-', '\?'|'\?', '-'); dropped\)", message)
+    assert re.search(r"na_values=\['[?-]'\] in pandas.read_csv, --missing '[?-]' on the", message)
+    assert "currency" not in message
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y %H:%M", "%d %b %Y", "%B %d, %Y"])
+def test_text_that_looks_like_dates(form):
+    dates = pd.Series(pd.date_range("2020-01-01", periods=300)).dt.strftime(form)
+    with pytest.warns(UserWarning, match=r"look like dates or times .*'text' .*; dropped.*to_datetime"):
+        MDLPDiscretizer().fit(with_text(dates, Y), Y)
+
+
+def test_other_text_is_dropped_without_a_warning():
+    for values in ([f"row {i}" for i in range(300)], [f"{i}-{i % 7}x" for i in range(300)]):
+        assert SLFS().fit(with_text(values, Y), Y).get_feature_names_out().tolist() == ["x"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.arange(300), 5000 - np.arange(300), np.sort(np.random.default_rng(0).integers(0, 10**9, 300))],
+)
+def test_a_selected_row_number_is_reported(values):
+    y = (np.arange(300) > 120) ^ (np.random.default_rng(0).random(300) < 0.1)
+    with pytest.warns(UserWarning, match="likely row numbers or identifiers: 'case'"):
+        SLFS().fit(pd.DataFrame({"case": values}), y.astype(int))
+
+
+def test_dates_are_no_row_numbers():
+    y = (np.arange(300) > 120) ^ (np.random.default_rng(0).random(300) < 0.1)
+    X = pd.DataFrame({"day": pd.date_range("2020", periods=300)})
+    assert SLFS().fit(X, y.astype(int)).n_features_ == 1
+
+
+def test_identifiers_in_any_order_are_reported_and_counts_are_not():
+    random = np.random.default_rng(0)
+    y = (np.arange(300) > 120).astype(int)
+    y[random.random(300) < 0.1] ^= 1
+    shuffle = random.permutation(300)
+    counts = random.choice(10**6, 300, replace=False) + 300_000 * y
+    with pytest.warns(UserWarning, match=r"1 selected .*identifiers: 'key'\."):
+        SLFS().fit(pd.DataFrame({"key": np.arange(300), "count": counts}).iloc[shuffle], y[shuffle])
+
+
+def test_nothing_selected_says_why_and_what_to_try():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 20))
+    X[:, 0] = 1
+    with pytest.warns(
+        UserWarning, match=r"SLFS selected 0 of 20 columns: 19 without a cut point"
+    ) as told:
+        SLFS().fit(X, np.arange(60) % 2)
+    assert "1 constant. No column depends significantly on the class (the smallest" in str(
+        told[0].message
+    )
+
+
+def test_nothing_selected_although_columns_are_significant():
+    random = np.random.default_rng(17)
+    y = random.integers(0, 2, 400)
+    X = (0.32 * y + random.normal(size=400)).reshape(-1, 1)
+    with pytest.warns(UserWarning, match="1 column depends significantly on the class, but weakly"):
+        SLFS().fit(X, y)
+
+
+def test_a_wide_table_of_noise_gets_a_hint():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(100, 2000)), np.arange(100) % 2
+    with pytest.warns(UserWarning, match=r"selected columns are tentative: .*irrelevance='test'"):
+        assert SLFS().fit(X, y).n_features_ > 0
+    with pytest.warns(UserWarning, match="SLFS selected 0 of 2000 columns"):
+        SLFS(irrelevance="test").fit(X, y)
+
+
+def test_the_warning_is_public():
+    assert issubclass(slfs.LeakageWarning, UserWarning)

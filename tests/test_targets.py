@@ -1,0 +1,108 @@
+"""Targets that are identifiers or continuous are refused; many classes take bounded time and memory."""
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from slfs import BNSLFS, MRMR, SLFS, MDLPDiscretizer, StabilitySelection
+from slfs.tables.target import read_target
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.arange(600),
+        np.arange(600.0),
+        [f"patient {i}" for i in range(600)],
+        np.arange(600) // 2,
+        np.append(np.arange(400), np.zeros(200, int)),
+    ],
+)
+@pytest.mark.parametrize("estimator", [SLFS(), MRMR(), BNSLFS(), MDLPDiscretizer()], ids=str)
+def test_identifiers_are_refused_at_once(estimator, y):
+    X = np.random.default_rng(0).normal(size=(600, 20))
+    n_classes = len(np.unique(y))
+    begin = time.perf_counter()
+    with pytest.raises(ValueError, match=f"y has {n_classes} classes in 600 samples") as error:
+        estimator.fit(X, y)
+    assert time.perf_counter() - begin < 5
+    assert "use another column as the target" in str(error.value)
+    assert "pandas.qcut(y, 5" in str(error.value)
+
+
+def test_continuous_targets_are_refused():
+    y = np.random.default_rng(0).normal(size=300)
+    with pytest.raises(ValueError, match=r"Unknown label type: continuous. y has 300 distinct values"):
+        SLFS().fit(y.reshape(-1, 1), y)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.arange(57) % 14,
+        np.arange(20),
+        np.repeat(np.arange(100), 3),
+        np.append(np.arange(19), [0] * 5),
+        pd.qcut(np.random.default_rng(0).normal(size=300), 5, labels=False),
+    ],
+)
+def test_small_classes_are_accepted(y):
+    assert len(read_target(y).classes) == len(np.unique(y))
+
+
+def test_subsamples_may_have_smaller_classes():
+    """Half of a class of three samples has one or two; what is refused is decided for the table."""
+    y = np.repeat(np.arange(40), 3)
+    X = y[:, np.newaxis] + np.random.default_rng(0).normal(size=(120, 3))
+    selector = StabilitySelection(n_subsamples=4).fit(X, y)
+    assert selector.n_features_in_ == 3
+
+
+MANY = """
+import resource, sys, warnings
+import numpy as np
+from slfs import SLFS
+n_samples, n_classes, n_columns = map(int, sys.argv[1:4])
+random = np.random.default_rng(0)
+y = np.arange(n_samples) % n_classes
+shift = lambda: (y * random.integers(1, 7) + random.integers(0, n_classes)) % n_classes
+X = np.column_stack([shift() for _ in range(n_columns)])
+X = X + 0.2 * random.normal(size=X.shape)
+warnings.simplefilter("ignore")
+SLFS().fit(X[:50], y[:50] % 2).to_classifier().predict(X[:50])
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
+selector = SLFS(memory_limit=sys.argv[4] if len(sys.argv) > 4 else None).fit(X, y)
+if len(sys.argv) > 4:  # ru_maxrss may be that of the parent process
+    status = open("/proc/self/status").read()
+    print(int(status.split("VmHWM:")[1].split()[0]) // 1024)
+    sys.exit()
+accuracy = (selector.to_classifier().predict(X[:500]) == y[:500]).mean()
+print((peak() - before) // 1024, selector.n_features_, accuracy)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs the module resource")
+@pytest.mark.parametrize(("n_samples", "n_classes", "most"), [(2000, 200, 150), (20_000, 1000, 500)])
+def test_many_classes_take_little_memory(n_samples, n_classes, most):
+    """Counts of levels x levels x classes took gigabytes: 200 classes 2 GB, 1000 classes 100 GB."""
+    run = [sys.executable, "-c", MANY, str(n_samples), str(n_classes), "40"]
+    mebibytes, n_features, accuracy = subprocess.run(
+        run, capture_output=True, text=True, check=True, timeout=300
+    ).stdout.split()
+    assert int(mebibytes) < most
+    assert int(n_features) > 10
+    assert float(accuracy) > 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+def test_the_memory_limit_holds_for_many_classes():
+    run = [sys.executable, "-c", MANY, "20000", "1000", "60", "500MiB"]
+    peak = subprocess.run(run, capture_output=True, text=True, check=True, timeout=300).stdout
+    assert int(peak) < 500
