@@ -109,8 +109,8 @@ class CountingBackend(ABC):
         """Lower the score of each column to its smallest gain over the steps that it has not seen.
 
         A step is an array of residuals and weights in fixed point, as in `weighted_sums`; the gain is
-        that of `residual_gains`. A column is given up as soon as its score falls below ``least``. ``seen``
-        (number of steps) and ``scores`` are arrays of all packed columns and are changed in place.
+        that of `residual_gains`. A column is given up as soon as its score falls below ``least``.
+        ``seen`` (number of steps) and ``scores`` are arrays of all packed columns, changed in place.
         """
         for step in range(int(seen[columns].min(initial=len(steps))), len(steps)):
             due = columns[(seen[columns] == step) & (scores[columns] >= least)]

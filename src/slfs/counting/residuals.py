@@ -1,7 +1,7 @@
 """Sums of residuals and weights of each level, in fixed point -> the gain of a column (numba).
 
-The gain is the sum of (sum of residuals)^2 / (sum of weights + GAIN_RIDGE) over the levels of a column and
-the classes: how much a Newton step of its table lowers the log loss of the model. These are the only
+The gain is the sum of (sum of residuals)^2 / (sum of weights + GAIN_RIDGE) over the levels of a column
+and the classes: how much a Newton step of its table lowers the log loss of the model. These are the only
 floats in `slfs.counting`: each gain is computed from exact integers, in a fixed order.
 """
 

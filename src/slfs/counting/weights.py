@@ -1,8 +1,8 @@
 """Packed columns and integer weights per sample -> sums of the weights of each level (numba).
 
 A weight is the sum of 2^b times its bit b. With the bits as planes, the sum of the weights of a level is
-a sum of popcounts of AND-ed planes, shifted. With many weights per sample it is faster to add the weights
-of one sample after another (`slfs.counting.kernels.level_sums`). Both ways give the same integers.
+a sum of popcounts of AND-ed planes, shifted. With many weights per sample it is faster to add the
+weights of one sample after another (`slfs.counting.kernels.level_sums`). Both give the same integers.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from slfs.saving.errors import ModelFileError
 from slfs.saving.registry import OPTIONAL, fitted_attributes
 from slfs.screening.reasons import BY_LABEL, Role
 from slfs.selectors._shared.selection import NetworkCounts
+from slfs.selectors._shared.size_path import SizePath
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.stability_selection import StabilitySelection
 
@@ -75,6 +76,14 @@ def _check_selector(selector: BaseSelector) -> None:
     if isinstance(selector, StabilitySelection):
         _demand_array(selector.frequencies_, np.float64, (n_features,), "frequencies_")
         _demand_array(selector.edge_frequencies_, np.float64, (len(network),), "edge_frequencies_")
+
+    path = getattr(selector, "size_path_", None)
+    if path is not None:
+        _demand(isinstance(path, SizePath), "size_path_ is no size path")
+        n_sizes = len(path.n_features)
+        _demand_array(path.n_features, np.int64, (n_sizes,), "n_features")
+        _demand_array(path.log_loss, np.float64, (n_sizes,), "log_loss")
+        _demand_array(path.standard_error, np.float64, (n_sizes,), "standard_error")
 
 
 def _check_records(selector: BaseSelector) -> None:

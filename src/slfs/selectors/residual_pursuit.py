@@ -24,22 +24,22 @@ from slfs.selectors.registry import register
 class ResidualPursuit(BaseSelector):
     """Select the features that best explain what the features before them get wrong.
 
-    A log-linear model with one table per selected feature is fitted to the class. The next feature is the one
-    whose levels best explain the residuals of this model. Unlike methods that look at pairs of features,
-    this considers all selected features together.
+    A log-linear model with one table per selected feature is fitted to the class. The next feature is
+    the one whose levels best explain the residuals of this model. Unlike methods that look at pairs of
+    features, this considers all selected features together.
 
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
         Number of features to select, or fraction of the columns. ``"auto"`` takes the number with the
         smallest cross-validated log loss of the model; see ``size_path_``.
-    cv : int or cross-validation splitter, default=3
-        Folds for ``n_features_to_select="auto"``.
+    cv : int, default=3
+        Number of folds for ``n_features_to_select="auto"``.
     max_features : int, default=100
         Largest number of features that ``n_features_to_select="auto"`` tries.
     one_standard_error : bool, default=False
-        With ``n_features_to_select="auto"``, take the smallest number of features whose log loss is at most
-        one standard error above the smallest.
+        With ``n_features_to_select="auto"``, take the smallest number of features whose log loss is at
+        most one standard error above the smallest.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
@@ -56,8 +56,8 @@ class ResidualPursuit(BaseSelector):
     indices_ : ndarray of shape (n_features_,)
         Selected columns, in order of selection.
     selection_scores_ : ndarray of shape (n_features_,)
-        Smallest gain of each selected column over all steps until it was selected: about twice the decrease of the
-        log likelihood by its table.
+        Smallest gain of each selected column over all steps until it was selected: how well its levels
+        explain the residuals of the model.
     size_path_ : SizePath or None
         Cross-validated log loss by number of features; None unless ``n_features_to_select="auto"``.
     scores_ : ndarray of shape (n_features_in_,)
@@ -69,9 +69,9 @@ class ResidualPursuit(BaseSelector):
 
     References
     ----------
-    I. Tsamardinos et al., "The gamma-OMP algorithm for feature selection with application to gene expression
-    data", IEEE/ACM TCBB 19, 2022. S. Perkins, K. Lacker and J. Theiler, "Grafting: fast, incremental feature
-    selection by gradient descent in function space", JMLR 3, 2003.
+    I. Tsamardinos et al., "The gamma-OMP algorithm for feature selection with application to gene
+    expression data", IEEE/ACM TCBB 19, 2022. S. Perkins, K. Lacker and J. Theiler, "Grafting: fast,
+    incremental feature selection by gradient descent in function space", JMLR 3, 2003.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class ResidualPursuit(BaseSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseSelector._parameter_constraints,
-        "cv": ["cv_object"],
+        "cv": [Interval(Integral, 2, None, closed="left")],
         "max_features": [Interval(Integral, 1, None, closed="left")],
         "one_standard_error": ["boolean"],
     }
@@ -93,7 +93,7 @@ class ResidualPursuit(BaseSelector):
         self,
         n_features_to_select: float | str = "auto",
         *,
-        cv: Any = 3,
+        cv: int = 3,
         max_features: int = 100,
         one_standard_error: bool = False,
         categorical_features: Any = "from_dtype",
@@ -113,7 +113,7 @@ class ResidualPursuit(BaseSelector):
         if self._n_wanted(data.table.n_features) is None:
             names = self._feature_names().tolist()
             self.size_path_ = make_size_path(
-                data, names, self._judge, self.cv, self.max_features, resources
+                data, names, self._judge(), self.cv, self.max_features, resources
             )
         super()._fit_table(data, resources)
 
@@ -121,7 +121,8 @@ class ResidualPursuit(BaseSelector):
         wanted = self._n_wanted(len(facts.coding))
         if wanted is None:
             path = self.size_path_
-            assert path is not None  # made in _fit_table
+            if path is None:
+                raise RuntimeError("The size path is made in _fit_table.")
             wanted = path.within_one_standard_error if self.one_standard_error else path.best
         found = list(itertools.islice(Pursuit(information), wanted))
         nodes = np.array([f for f, _ in found], np.int64)

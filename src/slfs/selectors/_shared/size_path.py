@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold, check_cv
 
 from slfs._core.resources import Resources
 from slfs.base import TrainingData
@@ -62,8 +60,8 @@ class SizePath:
 def make_size_path(
     data: TrainingData,
     names: list[str],
-    judge: Callable[[], Judge],
-    cv: Any,
+    judge: Judge,
+    cv: int,
     max_features: int,
     resources: Resources,
 ) -> SizePath:
@@ -71,31 +69,22 @@ def make_size_path(
 
     The levels of the columns, the selection and the tables are learned without the fold.
     """
-    losses = []
-    for train, test in _folds(cv, data.target.codes):
-        losses.append(_fold_losses(data, names, judge(), max_features, train, test, resources))
-    n_sizes = min(len(loss) for loss in losses)
-    table = np.stack([loss[:n_sizes] for loss in losses])
+    losses = [
+        _fold_losses(data, names, judge, max_features, train, test, resources)
+        for train, test in _folds(cv, data.target.codes)
+    ]
+    n_sizes = min((len(loss) for loss in losses), default=1)
+    table = np.array([loss[:n_sizes] for loss in losses]).reshape(len(losses), n_sizes)
     error = table.std(axis=0, ddof=1) / np.sqrt(len(table)) if len(table) > 1 else np.zeros(n_sizes)
-    return SizePath(np.arange(n_sizes), table.mean(axis=0), error)
+    mean = table.mean(axis=0) if len(table) else np.zeros(n_sizes)
+    return SizePath(np.arange(n_sizes), mean, error)
 
 
-def _folds(cv: Any, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Split the samples; a number of folds means stratified folds in a fixed random order.
+def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Distribute the samples of each class at random over the folds, which are always the same.
 
     A class with a single sample is never left out: without it the class would be unknown.
     """
-    splitter = check_cv(cv, codes, classifier=True)
-    if isinstance(cv, int):
-        smallest = int(np.bincount(codes).min())
-        splitter = StratifiedKFold(cv, shuffle=True, random_state=0)
-        if smallest < cv:
-            return _folds_of_rare_classes(cv, codes)
-    return iter(splitter.split(np.zeros(len(codes)), codes))
-
-
-def _folds_of_rare_classes(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Distribute the samples of each class over the folds; classes of one sample stay in training."""
     random = np.random.default_rng(0)
     fold = np.full(len(codes), -1)
     first = 0

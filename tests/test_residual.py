@@ -1,0 +1,142 @@
+"""Residual pursuit: equal to the references, exact for any threads and blocks, size by folds."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
+
+from slfs import ResidualPursuit, make_network_classification, saving
+from slfs.counting.backend import use_backend
+from slfs.measures.residuals import AdditiveModel
+from slfs.screening.plan import BlockLimits, block_limits
+from slfs.selectors._shared.pursuit import Pursuit
+from tests.helpers import dependent_codes, information_of
+from tests.test_selectors import REFERENCES, load
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCES["residual"]))
+def test_order_and_scores_equal_the_reference(name):
+    X, y, parameters = load(name)
+    expected = REFERENCES["residual"][name]
+    selector = ResidualPursuit(len(expected["selected"]), **parameters).fit(X, y)
+    assert selector.indices_.tolist() == expected["selected"]
+    np.testing.assert_allclose(selector.selection_scores_, expected["scores"], rtol=1e-3)
+
+
+def naive_pursuit(codes, y, size):
+    """The algorithm in floats: every gain is computed in every step, from codes (columns, samples)."""
+    n_classes = max(y) + 1
+    own = np.eye(n_classes)[y]
+    score = np.log(own.mean(axis=0)) + np.zeros(own.shape)
+    lowest, chosen, tables = np.full(len(codes), np.inf), [], {}
+
+    def residuals():
+        odds = np.exp(score)
+        p = odds / odds.sum(axis=1, keepdims=True)
+        return own - p, p * (1 - p)
+
+    def sums(column, values):
+        out = np.zeros((codes[column].max() + 1, n_classes))
+        np.add.at(out, codes[column], values)
+        return out
+
+    while len(chosen) < size:
+        g, h = residuals()
+        for f in range(len(codes)):
+            if f not in chosen:
+                gain = (sums(f, g) ** 2 / (sums(f, h) + 5)).sum()
+                lowest[f] = min(lowest[f], gain)
+        open_columns = [f for f in range(len(codes)) if f not in chosen]
+        chosen.append(max(open_columns, key=lambda f: (lowest[f], -f)))
+        tables[chosen[-1]] = np.zeros((codes[chosen[-1]].max() + 1, n_classes))
+        for _ in range(2):
+            for k in reversed(chosen):
+                g, h = residuals()
+                step = 0.5 * (sums(k, g) - 3 * tables[k]) / (sums(k, h) + 8)
+                tables[k] += step
+                score = score + step[codes[k]]
+    return chosen, tables, score
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4))
+@settings(max_examples=15)
+def test_equal_to_the_algorithm_in_floats(seed, n_classes):
+    codes, y = dependent_codes(seed, 211, 12, n_classes=n_classes)
+    pursuit = Pursuit(information_of(codes, y))
+    found = [f for _, (f, _) in zip(range(5), pursuit, strict=False)]
+    expected, tables, score = naive_pursuit(codes, y, 5)
+    assert found == expected
+    order = np.argsort(y, kind="stable")
+    for f, table in zip(found, pursuit.model.tables, strict=True):
+        np.testing.assert_allclose(table, tables[f], atol=1e-9)
+    odds = np.exp(score[order])
+    shares = odds / odds.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(pursuit.model.probability, shares, atol=1e-9)
+    loss = -np.log(shares[np.arange(len(y)), y[order]]).mean()
+    assert pursuit.model.log_loss() == pytest.approx(loss)
+
+
+@pytest.mark.parametrize("n_classes", [2, 7])
+def test_same_bits_for_any_backend_threads_and_blocks(n_classes):
+    codes, y = dependent_codes(3, 300, 200, n_classes=n_classes)
+    X = codes.T
+    parameters = {"n_features_to_select": 12, "categorical_features": "all"}
+    first = ResidualPursuit(**parameters).fit(X, y)
+    fits = [ResidualPursuit(n_jobs=2, **parameters).fit(X, y)]
+    with use_backend("numpy"):
+        fits.append(ResidualPursuit(**parameters).fit(X, y))
+    with block_limits(BlockLimits(n_rows=50, n_columns=7, plane_bytes=0)):
+        fits.append(ResidualPursuit(**parameters).fit(X, y))
+    for other in fits:
+        np.testing.assert_array_equal(other.indices_, first.indices_)
+        np.testing.assert_array_equal(other.selection_scores_, first.selection_scores_)
+    turned = ResidualPursuit(**parameters).fit(X[:, ::-1], y)
+    np.testing.assert_array_equal(turned.selection_scores_, first.selection_scores_)
+
+
+def test_the_size_is_that_of_the_smallest_held_out_loss(tmp_path):
+    made = make_network_classification(600, n_noise=60, random_state=1)
+    selector = ResidualPursuit(categorical_features="all").fit(made.data, made.target)
+    path = selector.size_path_
+    assert selector.n_features_ == path.best == path.log_loss.argmin()
+    assert set(made.blanket) <= set(selector.indices_)
+    assert path.log_loss[0] == pytest.approx(np.log(2), abs=0.05)
+    smaller = ResidualPursuit(categorical_features="all", one_standard_error=True)
+    smaller.fit(made.data, made.target)
+    assert 0 < smaller.n_features_ == path.within_one_standard_error <= path.best
+    saving.save(selector, tmp_path / "model.slfs")
+    again = saving.load(tmp_path / "model.slfs")
+    np.testing.assert_array_equal(again.size_path_.log_loss, path.log_loss)
+    assert ResidualPursuit(3).fit(made.data, made.target).size_path_ is None
+
+
+def test_noise_and_rare_classes():
+    random = np.random.default_rng(0)
+    y = np.append([2, 3, 3], random.integers(0, 2, 97))
+    X = pd.DataFrame(random.normal(size=(100, 20)), columns=[f"x{j}" for j in range(20)])
+    X["text"] = random.choice(["a", "b", None], 100)
+    assert ResidualPursuit().fit(X, y).n_features_ <= 3
+    X["copy"] = np.where(y < 2, y, 0)
+    assert ResidualPursuit().fit(X, y).indices_[0] == 21
+
+
+def test_probabilities_sum_to_one_with_many_steps():
+    codes, y = dependent_codes(5, 400, 8, n_classes=3)
+    model = AdditiveModel(np.sort(y).astype(np.int32), np.bincount(y))
+    order = np.argsort(y, kind="stable")
+    for column in codes[:, order]:
+        counts = np.zeros((column.max() + 1, 3), np.int64)
+        np.add.at(counts, (column, y[order]), 1)
+        model.add(column.astype(np.uint8), counts)
+    np.testing.assert_allclose(model.probability.sum(axis=1), 1)
+    weights = model.weights()
+    assert np.abs(weights[:, :3]).max() < 2**15
+    assert 0 <= weights[:, 3:].min() <= weights[:, 3:].max() < 2**14
+
+
+def test_accuracy_of_few_features():
+    X, y = load_breast_cancer(return_X_y=True)
+    selector = ResidualPursuit(5).fit(X[::2], y[::2])
+    assert selector.to_classifier().score(X[1::2], y[1::2]) > 0.93
