@@ -34,6 +34,7 @@ from slfs import (
     FastOSFS,
     MDLPDiscretizer,
     NaiveBayes,
+    ResidualPursuit,
     StabilitySelection,
 )
 from slfs.saving import load, save
@@ -48,6 +49,7 @@ MODELS = {
     "mrmr": MRMR(),
     "jmi": JMI(3),
     "cmim": CMIM(0.5),
+    "residual": ResidualPursuit(),
     "fcbf": FCBF(),
     "osfs": OSFS(),
     "fast osfs": FastOSFS(),
