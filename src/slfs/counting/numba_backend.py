@@ -116,19 +116,17 @@ class NumbaBackend(CountingBackend):
 
         work = len(columns) * self.packed.layout.n_samples * weights.shape[1] * ADD
         count = min(self.threads.count if work > _THREAD_WORTH else 1, max(1, len(columns)))
-        bounds = [len(columns) * piece // count for piece in range(count + 1)]
-        self.threads.map(add, [slice(b, e) for b, e in itertools.pairwise(bounds)])
+        self.threads.map(add, _split(len(columns), count))
         return sums
 
     def lower_scores(
         self, columns: Ints, steps: Sequence[Ints], seen: Ints, scores: Floats, least: float
     ) -> None:
         levels = self.packed.arrays.levels[columns].astype(np.int64)
-        prepared = [self._prepared(step) for step in steps]
-        if not all(step.by_planes(levels) for step in prepared):
+        if not self._prepared(steps[-1]).by_planes(levels):
             super().lower_scores(columns, steps, seen, scores, least)
             return
-        planes = self._stacked(prepared)
+        planes = self._stacked(steps)
 
         def lower(part: NDArray[np.uint64]) -> None:
             lower_scores_by_planes(self.packed.arrays, part, *planes, seen, scores, least)
@@ -136,12 +134,12 @@ class NumbaBackend(CountingBackend):
         n_parts = self.threads.count if len(columns) >= _THREAD_COLUMNS else 1
         self.threads.map(lower, np.array_split(columns.astype(np.uint64), n_parts))
 
-    def _stacked(self, steps: list[PreparedWeights]) -> WeightPlanes:
+    def _stacked(self, steps: Sequence[Ints]) -> WeightPlanes:
         """Return the planes of all steps in one array, to which new steps are added."""
         if self._steps is None:
-            self._steps = StepPlanes(self.packed.layout, steps[0].weights.shape[1])
+            self._steps = StepPlanes(self.packed.layout, steps[0].shape[1])
         for step in steps[self._steps.n_steps :]:
-            self._steps.append(step.planes)
+            self._steps.append(self._prepared(step).planes)
         return self._steps.planes()
 
     def _prepared(self, weights: Ints) -> PreparedWeights:
@@ -184,9 +182,7 @@ class NumbaBackend(CountingBackend):
         """Split the other columns among the threads, if counting takes long enough."""
         planes = float(self.packed.arrays.levels[f])
         work = n_others * (15 + 0.15 * planes * planes * self.packed.layout.n_words)
-        count = self.threads.count if work > _THREAD_WORTH else 1
-        bounds = [n_others * piece // count for piece in range(count + 1)]
-        return [slice(begin, end) for begin, end in itertools.pairwise(bounds)]
+        return _split(n_others, self.threads.count if work > _THREAD_WORTH else 1)
 
     def _by_planes(self, f: PackedIndex, given: Sequence[int], n_strata: int) -> bool:
         """Whether counting strata with planes is cheaper than by samples; the counts are the same."""
@@ -204,6 +200,12 @@ class NumbaBackend(CountingBackend):
         if f not in self._decoded:
             self._decoded[f] = self.codes(PackedIndex(f))
         return self._decoded[f]
+
+
+def _split(number: int, count: int) -> list[slice]:
+    """Split 0 ... number - 1 into pieces of nearly equal length."""
+    bounds = [number * piece // count for piece in range(count + 1)]
+    return [slice(begin, end) for begin, end in itertools.pairwise(bounds)]
 
 
 def _label_planes(labels: Codes) -> NDArray[np.uint64]:
