@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
-from slfs import CMIM, FCBF, JMI, MRMR, OSFS, SLFS, TAN
+from slfs import CMIM, DISR, FCBF, JMI, MRMR, OSFS, SLFS, TAN
 from slfs._core.threads import Threads
 from slfs.counting.backend import register_backend, use_backend
 from slfs.counting.nlogn import nlogn_table
@@ -119,7 +119,9 @@ def test_permuted_labels(backend, n_samples, n_labels, seed):
     assert counts[0] == counts[1]
 
 
-@pytest.mark.parametrize("selector", [SLFS(), MRMR(6), JMI(6), CMIM(6), FCBF(), OSFS(), TAN()], ids=str)
+@pytest.mark.parametrize(
+    "selector", [SLFS(), MRMR(6), JMI(6), CMIM(6), DISR(6), FCBF(), OSFS(), TAN()], ids=str
+)
 def test_a_whole_fit_is_the_same_to_the_bit(selector):
     X, y = load_breast_cancer(return_X_y=True)
     X, y = X[::3, :12], y[::3]

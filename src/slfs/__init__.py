@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from slfs.selectors.chi2 import Chi2
     from slfs.selectors.chi2_ranking import Chi2Ranking
     from slfs.selectors.cmim import CMIM
+    from slfs.selectors.disr import DISR
     from slfs.selectors.fast_osfs import FastOSFS
     from slfs.selectors.fcbf import FCBF
     from slfs.selectors.jmi import JMI
+    from slfs.selectors.jmim import JMIM
     from slfs.selectors.mrmr import MRMR
     from slfs.selectors.osfs import OSFS
     from slfs.selectors.residual_pursuit import ResidualPursuit
@@ -45,9 +47,11 @@ _HOME = {
     "Chi2": "slfs.selectors.chi2",
     "Chi2Ranking": "slfs.selectors.chi2_ranking",
     "ChowLiu": "slfs.classifiers.tan",
+    "DISR": "slfs.selectors.disr",
     "FCBF": "slfs.selectors.fcbf",
     "FastOSFS": "slfs.selectors.fast_osfs",
     "JMI": "slfs.selectors.jmi",
+    "JMIM": "slfs.selectors.jmim",
     "LeakageWarning": "slfs._core.warn",
     "MDLPDiscretizer": "slfs.preprocessing",
     "MRMR": "slfs.selectors.mrmr",
@@ -72,8 +76,10 @@ _PACKAGES = ("datasets", "evaluation", "files", "measures", "plotting", "report"
 __all__ = [
     "BNSLFS",
     "CMIM",
+    "DISR",
     "FCBF",
     "JMI",
+    "JMIM",
     "MRMR",
     "OSFS",
     "SAOLA",

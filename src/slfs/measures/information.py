@@ -89,6 +89,17 @@ class PairInformation:
         by_class, classes = self._information.class_sums, self._information.sum_of_classes
         return self._nats(self._both_class - by_class[self._others] - (by_class[self._f] - classes))
 
+    @property
+    def joint_relevance(self) -> Floats:
+        """I(f,k;Y): information of both columns together about Y."""
+        total, classes = self._information.nlogn.table[-1], self._information.sum_of_classes
+        return self._nats(self._both_class - self._both + (total - classes))
+
+    @property
+    def joint_entropy(self) -> Floats:
+        """H(f,k,Y)."""
+        return self._nats(self._information.nlogn.table[-1] - self._both_class)
+
     def _nats(self, sums: NDArray[np.int64]) -> Floats:
         return _nats(sums, self._information.nlogn)
 
