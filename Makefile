@@ -3,7 +3,7 @@ PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick oldest lint docs reproduce verify bench bench-against fuzz kills soak coverage mutants audit clean
+.PHONY: help demo test quick oldest lint docs reproduce verify quality bench bench-against fuzz kills soak coverage mutants audit clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -36,6 +36,9 @@ reproduce: .venv/all.stamp ## Write docs/results.md from experiments/results/; A
 
 verify: .venv/all.stamp ## Check that the code still selects what the stored rows contain (needs SLFS_DATA)
 	$(BIN)/python -m experiments check
+
+quality: .venv/quality.stamp ## Compare selection methods on 47 datasets (needs SLFS_DATA); ARGS="--minutes 30" stops in time
+	$(BIN)/python -m experiments.quality $(ARGS)
 
 bench: .venv/test.stamp .venv-orange/stamp .venv-peers/stamp ## Compare speed with other packages; ARGS="mdlp pack" selects cases
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -26,7 +26,7 @@ from slfs._core.progress import Listener
 
 HERE = Path(__file__).parent
 
-_errors = Console(stderr=True)
+errors = Console(stderr=True)
 
 
 class Part(StrEnum):
@@ -68,7 +68,7 @@ def reproduce(
     try:
         text = getattr(Reproduction(setting, rows, docs, count, progress), part.value)()
     except KeyboardInterrupt:
-        _errors.print(f"Stopped. Finished cells are in {rows}; run the same command to continue.")
+        errors.print(f"Stopped. Finished cells are in {rows}; run the same command to continue.")
         raise typer.Exit(130) from None
     if sys.stdout.isatty():
         Console().print(Markdown(text))
@@ -79,7 +79,7 @@ def reproduce(
 @contextmanager
 def progress(title: str) -> Iterator[Listener]:
     """Show a progress bar if stderr is a terminal; yield its callback."""
-    with Progress(console=_errors, disable=not _errors.is_terminal, transient=True) as bar:
+    with Progress(console=errors, disable=not errors.is_terminal, transient=True) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
@@ -91,7 +91,7 @@ def main() -> None:
     try:
         app()
     except (ValueError, OSError, ImportError) as error:
-        _errors.print(f"experiments: {error}", style="red", markup=False, soft_wrap=True)
+        errors.print(f"experiments: {error}", style="red", markup=False, soft_wrap=True)
         sys.exit(1)
 
 

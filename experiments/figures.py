@@ -40,7 +40,7 @@ def accuracy_bars(table: pd.DataFrame, methods: list[str], path: Path) -> None:
     axes[-1].set_xticks(np.arange(len(datasets)), [DATASETS[name].title for name in datasets])
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
-    _save(figure, path)
+    save(figure, path)
 
 
 def mean_accuracy(table: pd.DataFrame, path: Path) -> None:
@@ -61,10 +61,10 @@ def mean_accuracy(table: pd.DataFrame, path: Path) -> None:
     ax.set_xlabel("mean accuracy, %")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    _save(figure, path)
+    save(figure, path)
 
 
-def critical_difference(result: Friedman, path: Path) -> None:
+def critical_difference(result: Friedman, path: Path, ours: str = "SLFS") -> None:
     """Draw mean ranks on a line; bars join methods without a significant difference (Nemenyi)."""
     ranks, methods = result.ranks.to_numpy(), list(result.ranks.index)
     groups = connected_groups(ranks, result.critical_difference)
@@ -86,8 +86,8 @@ def critical_difference(result: Friedman, path: Path) -> None:
         left = index < rows
         level = top - (index if left else len(methods) - 1 - index) * 0.85
         edge, side = (low - 0.2, "right") if left else (high + 0.2, "left")
-        bold = "bold" if method == "SLFS" else "normal"
-        colour = OURS if method == "SLFS" else "black"
+        bold = "bold" if method == ours else "normal"
+        colour = OURS if method == ours else "black"
         ax.plot([rank, rank, edge], [0, level, level], color=colour, linewidth=0.8)
         shift = -0.1 if left else 0.1
         ax.text(edge + shift, level, f"{method}  {rank:.2f}", ha=side, va="center", fontsize=9,
@@ -96,7 +96,7 @@ def critical_difference(result: Friedman, path: Path) -> None:
     ax.text(low, 1.7, f"critical difference {result.critical_difference:.2f}", fontsize=8, va="bottom")
     ax.set_xlim(low - 3.2, high + 3.2)
     ax.set_axis_off()
-    _save(figure, path)
+    save(figure, path)
 
 
 def connected_groups(ranks: Any, difference: float) -> list[tuple[int, int]]:
@@ -113,5 +113,6 @@ def _title(column: str) -> str:
     return "BNSLFS for SLFS, naive Bayes for the others" if column == "Bayes" else column
 
 
-def _save(figure: Figure, path: Path) -> None:
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure to a file, the same bytes for the same figure."""
     replace_file(path, lambda draft: figure.savefig(draft, dpi=110, metadata={"Software": None}))

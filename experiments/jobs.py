@@ -132,7 +132,7 @@ def score_cell(cell: Row, selection: Selection, scores: FoldScores, job: Job) ->
                 "shared": fitted is None,
                 "columns": json.dumps(columns.tolist()) if len(columns) < 1000 else "",
             }
-            rows.append({**row, **_circumstances(), "commit": job.commit})
+            rows.append({**row, **circumstances(), "commit": job.commit})
     return rows
 
 
@@ -157,7 +157,7 @@ def _splits(load: Load, name: str, folds: int, seed: int) -> list[Split]:
 
 
 @lru_cache(maxsize=1)
-def _circumstances() -> Row:
+def circumstances() -> Row:
     versions = {"slfs": slfs, "scikit-learn": sklearn, "numpy": np, "pandas": pd}
     found = {name: module.__version__ for name, module in versions.items()}
     return {

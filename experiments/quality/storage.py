@@ -1,0 +1,138 @@
+"""Rows <-> files: two Parquet files per dataset, one of selections and one of scores.
+
+Files are replaced as a whole, so that a run can be killed at any time. Each row has the versions of its
+method and its classifier. Rows of other versions are not used, and are removed when the file is written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from experiments.quality.classifiers import METRICS
+from experiments.quality.config import OWN, Config
+from experiments.quality.plan import Cell
+from experiments.storage import read_rows
+from slfs.files.atomic import replace_file
+
+SCORE = ("n_features", *METRICS, "seconds", "note")
+"""The values of a score."""
+
+CIRCUMSTANCES = ("commit", "machine", "versions")
+"""Where and with what a selection was computed."""
+
+
+@dataclass
+class Selection:
+    """The columns that a method selected in one fold, or why it did not."""
+
+    columns: NDArray[np.int64] | None
+    """None where the method failed or was left out, and for all columns."""
+    seconds: float
+    note: str = ""
+    """Why the method was left out, or how it failed; "" where it selected."""
+    n_columns: int = 0
+    """Number of selected columns."""
+    circumstances: dict[str, str] = field(default_factory=dict)
+
+
+class Rows:
+    """The rows of one dataset with the versions of a configuration."""
+
+    def __init__(self, config: Config, folder: Path, dataset: str) -> None:
+        self._config = config
+        self._selections_path = folder / "selections" / f"{dataset}.parquet"
+        self._scores_path = folder / "scores" / f"{dataset}.parquet"
+        self.selections: dict[tuple[int, str, bool], Selection] = {}
+        self.scores: dict[Cell, dict[str, Any]] = {}
+        self._read()
+
+    def find(self, fold: int, method: str, size: str) -> Selection | None:
+        """Return a stored selection."""
+        return self.selections.get((fold, method, size == OWN))
+
+    def save(self) -> None:
+        """Write all rows: selections first, because scores refer to them."""
+        selections = [
+            {
+                "fold": fold,
+                "method": method,
+                "own": own,
+                **self._identity(method),
+                "n_columns": one.n_columns,
+                "columns": one.columns,
+                "seconds": one.seconds,
+                "note": one.note,
+                **one.circumstances,
+            }
+            for (fold, method, own), one in sorted(self.selections.items())
+        ]
+        scores = [
+            {
+                **cell._asdict(),
+                **self._identity(cell.method, cell.classifier),
+                **row,
+            }
+            for cell, row in sorted(self.scores.items())
+        ]
+        for rows, path in ((selections, self._selections_path), (scores, self._scores_path)):
+            if rows:
+                frame = pd.DataFrame(rows)
+                replace_file(path, lambda draft, frame=frame: _write(frame, draft))  # type: ignore[misc]
+
+    def _identity(self, method: str, classifier: str | None = None) -> dict[str, str] | None:
+        """Return what a stored row must agree with; None if it is not in the configuration."""
+        known = {"protocol": self._config.protocol}
+        if method not in self._config.methods:
+            return None
+        known["method_version"] = self._config.methods[method].identity
+        if classifier is None:
+            return known
+        if classifier not in self._config.classifiers:
+            return None
+        return {**known, "classifier_version": self._config.classifiers[classifier].identity}
+
+    def _read(self) -> None:
+        for row in _records(self._selections_path):
+            identity = self._identity(row["method"])
+            if identity is not None and identity.items() <= row.items():
+                columns = row["columns"]
+                self.selections[row["fold"], row["method"], row["own"]] = Selection(
+                    None if columns is None else np.asarray(columns, np.int64),
+                    row["seconds"],
+                    row["note"],
+                    row["n_columns"],
+                    {name: row[name] for name in CIRCUMSTANCES},
+                )
+        for row in _records(self._scores_path):
+            identity = self._identity(row["method"], row["classifier"])
+            cell = Cell(*(row[name] for name in Cell._fields))
+            selected = self.find(cell.fold, cell.method, cell.size) is not None
+            if selected and identity is not None and identity.items() <= row.items():
+                self.scores[cell] = {name: row[name] for name in SCORE}
+
+
+def read_all(config: Config, folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the selections and the scores of all datasets, each with a column ``dataset``."""
+    selections, scores = [], []
+    for dataset in config.datasets:
+        rows = Rows(config, folder, dataset)
+        selections += [
+            {"dataset": dataset, "fold": fold, "method": method, "own": own, **vars(one)}
+            for (fold, method, own), one in rows.selections.items()
+        ]
+        scores += [{"dataset": dataset, **cell._asdict(), **row} for cell, row in rows.scores.items()]
+    return pd.DataFrame(selections), pd.DataFrame(scores)
+
+
+def _records(path: Path) -> list[dict[str, Any]]:
+    return read_rows(path).to_dict("records") if path.exists() else []
+
+
+def _write(frame: pd.DataFrame, path: Path) -> None:
+    frame.to_parquet(path, compression="zstd", index=False)
