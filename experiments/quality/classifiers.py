@@ -101,7 +101,7 @@ class FoldScores:
 
 
 def measure(model: Any, X: Any, y: Ints) -> Metrics:
-    """Return accuracy, mean accuracy within classes, and log loss in nats (NaN without probabilities)."""
+    """Return accuracy, mean accuracy within classes, and log loss (NaN without probabilities)."""
     log_loss = np.nan
     if hasattr(model, "predict_proba"):
         shares = model.predict_proba(X)
@@ -121,7 +121,7 @@ def measure(model: Any, X: Any, y: Ints) -> Metrics:
 
 def _on_levels(classifier: Classifier, categorical: NDArray[np.bool_]) -> Any:
     """Make a classifier of slfs that uses all columns."""
-    kinds = {"categorical_features": categorical} if categorical.any() else {}
+    kinds: dict[str, Any] = {"categorical_features": categorical} if categorical.any() else {}
     if classifier.estimator == "BNSLFS":
         ranking = Chi2Ranking(n_features_to_select=len(categorical), **kinds)
         return BNSLFS(ranking, **classifier.parameters)

@@ -146,9 +146,15 @@ def _parse(raw: dict[str, Any]) -> Config:
     if len(datasets) < sum(map(len, raw["datasets"].values())):
         raise ValueError("A dataset is listed twice: every dataset has one group.")
     keys = ("reference", "folds", "seed", "min_class_size", "max_rows")
-    limits = (float(raw["max_pair_cells"]), float(raw["max_dense_cells"]))
     return Config(
-        *(raw[key] for key in keys), tuple(raw["sizes"]), *limits, datasets, methods, classifiers, stages
+        **{key: raw[key] for key in keys},
+        sizes=tuple(raw["sizes"]),
+        max_pair_cells=float(raw["max_pair_cells"]),
+        max_dense_cells=float(raw["max_dense_cells"]),
+        datasets=datasets,
+        methods=methods,
+        classifiers=classifiers,
+        stages=stages,
     )
 
 

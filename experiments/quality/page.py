@@ -29,6 +29,25 @@ _INTRODUCTION = (
 )
 
 
+_SIZES = (
+    "Mean accuracy in percent over datasets and classifiers. A method that selects fewer columns by "
+    "itself is scored with those it has."
+)
+
+_RANKS = (
+    "Ranks are means over datasets, sizes and classifiers; 1 is best. Accuracies are averaged over "
+    "sizes and classifiers on each dataset first. Wins and losses of {ours} are counted over datasets; "
+    "differences below 0.1 points are ties. p is from the signed-rank test over datasets, also with "
+    "Holm's correction for the number of methods."
+)
+
+_STABILITY = (
+    "Stability is Nogueira's measure over the folds on the datasets with more columns than are selected: "
+    "1 if all folds select the same columns, 0 if they agree by chance. Seconds are the median over "
+    "datasets and folds for {largest} columns, discretization included, in one thread."
+)
+
+
 def write_page(config: Config, rows: Path, docs: Path) -> Path:
     """Write the page and its pictures from the stored rows."""
     summary = Summary(config, *read_all(config, rows))
@@ -67,8 +86,7 @@ def _results(summary: Summary, pictures: Path) -> list[str]:
     return [
         *parts,
         "## By number of columns",
-        "Mean accuracy in percent over datasets and classifiers. A method that selects fewer columns by "
-        "itself is scored with those it has.",
+        _SIZES,
         _percentages(sizes.T.rename_axis("method")),
         "## By classifier",
         *_by_classifier(summary),
@@ -98,10 +116,10 @@ def _headline(summary: Summary) -> str:
     ]
     best = means.drop(ours).index[0]
     return (
-        f"Over {len(summary.datasets)} datasets, {len({pair[1] for pair in summary.pairs})} classifiers and "
-        f"{len(_by_size(summary))} sizes, {ours} has a mean accuracy of {100 * means[ours]:.2f}%, "
-        f"place {list(means.index).index(ours) + 1} of {len(means)}; the best other method is {best} with "
-        f"{100 * means[best]:.2f}%. Its mean rank is {ranks[ours]:.2f}, place "
+        f"Over {len(summary.datasets)} datasets, {len({name for _, name in summary.pairs})} classifiers "
+        f"and {len(_by_size(summary))} sizes, {ours} has a mean accuracy of {100 * means[ours]:.2f}%, "
+        f"place {list(means.index).index(ours) + 1} of {len(means)}; the best other method is {best} "
+        f"with {100 * means[best]:.2f}%. Its mean rank is {ranks[ours]:.2f}, place "
         f"{list(ranks.index).index(ours) + 1}. The signed-rank test over datasets finds it better "
         f"than {len(behind)} of {len(rivals)} other methods"
         + (f" and worse than {len(ahead)} ({', '.join(ahead)})" if ahead else " and worse than none")
@@ -138,12 +156,7 @@ def _ranks(summary: Summary) -> str:
         )
     head = ["method", "mean rank", "accuracy, %", *(f"{group}, %" for group in by_group.index)]
     head += ["balanced accuracy, %", f"{ours} ahead by, points", "wins/ties/losses", "p", "p (Holm)"]
-    note = (
-        "\n\nRanks are means over datasets, sizes and classifiers; 1 is best. Accuracies are averaged over sizes "
-        f"and classifiers on each dataset first. Wins and losses of {ours} are counted over datasets; "
-        "differences below 0.1 points are ties. p is from the signed-rank test over datasets, also with Holm's "
-        "correction for the number of methods."
-    )
+    note = "\n\n" + _RANKS.format(ours=ours)
     if summary.partial:
         note += f" * {', '.join(summary.partial)}: compared on the datasets where it was run."
     return table(head, lines) + note
@@ -153,8 +166,9 @@ def _nemenyi(result: statistics.Friedman, ours: str) -> str:
     best = result.ranks[result.ranks <= result.ranks.iloc[0] + result.critical_difference]
     return (
         f"Friedman test over datasets: p = {result.p_value:.2g}. Nemenyi's critical difference of mean "
-        f"ranks is {result.critical_difference:.2f}; {len(best)} of {len(result.ranks)} methods are within it "
-        f"of the first, {result.ranks.index[0]}" + (f", {ours} among them." if ours in best else ".")
+        f"ranks is {result.critical_difference:.2f}; {len(best)} of {len(result.ranks)} methods are "
+        f"within it of the first, {result.ranks.index[0]}"
+        + (f", {ours} among them." if ours in best else ".")
     )
 
 
@@ -297,9 +311,8 @@ def _stability(summary: Summary) -> str:
         for name in [*summary.ranked, *summary.partial]
     ]
     return (
-        "Stability is Nogueira's measure over the folds on the datasets with more columns than are "
-        "selected: 1 if all folds select the same columns, 0 if they agree by chance. Seconds are the median over "
-        f"datasets and folds for {max(summary.config.sizes)} columns, discretization included, in one thread.\n\n"
+        _STABILITY.format(largest=max(summary.config.sizes))
+        + "\n\n"
         + table(["method", *(f"stability, {size} columns" for size in sizes), "median seconds"], lines)
     )
 
@@ -322,16 +335,19 @@ def _coverage(summary: Summary) -> str:
              f"{complete} of {len(config.datasets)}", f"{100 * done / max(total[index], 1):.0f}%"]
         )  # fmt: skip
     head = ["stage", "folds", "classifiers", "columns", "complete datasets", "rows"]
-    parts = [
+    used = ", ".join(dict.fromkeys(name for _, name in summary.pairs)) or "(none)"
+    scope = (
         f"The comparisons above use {len(summary.datasets)} of {len(config.datasets)} datasets, "
-        f"the folds {', '.join(map(str, summary.folds))} of {config.folds} and the classifiers "
-        f"{', '.join(dict.fromkeys(name for _, name in summary.pairs)) or '(none)'}. A later stage enters them when it "
-        "is complete on all these datasets.",
-        table(head, lines),
-        f"Folds are stratified and shuffled (`random_state={config.seed}`); everything, also discretization, is "
-        f"fitted inside the fold. Classes of fewer than {config.min_class_size} samples are left out, larger tables are "
-        f"cut to {config.max_rows} rows, and columns are standardized for the classifiers.",
-    ]
+        f"the folds {', '.join(map(str, summary.folds))} of {config.folds} and the classifiers {used}. "
+        "A later stage enters them when it is complete on all these datasets."
+    )
+    setting = (
+        f"Folds are stratified and shuffled (`random_state={config.seed}`); everything, also "
+        "discretization, is fitted inside the fold. Classes of fewer than "
+        f"{config.min_class_size} samples are left out, larger tables are cut to {config.max_rows} rows, "
+        "and columns are standardized for the classifiers."
+    )
+    parts = [scope, table(head, lines), setting]
     if summary.datasets:
         parts.append("Datasets: " + ", ".join(summary.datasets) + ".")
     if not summary.selections.empty:
@@ -349,7 +365,8 @@ def _coverage(summary: Summary) -> str:
         versions = json.loads(known["versions"].mode()[0])
         named = ", ".join(f"{name} {version}" for name, version in versions.items())
         parts.append(
-            f"Most rows were computed at commit `{known['commit'].mode()[0]}` on {known['machine'].mode()[0]}, with {named}."
+            f"Most rows were computed at commit `{known['commit'].mode()[0]}` on "
+            f"{known['machine'].mode()[0]}, with {named}."
         )
     return "\n\n".join(parts)
 

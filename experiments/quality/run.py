@@ -96,6 +96,8 @@ def run_task(task: Task) -> bool:
     stage = task.config.stages[task.stage]
     if not any(_is_missing(cell, rows) for cell in cells(task.config, stage)) and not _may_change(rows):
         return True
+    if time.time() > task.deadline:
+        return False
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # columns that are constant in a fold, SVMs without convergence
         data = load(task.dataset, task.config, task.data)

@@ -85,22 +85,21 @@ class Rows:
                 frame = pd.DataFrame(rows)
                 replace_file(path, lambda draft, frame=frame: _write(frame, draft))  # type: ignore[misc]
 
-    def _identity(self, method: str, classifier: str | None = None) -> dict[str, str] | None:
-        """Return what a stored row must agree with; None if it is not in the configuration."""
-        known = {"protocol": self._config.protocol}
-        if method not in self._config.methods:
-            return None
-        known["method_version"] = self._config.methods[method].identity
+    def _identity(self, method: str, classifier: str | None = None) -> dict[str, str]:
+        """Return what a stored row must agree with; no row agrees with what is not configured."""
+        methods, classifiers = self._config.methods, self._config.classifiers
+        known = {
+            "protocol": self._config.protocol,
+            "method_version": methods[method].identity if method in methods else "unknown",
+        }
         if classifier is None:
             return known
-        if classifier not in self._config.classifiers:
-            return None
-        return {**known, "classifier_version": self._config.classifiers[classifier].identity}
+        version = classifiers[classifier].identity if classifier in classifiers else "unknown"
+        return {**known, "classifier_version": version}
 
     def _read(self) -> None:
         for row in _records(self._selections_path):
-            identity = self._identity(row["method"])
-            if identity is not None and identity.items() <= row.items():
+            if _agrees(row, self._identity(row["method"])):
                 columns = row["columns"]
                 self.selections[row["fold"], row["method"], row["own"]] = Selection(
                     None if columns is None else np.asarray(columns, np.int64),
@@ -110,10 +109,9 @@ class Rows:
                     {name: row[name] for name in CIRCUMSTANCES},
                 )
         for row in _records(self._scores_path):
-            identity = self._identity(row["method"], row["classifier"])
             cell = Cell(*(row[name] for name in Cell._fields))
             selected = self.find(cell.fold, cell.method, cell.size) is not None
-            if selected and identity is not None and identity.items() <= row.items():
+            if selected and _agrees(row, self._identity(cell.method, cell.classifier)):
                 self.scores[cell] = {name: row[name] for name in SCORE}
 
 
@@ -128,6 +126,10 @@ def read_all(config: Config, folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
         ]
         scores += [{"dataset": dataset, **cell._asdict(), **row} for cell, row in rows.scores.items()]
     return pd.DataFrame(selections), pd.DataFrame(scores)
+
+
+def _agrees(row: dict[str, Any], identity: dict[str, str]) -> bool:
+    return all(row[name] == value for name, value in identity.items())
 
 
 def _records(path: Path) -> list[dict[str, Any]]:

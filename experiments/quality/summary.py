@@ -65,7 +65,7 @@ class Summary:
         return scores[chosen & pairs.isin(self.pairs) & (scores["note"] == "")]
 
     def table(self, value: str = "accuracy", *, own: bool = False) -> pd.DataFrame:
-        """Return the mean over the folds: a row per dataset, size and classifier, a column per method."""
+        """Return means over the folds: a row per dataset, size and classifier, a column per method."""
         rows = self.used[(self.used["size"] == OWN) == own]
         return rows.pivot_table(index=BLOCK, columns="method", values=value, sort=False)
 
