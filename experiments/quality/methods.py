@@ -6,6 +6,7 @@ columns; their packages (the extra ``quality``) are imported when they are used.
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -71,22 +72,20 @@ def l1_path(train: Part, size: int) -> Ints:
 
 def fast_can(train: Part, size: int) -> Ints:
     """Rank by fastcan: the largest sum of squared canonical correlations with the classes."""
-    from fastcan import FastCan
-
+    kind = late_import("fastcan", "FastCan")
     X = _standardize(train)
     varied = np.flatnonzero(X.std(axis=0) > 0)
     targets = np.eye(int(train.y.max()) + 1)[train.y]
     # a target that the others determine has no direction of its own
-    ranker = FastCan(min(size, len(varied)), verbose=0).fit(X[:, varied], targets[:, 1:])
+    ranker = kind(min(size, len(varied)), verbose=0).fit(X[:, varied], targets[:, 1:])
     return varied[np.asarray(ranker.indices_, np.int64)]
 
 
 def multi_surf(train: Part, size: int) -> Ints:
     """Rank by MultiSURF, a method of the Relief family."""
-    from skrebate import MultiSURF
-
+    kind = late_import("skrebate", "MultiSURF")
     X = _standardize(train)
-    ranker = MultiSURF(n_features_to_select=min(size, X.shape[1]), n_jobs=1).fit(X, train.y)
+    ranker = kind(n_features_to_select=min(size, X.shape[1]), n_jobs=1).fit(X, train.y)
     return _largest(ranker.feature_importances_, size)
 
 
@@ -127,6 +126,14 @@ def select(method: Method, train: Part, size: int | None) -> tuple[Ints, float]:
             parameters["categorical_features"] = train.categorical
         columns = SELECTORS[method.estimator](**parameters).fit(train.X, train.y).indices_
     return np.asarray(columns[:size], np.int64), time.perf_counter() - begin
+
+
+def late_import(module: str, name: str) -> Any:
+    """Import a class of a package that only this benchmark needs."""
+    try:
+        return getattr(importlib.import_module(module), name)
+    except ImportError as error:
+        raise ImportError(f"{module} is not installed. Use pip install 'slfs[quality]'.") from error
 
 
 def _standardize(train: Part) -> Any:

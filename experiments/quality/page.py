@@ -42,7 +42,7 @@ _RANKS = (
 )
 
 _STABILITY = (
-    "Stability is Nogueira's measure over the folds on the datasets with more columns than are selected: "
+    "Stability is Nogueira's measure over the folds on datasets with more columns than are selected: "
     "1 if all folds select the same columns, 0 if they agree by chance. Seconds are the median over "
     "datasets and folds for {largest} columns, discretization included, in one thread."
 )
@@ -344,7 +344,7 @@ def _coverage(summary: Summary) -> str:
     setting = (
         f"Folds are stratified and shuffled (`random_state={config.seed}`); everything, also "
         "discretization, is fitted inside the fold. Classes of fewer than "
-        f"{config.min_class_size} samples are left out, larger tables are cut to {config.max_rows} rows, "
+        f"{config.min_class_size} samples are left out, larger tables cut to {config.max_rows} rows, "
         "and columns are standardized for the classifiers."
     )
     parts = [scope, table(head, lines), setting]

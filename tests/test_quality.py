@@ -1,0 +1,246 @@
+"""The fixed benchmark: rows are those of a plain loop, computed once, and the page agrees with them."""
+
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.model_selection import StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import StandardScaler
+
+from experiments.quality import run as running
+from experiments.quality.config import DEFAULT, Classifier, Method, read_config
+from experiments.quality.methods import l1_path
+from experiments.quality.page import write_page
+from experiments.quality.run import run
+from experiments.quality.storage import read_all
+from experiments.quality.summary import Summary, wins_ties_losses
+from slfs import MRMR
+
+ROOT = Path(__file__).parent.parent
+
+TINY = """
+reference = "MID"
+folds = 3
+seed = 1
+min_class_size = 5
+max_rows = 90
+sizes = [2, 4]
+max_pair_cells = 1e3
+max_dense_cells = 1e6
+[datasets]
+made = ["one", "two"]
+[methods]
+"MID" = {estimator = "MRMR", version = 1, sizes = ["fixed", "own"]}
+"Chi2" = {estimator = "Chi2Ranking", version = 1, sizes = ["fixed"]}
+"MultiSURF" = {estimator = "MultiSURF", version = 1, sizes = ["fixed"]}
+"all columns" = {estimator = "AllColumns", version = 1, sizes = ["own"]}
+[classifiers]
+"3-NN" = {estimator = "KNeighbors", version = 1, parameters = {n_neighbors = 3}}
+"GNB" = {estimator = "GaussianNB", version = 1}
+"SVM" = {estimator = "LinearSVC", version = 1}
+"naive Bayes" = {estimator = "NaiveBayes", version = 1, methods = ["MID"], sizes = [4]}
+[[stages]]
+folds = [0, 1]
+classifiers = ["3-NN", "GNB", "naive Bayes"]
+[[stages]]
+"""
+
+FIGURES = ["accuracy", "balanced_accuracy", "log_loss", "n_features"]
+KEY = ["dataset", "fold", "method", "size", "classifier"]
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """A configuration and the folder of its datasets."""
+    folder = tmp_path / "data" / "made"
+    folder.mkdir(parents=True)
+    for seed, name in enumerate(("one", "two")):
+        X, y = make_classification(
+            120,
+            9,
+            n_informative=5,
+            n_redundant=0,
+            n_classes=3,
+            n_clusters_per_class=1,
+            random_state=seed,
+        )
+        X, y = np.vstack([X, X[:3]]), np.append(y, [3, 3, 3])  # a class that is too small
+        np.savez(folder / f"{name}.npz", X=X, y=y)
+    path = tmp_path / "tiny.toml"
+    path.write_text(TINY)
+    return read_config(path), tmp_path / "data", path
+
+
+def rows_of(config, folder):
+    """All scores, one line per cell."""
+    scores = read_all(config, folder)[1]
+    assert not scores.duplicated(KEY).any()
+    return scores.set_index(KEY).sort_index()
+
+
+def test_the_configuration_is_complete_and_checked(tmp_path):
+    config = read_config()
+    assert len(config.datasets) == 47
+    assert config.methods[config.reference].estimator == "ResidualPursuit"
+    everything = config.stages[-1]
+    assert everything.classifiers == tuple(config.classifiers)
+    assert everything.folds == (0, 1, 2, 3, 4)
+    assert everything.sizes == ("5", "10", "20", "50", "own")
+    bad = tmp_path / "bad.toml"
+    text = DEFAULT.read_text()
+    for old, new, message in (
+        ('"ResidualPursuit"', '"Residual"', "Unknown estimator 'Residual'"),
+        ('reference = "residual"', 'reference = "mine"', "Unknown method 'mine'"),
+        ('"wine",', '"wine", "west",', "listed twice"),
+        ("folds = 5", "", "not a valid configuration: KeyError"),
+    ):
+        bad.write_text(text.replace(old, new, 1))
+        with pytest.raises(ValueError, match=message):
+            read_config(bad)
+
+
+def test_rows_are_what_a_plain_loop_gives(tiny, tmp_path):
+    config, data, _ = tiny
+    assert run(config, data, tmp_path / "rows", n_jobs=1)
+    rows = rows_of(config, tmp_path / "rows")
+    assert len(rows) == 2 * 3 * ((3 + 2 + 1) * 3 + 1)  # MultiSURF is left out, naive Bayes is extra
+    with np.load(data / "made" / "one.npz") as arrays:
+        kept = np.flatnonzero(arrays["y"] < 3)
+        chosen = kept[np.random.default_rng(0).permutation(120)[:90]]
+        X, y = arrays["X"][chosen], arrays["y"][chosen]
+    splits = StratifiedKFold(3, shuffle=True, random_state=1).split(X, y)
+    for fold, (train, test) in enumerate(splits):
+        columns = MRMR(n_features_to_select=4).fit(X[train], y[train]).indices_
+        for size in (2, 4):
+            scaler = StandardScaler().fit(X[train][:, columns[:size]])
+            model = GaussianNB().fit(scaler.transform(X[train][:, columns[:size]]), y[train])
+            expected = model.score(scaler.transform(X[test][:, columns[:size]]), y[test])
+            row = rows.loc["one", fold, "MID", str(size), "GNB"]
+            assert row["accuracy"] == pytest.approx(expected)
+            assert row["n_features"] == min(size, len(columns))
+    assert rows["log_loss"].xs("SVM", level="classifier").isna().all()
+    assert rows["log_loss"].drop("SVM", level="classifier").notna().all()
+
+
+def test_finished_rows_are_not_computed_again_and_versions_are_not_mixed(tiny, tmp_path, monkeypatch):
+    config, data, _ = tiny
+    folder, selected = tmp_path / "rows", []
+
+    def select(method, train, size):
+        selected.append((method.name, size))
+        return plain(method, train, size)
+
+    plain = running.select
+    monkeypatch.setattr(running, "select", select)
+    assert not run(config, data, folder, n_jobs=1, seconds=0)
+    assert not selected
+    assert run(config, data, folder, n_jobs=1)
+    before = rows_of(config, folder)
+    selected.clear()
+    assert run(config, data, folder, n_jobs=1)
+    assert not selected
+
+    newer = replace(config, methods={**config.methods, "Chi2": Method("Chi2", "JMI", 2, ("2", "4"))})
+    assert "Chi2" not in rows_of(newer, folder).index.get_level_values("method")
+    assert run(newer, data, folder, n_jobs=1)
+    assert {name for name, _ in selected} == {"Chi2"}
+    after = rows_of(newer, folder)
+    assert len(after) == len(before)
+    others = before.index.get_level_values("method") != "Chi2"
+    pd.testing.assert_frame_equal(after[others], before[others])  # with the seconds of the first run
+    assert (after[~others]["accuracy"] != before[~others]["accuracy"]).any()
+
+    selected.clear()
+    added = {**newer.classifiers, "SVM": Classifier("SVM", "LinearSVC", 2)}
+    assert run(replace(newer, classifiers=added), data, folder, n_jobs=1)
+    assert not selected  # columns are kept, only scores are computed
+    assert run(replace(newer, max_rows=80), data, folder, n_jobs=1)
+    assert {name for name, _ in selected} == {"MID", "Chi2", "all columns"}
+
+
+@pytest.mark.slow
+def test_a_killed_run_continues(tiny, tmp_path):
+    config, data, path = tiny
+    assert run(config, data, tmp_path / "whole", n_jobs=1)
+    expected = rows_of(config, tmp_path / "whole")
+    folder = tmp_path / "killed"
+    command = [
+        sys.executable, "-m", "experiments.quality", "--config", str(path), "--data", str(data),
+        "--rows", str(folder), "--docs", str(tmp_path / "docs"), "--jobs", "2",
+    ]  # fmt: skip
+    first = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.time() + 120
+    while first.poll() is None and not list(folder.glob("scores/*.parquet")) and time.time() < deadline:
+        time.sleep(0.01)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    time.sleep(1)  # a worker finishes what it is writing
+    kept = rows_of(config, folder)
+    assert 0 < len(kept) < len(expected)
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+    assert found.returncode == 0, found.stderr
+    assert "All rows are computed" in found.stdout
+    rows = rows_of(config, folder)
+    pd.testing.assert_frame_equal(rows[FIGURES], expected[FIGURES])
+    pd.testing.assert_frame_equal(rows.loc[kept.index], kept)  # with the seconds of the first run
+
+
+def test_the_page_agrees_with_the_rows(tiny, tmp_path):
+    config, data, _ = tiny
+    assert run(config, data, tmp_path / "rows", n_jobs=1)
+    selections, scores = read_all(config, tmp_path / "rows")
+    page = write_page(config, tmp_path / "rows", tmp_path / "docs").read_text()
+    fixed = scores[scores["size"].isin(["2", "4"]) & (scores["classifier"] != "naive Bayes")]
+    means = fixed.groupby("method")["accuracy"].mean()
+    for name, shown in (("MID", "**MID**"), ("Chi2", "Chi2")):
+        line = next(line for line in page.splitlines() if line.startswith(f"| {shown} | "))
+        assert line.split(" | ")[2] == f"{100 * means[name]:.2f}"
+    blocks = fixed.groupby(["dataset", "size", "classifier", "method"])["accuracy"].mean().unstack()
+    assert f"Its mean rank is {blocks.rank(axis=1, ascending=False).mean()['MID']:.2f}" in page
+    assert "MultiSURF is left out of one, two: too many pairs of rows." in page
+    assert (tmp_path / "docs" / "quality" / "accuracy.png").stat().st_size > 1000
+    assert "2 of 2" in page
+    by_fold = [
+        set(columns[:2]) for columns in selections.query("method == 'MID' and not own")["columns"]
+    ]
+    assert len(by_fold) == 6
+    stable = Summary(config, selections, scores).stability(2)
+    assert set(stable.index) == {"MID", "Chi2"}
+    assert stable.between(-1, 1).all()
+
+
+def test_incomplete_datasets_and_later_stages_are_not_used(tiny, tmp_path):
+    config, data, _ = tiny
+    first = replace(config, stages=config.stages[:1])
+    only = replace(first, datasets={"one": "made"})
+    assert run(only, data, tmp_path / "rows", n_jobs=1)
+    summary = Summary(config, *read_all(config, tmp_path / "rows"))
+    assert summary.datasets == ["one"]
+    assert summary.folds == (0, 1)
+    assert {name for _, name in summary.pairs} == {"3-NN", "GNB"}
+    page = write_page(config, tmp_path / "rows", tmp_path / "docs").read_text()
+    assert "use 1 of 2 datasets, the folds 0, 1 of 3 and the classifiers 3-NN, GNB." in page
+    empty = write_page(config, tmp_path / "nothing", tmp_path / "empty").read_text()
+    assert "No dataset is complete yet" in empty
+
+
+def test_wins_ties_and_losses_are_counted_over_datasets():
+    pair = pd.DataFrame({"accuracy": [0.9, 0.8, 0.7, 0.6], "other": [0.8, 0.8005, 0.75, 0.5]})
+    assert wins_ties_losses(pair) == (2, 1, 1)
+
+
+def test_the_l1_path_starts_with_the_column_that_tells_most():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 20))
+    y = (2 * X[:, 7] + X[:, 3] + random.normal(size=300) > 0).astype(np.int64)
+    part = running.Part(X, y, np.zeros(20, np.bool_))
+    assert l1_path(part, 2).tolist() == [7, 3]
+    assert len(set(l1_path(part, 12).tolist())) == 12
