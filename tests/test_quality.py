@@ -13,6 +13,7 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from experiments.quality import run as running
@@ -35,6 +36,7 @@ max_rows = 90
 sizes = [2, 4]
 max_pair_cells = 1e3
 max_dense_cells = 1e6
+wide_columns = 5
 [datasets]
 made = ["one", "two"]
 [methods]
@@ -43,7 +45,7 @@ made = ["one", "two"]
 "MultiSURF" = {estimator = "MultiSURF", version = 1, sizes = ["fixed"]}
 "all columns" = {estimator = "AllColumns", version = 1, sizes = ["own"]}
 [classifiers]
-"3-NN" = {estimator = "KNeighbors", version = 1, parameters = {n_neighbors = 3}}
+"3-NN" = {estimator = "KNeighbors", version = 1, parameters = {n_neighbors = 3}, wide = {n_neighbors=1}}
 "GNB" = {estimator = "GaussianNB", version = 1}
 "SVM" = {estimator = "LinearSVC", version = 1}
 "naive Bayes" = {estimator = "NaiveBayes", version = 1, methods = ["MID"], sizes = [4]}
@@ -126,6 +128,10 @@ def test_rows_are_what_a_plain_loop_gives(tiny, tmp_path):
             row = rows.loc["one", fold, "MID", str(size), "GNB"]
             assert row["accuracy"] == pytest.approx(expected)
             assert row["n_features"] == min(size, len(columns))
+        wide = StandardScaler().fit(X[train])
+        nearest = KNeighborsClassifier(1).fit(wide.transform(X[train]), y[train])
+        row = rows.loc["one", fold, "all columns", "own", "3-NN"]  # with the parameters for wide tables
+        assert row["accuracy"] == pytest.approx(nearest.score(wide.transform(X[test]), y[test]))
     assert rows["log_loss"].xs("SVM", level="classifier").isna().all()
     assert rows["log_loss"].drop("SVM", level="classifier").notna().all()
 

@@ -19,7 +19,7 @@ from experiments.quality.methods import late_import
 from slfs import BNSLFS, TAN, Chi2Ranking, NaiveBayes
 
 if TYPE_CHECKING:
-    from experiments.quality.config import Classifier
+    from experiments.quality.config import Classifier, Config
     from experiments.quality.data import Part
 
 Ints = NDArray[np.int64]
@@ -55,9 +55,9 @@ DENSE = ("GaussianNB", "LightGBM", *LEVELS)
 class FoldScores:
     """Scores of classifiers on columns of one fold; each set of columns is scored only once."""
 
-    def __init__(self, train: Part, test: Part, max_dense_cells: float) -> None:
+    def __init__(self, train: Part, test: Part, config: Config) -> None:
         self._train, self._test = train, test
-        self._max_dense_cells = max_dense_cells
+        self._config = config
         self._known: dict[tuple[str, bytes], Metrics] = {}
 
     def score(self, classifier: Classifier, columns: Ints) -> Metrics:
@@ -83,14 +83,15 @@ class FoldScores:
             model.fit(self._train.dense(columns), self._train.y)
             return measure(model, self._test.dense(columns), self._test.y)
         scaler, train, test = self._tables(columns)
-        model = STANDARDIZED[classifier.estimator](**classifier.parameters)
+        wide = classifier.wide if len(columns) > self._config.wide_columns else {}
+        model = STANDARDIZED[classifier.estimator](**{**classifier.parameters, **wide})
         model.fit(scaler.fit_transform(train), self._train.y)
         return measure(model, scaler.transform(test), self._test.y)
 
     def _tables(self, columns: Ints) -> tuple[StandardScaler, Any, Any]:
         """Return both parts with a scaler; very wide sparse tables stay sparse and are not centred."""
         n_cells = (len(self._train.y) + len(self._test.y)) * len(columns)
-        if sparse.issparse(self._train.X) and n_cells > self._max_dense_cells:
+        if sparse.issparse(self._train.X) and n_cells > self._config.max_dense_cells:
             train, test = (
                 sparse.csr_matrix(part.X[:, columns], dtype=np.float64)
                 for part in (self._train, self._test)

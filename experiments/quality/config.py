@@ -42,6 +42,8 @@ class Classifier:
     estimator: str
     version: int
     parameters: dict[str, Any] = field(default_factory=dict)
+    wide: dict[str, Any] = field(default_factory=dict)
+    """Parameters that replace others where there are many columns."""
     methods: tuple[str, ...] | None = None
     sizes: tuple[str, ...] | None = None
 
@@ -71,6 +73,7 @@ class Config:
     max_rows: int
     sizes: tuple[int, ...]
     max_pair_cells: float
+    wide_columns: int
     max_dense_cells: float
     datasets: dict[str, str]
     """The group of each dataset."""
@@ -112,7 +115,8 @@ def read_config(path: Path = DEFAULT) -> Config:
 
 
 def _identity(part: Method | Classifier) -> str:
-    return json.dumps([part.version, part.estimator, part.parameters], sort_keys=True)
+    wide = part.wide if isinstance(part, Classifier) else {}
+    return json.dumps([part.version, part.estimator, part.parameters, wide], sort_keys=True)
 
 
 def _parse(raw: dict[str, Any]) -> Config:
@@ -130,6 +134,7 @@ def _parse(raw: dict[str, Any]) -> Config:
             part["estimator"],
             int(part["version"]),
             part.get("parameters", {}),
+            part.get("wide", {}),
             tuple(part["methods"]) if "methods" in part else None,
             tuple(map(str, part["sizes"])) if "sizes" in part else None,
         )
@@ -150,6 +155,7 @@ def _parse(raw: dict[str, Any]) -> Config:
         **{key: raw[key] for key in keys},
         sizes=tuple(raw["sizes"]),
         max_pair_cells=float(raw["max_pair_cells"]),
+        wide_columns=int(raw["wide_columns"]),
         max_dense_cells=float(raw["max_dense_cells"]),
         datasets=datasets,
         methods=methods,

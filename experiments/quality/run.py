@@ -111,7 +111,7 @@ def _run_fold(task: Task, stage: Stage, fold: int, data: Data, rows: Rows) -> bo
     if not missing:
         return True
     train, test = split(data, config, fold)
-    scores = FoldScores(train, test, config.max_dense_cells)
+    scores = FoldScores(train, test, config)
     for cell, row in rows.scores.items():
         selection = rows.find(cell.fold, cell.method, cell.size)
         if cell.fold == fold and selection is not None and not row["note"]:
