@@ -37,6 +37,7 @@ sizes = [2, 4]
 max_pair_cells = 1e3
 max_dense_cells = 1e6
 wide_columns = 5
+max_seconds = 60
 [datasets]
 made = ["one", "two"]
 [methods]
@@ -172,6 +173,29 @@ def test_finished_rows_are_not_computed_again_and_versions_are_not_mixed(tiny, t
     assert {name for name, _ in selected} == {"MID", "Chi2", "all columns"}
 
 
+def test_methods_that_are_slow_or_fail_do_not_stop_the_others(tiny, tmp_path, monkeypatch):
+    config, data, _ = tiny
+
+    def select(method, train, size):
+        if method.name == "Chi2":
+            time.sleep(60)
+        if method.name == "MID" and size is None:
+            raise ValueError("no idea")
+        return plain(method, train, size)
+
+    plain = running.select
+    monkeypatch.setattr(running, "select", select)
+    quick = replace(config, max_seconds=0.5, stages=config.stages[:1])
+    assert run(quick, data, tmp_path / "rows", n_jobs=1)
+    page = write_page(quick, tmp_path / "rows", tmp_path / "docs").read_text()
+    assert "Chi2 is left out of one, two: more than 0.5 seconds." in page
+    assert "MID is left out of one, two: failed: ValueError: no idea." in page
+    assert set(rows_of(quick, tmp_path / "rows").index.get_level_values("method")) == {
+        "MID",
+        "all columns",
+    }
+
+
 @pytest.mark.slow
 def test_a_killed_run_continues(tiny, tmp_path):
     config, data, path = tiny
@@ -235,7 +259,7 @@ def test_incomplete_datasets_and_later_stages_are_not_used(tiny, tmp_path):
     page = write_page(config, tmp_path / "rows", tmp_path / "docs").read_text()
     assert "use 1 of 2 datasets, the folds 0, 1 of 3 and the classifiers 3-NN, GNB." in page
     empty = write_page(config, tmp_path / "nothing", tmp_path / "empty").read_text()
-    assert "No dataset is complete yet" in empty
+    assert "No dataset is complete for two methods yet" in empty
 
 
 def test_wins_ties_and_losses_are_counted_over_datasets():

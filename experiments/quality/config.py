@@ -73,6 +73,7 @@ class Config:
     max_rows: int
     sizes: tuple[int, ...]
     max_pair_cells: float
+    max_seconds: float
     wide_columns: int
     max_dense_cells: float
     datasets: dict[str, str]
@@ -155,6 +156,7 @@ def _parse(raw: dict[str, Any]) -> Config:
         **{key: raw[key] for key in keys},
         sizes=tuple(raw["sizes"]),
         max_pair_cells=float(raw["max_pair_cells"]),
+        max_seconds=float(raw["max_seconds"]),
         wide_columns=int(raw["wide_columns"]),
         max_dense_cells=float(raw["max_dense_cells"]),
         datasets=datasets,

@@ -6,9 +6,11 @@ columns; their packages (the extra ``quality``) are imported when they are used.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,6 +128,25 @@ def select(method: Method, train: Part, size: int | None) -> tuple[Ints, float]:
             parameters["categorical_features"] = train.categorical
         columns = SELECTORS[method.estimator](**parameters).fit(train.X, train.y).indices_
     return np.asarray(columns[:size], np.int64), time.perf_counter() - begin
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError in the block after this time, where the platform has alarms."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(_signal: int, _frame: object) -> None:
+        raise TimeoutError(f"more than {seconds:g} seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def late_import(module: str, name: str) -> Any:

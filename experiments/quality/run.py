@@ -23,7 +23,7 @@ from experiments.jobs import circumstances, current_commit
 from experiments.quality.classifiers import METRICS, FoldScores
 from experiments.quality.config import OWN, Config, Method, Stage
 from experiments.quality.data import Data, Part, find, load, split
-from experiments.quality.methods import select
+from experiments.quality.methods import select, time_limit
 from experiments.quality.plan import Cell, cells, largest_size, left_out, not_scored
 from experiments.quality.storage import Rows, Selection
 
@@ -139,11 +139,14 @@ def _select(method: Method, train: Part, size: int | None, data: Data, task: Tas
     if note:
         return Selection(None, np.nan, note, 0, known)
     try:
-        columns, seconds = select(method, train, size)
-        if seconds < 1.0:  # the first call of a process loads compiled kernels and packages
+        with time_limit(task.config.max_seconds):
             columns, seconds = select(method, train, size)
+            if seconds < 1.0:  # the first call of a process loads compiled kernels and packages
+                columns, seconds = select(method, train, size)
     except ImportError:
         raise
+    except TimeoutError as error:
+        return Selection(None, np.nan, str(error), 0, known)
     except Exception as error:  # a method that fails on one dataset must not stop the others
         return Selection(None, np.nan, f"failed: {type(error).__name__}: {error}", 0, known)
     everything = method.estimator == "AllColumns"
