@@ -175,10 +175,13 @@ def test_finished_rows_are_not_computed_again_and_versions_are_not_mixed(tiny, t
 
 def test_methods_that_are_slow_or_fail_do_not_stop_the_others(tiny, tmp_path, monkeypatch):
     config, data, _ = tiny
+    slow = []
 
     def select(method, train, size):
         if method.name == "Chi2":
-            time.sleep(60)
+            slow.append(train)
+            while True:
+                pass
         if method.name == "MID" and size is None:
             raise ValueError("no idea")
         return plain(method, train, size)
@@ -187,6 +190,7 @@ def test_methods_that_are_slow_or_fail_do_not_stop_the_others(tiny, tmp_path, mo
     monkeypatch.setattr(running, "select", select)
     quick = replace(config, max_seconds=0.5, stages=config.stages[:1])
     assert run(quick, data, tmp_path / "rows", n_jobs=1)
+    assert len(slow) == 2, "once per dataset"
     page = write_page(quick, tmp_path / "rows", tmp_path / "docs").read_text()
     assert "Chi2 is left out of one, two: more than 0.5 seconds." in page
     assert "MID is left out of one, two: failed: ValueError: no idea." in page

@@ -44,7 +44,7 @@ _RANKS = (
 _STABILITY = (
     "Stability is Nogueira's measure over the folds on datasets with more columns than are selected: "
     "1 if all folds select the same columns, 0 if they agree by chance. Seconds are the median over "
-    "datasets and folds for {largest} columns, discretization included, in one thread."
+    "datasets and folds for {largest} columns, discretization included: CPU time in one thread."
 )
 
 

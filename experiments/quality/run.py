@@ -23,7 +23,7 @@ from experiments.jobs import circumstances, current_commit
 from experiments.quality.classifiers import METRICS, FoldScores
 from experiments.quality.config import OWN, Config, Method, Stage
 from experiments.quality.data import Data, Part, find, load, split
-from experiments.quality.methods import select, time_limit
+from experiments.quality.methods import SLOW, select, time_limit
 from experiments.quality.plan import Cell, cells, largest_size, left_out, not_scored
 from experiments.quality.storage import Rows, Selection
 
@@ -123,7 +123,9 @@ def _run_fold(task: Task, stage: Stage, fold: int, data: Data, rows: Rows) -> bo
         wanted = list(group)
         for size in dict.fromkeys(cell.size for cell in wanted):
             if rows.find(fold, method, size) is None:
-                found = _select(config.methods[method], train, largest_size(config, size), data, task)
+                found = _given_up(rows, method, size) or _select(
+                    config.methods[method], train, largest_size(config, size), data, task
+                )
                 rows.selections[fold, method, size == OWN] = found
         for cell in wanted:
             if _is_missing(cell, rows):
@@ -131,6 +133,14 @@ def _run_fold(task: Task, stage: Stage, fold: int, data: Data, rows: Rows) -> bo
         task.exit_if_orphaned()
         rows.save()
     return True
+
+
+def _given_up(rows: Rows, method: str, size: str) -> Selection | None:
+    """Return the record of another fold in which the method took too long."""
+    for (_, name, own), selection in rows.selections.items():
+        if (name, own) == (method, size == OWN) and selection.note.startswith(SLOW):
+            return selection
+    return None
 
 
 def _select(method: Method, train: Part, size: int | None, data: Data, task: Task) -> Selection:
@@ -159,9 +169,9 @@ def _score(cell: Cell, rows: Rows, scores: FoldScores, data: Data, config: Confi
     assert selection is not None
     columns = _columns(selection, cell.size, data)
     note = not_scored(method, classifier, data, config)
-    begin = time.perf_counter()
+    begin = time.process_time()
     metrics = dict.fromkeys(METRICS, np.nan) if note else scores.score(classifier, columns)
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     return {"n_features": len(columns), **metrics, "seconds": seconds, "note": note}
 
 
