@@ -74,7 +74,7 @@ def feature_groups(selections: Any, similarity: Any, *, threshold: float = 0.5) 
     >>> groups[0].members
     ['worst perimeter', 'worst radius', 'worst area']
     >>> float(groups[0].frequency), float(groups[0].group_frequency)
-    (0.8, 1.0)
+    (0.6, 1.0)
     """
     names: NDArray[Any] | None = None
     if isinstance(selections, StabilitySelection):
@@ -86,14 +86,15 @@ def feature_groups(selections: Any, similarity: Any, *, threshold: float = 0.5) 
     ever = np.flatnonzero(counts)
     ever = ever[np.argsort(-counts[ever], kind="stable")]  # the representative comes first
     cluster = _cluster(read_similarity(similarity, n_features), ever, threshold)
-    groups = np.recarray(cluster.max(initial=-1) + 1, _FIELDS)
-    for group, number in zip(groups, range(len(groups)), strict=True):
-        members = ever[cluster == number]
+    first = np.sort(np.unique(cluster, return_index=True)[1])
+    groups = np.recarray(len(first), _FIELDS)
+    for group, position in zip(groups, first.tolist(), strict=True):
+        members = ever[cluster == cluster[position]]
         selected = np.bincount(supports[:, members].indices, minlength=n_runs)
         group.representative, group.members = names[members[0]], names[members].tolist()
         group.frequency, group.n_members = counts[members[0]] / n_runs, len(members)
         group.group_frequency, group.together = np.mean(selected > 0), np.mean(selected > 1)
-    return groups[np.lexsort((-groups.frequency, -groups.group_frequency))]
+    return groups[np.argsort(-groups.group_frequency, kind="stable")]
 
 
 def _cluster(row: Similarity, features: Ints, threshold: float) -> Ints:
@@ -102,5 +103,5 @@ def _cluster(row: Similarity, features: Ints, threshold: float) -> Ints:
         return np.zeros(len(features), np.int64)
     pairs = [1 - row(int(f), features[i:]) for i, f in enumerate(features[:-1], start=1)]
     tree = linkage(np.concatenate(pairs), "complete")
-    clusters: Ints = fcluster(tree, 1 - threshold + _ROUNDING, "distance") - 1
+    clusters: Ints = fcluster(tree, 1 - threshold + _ROUNDING, "distance")
     return clusters

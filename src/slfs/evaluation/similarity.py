@@ -26,6 +26,9 @@ from slfs.tables.table import ColumnSource, Table, resolve_categorical
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+NEAR_COPIES = {"uncertainty": 0.5, "correlation": 0.9}
+"""Default threshold of each measure."""
+
 _BLOCK = 1 << 22
 """Number of values that are ranked at a time."""
 
@@ -79,7 +82,7 @@ class FeatureSimilarity(ABC):
         Returns
         -------
         matrix : sparse array of shape (n_features, n_features)
-            The similarities that are not 0. Use a threshold for tables with many columns.
+            The similarities that are not 0.
         """
         every = np.arange(self.n_features)
         rows = [sparse.csr_array(self(f, every)[np.newaxis]) for f in range(self.n_features)]
@@ -114,7 +117,7 @@ class _Correlation(FeatureSimilarity):
 @validate_params(  # type: ignore[untyped-decorator]
     {
         "measure": [StrOptions({"uncertainty", "correlation"})],
-        "threshold": [Interval(Real, 0, 1, closed="both")],
+        "threshold": [Interval(Real, 0, 1, closed="both"), None],
     },
     prefer_skip_nested_validation=True,
 )
@@ -122,7 +125,7 @@ def feature_similarity(
     X: Any,
     *,
     measure: str = "uncertainty",
-    threshold: float = 0.0,
+    threshold: float | None = None,
     categorical_features: Any = "from_dtype",
 ) -> FeatureSimilarity:
     """Measure how similar the columns of a table are to each other.
@@ -134,9 +137,10 @@ def feature_similarity(
     measure : {"uncertainty", "correlation"}, default="uncertainty"
         ``"uncertainty"`` is the symmetrical uncertainty 2 I(f;k) / (H(f) + H(k)), for columns of all
         types; see Notes. ``"correlation"`` is the absolute value of Spearman's rank correlation, for
-        columns of numbers only; missing values have the mean rank.
-    threshold : float, default=0.0
-        Smaller similarities are set to 0.
+        columns of numbers and booleans only; missing values have the mean rank.
+    threshold : float or None, default=None
+        Smaller similarities are set to 0, so that only near-copies count as similar. ``None`` means 0.5
+        for ``"uncertainty"`` and 0.9 for ``"correlation"``.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical; see `SLFS`.
 
@@ -153,6 +157,10 @@ def feature_similarity(
     columns with a correlation of 0.8, 0.9, 0.95 and 0.99 it is about 0.26, 0.39, 0.51 and 0.71. Constant
     columns are not similar to any other.
 
+    Without a threshold, all weak similarities count in `slfs.measures.effective_stability`, and there
+    are many more pairs than features: the value then mostly says whether the features that one run
+    selects are more similar to each other than to those of another run, and is often negative.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -160,10 +168,11 @@ def feature_similarity(
     >>> X, _ = load_iris(return_X_y=True, as_frame=True)
     >>> similarity = feature_similarity(X)
     >>> similarity(2, [0, 1, 3]).round(2)  # petal length
-    array([0.37, 0.14, 0.52])
-    >>> feature_similarity(X, measure="correlation")(2, [0, 1, 3]).round(2)
+    array([0.  , 0.  , 0.52])
+    >>> feature_similarity(X, measure="correlation", threshold=0)(2, [0, 1, 3]).round(2)
     array([0.88, 0.31, 0.94])
     """
+    threshold = NEAR_COPIES[measure] if threshold is None else threshold
     table = read_table(X, min_samples=2)
     reader = SLFS()
     validate_data(reader, table if isinstance(table, ColumnSource) else X, skip_check_array=True)
@@ -183,7 +192,7 @@ def feature_similarity(
 
 def _standardized_ranks(table: Table, categorical: NDArray[np.bool_], names: Any) -> NDArray[np.float32]:
     """Return the ranks of each column with mean 0 and length 1; 0 for constant columns."""
-    other = np.flatnonzero(~table.numbers | categorical)
+    other = np.flatnonzero(~table.numbers | (categorical & ~_has_two_values(table, categorical)))
     if len(other):
         name = repr(names[other[0]]) if names is not None else f"column {other[0]}"
         raise ValueError(
@@ -202,3 +211,12 @@ def _standardized_ranks(table: Table, categorical: NDArray[np.bool_], names: Any
         length = np.sqrt((values**2).sum(axis=1, keepdims=True))
         ranks[columns] = np.divide(values, length, out=np.zeros_like(values), where=length > 0)
     return ranks
+
+
+def _has_two_values(table: Table, categorical: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which categorical columns are numbers with at most two values, such as booleans."""
+    few = np.zeros(table.n_features, np.bool_)
+    for column in np.flatnonzero(table.numbers & categorical):
+        values = table.number_block(np.array([column]), None).dense()
+        few[column] = len(np.unique(values[~np.isnan(values)])) <= 2
+    return few

@@ -312,7 +312,8 @@ def read_supports(supports: Any) -> Any:
             raise ValueError(
                 f"supports must have two dimensions, with one row per run. Got {supports.ndim} instead."
             )
-    chosen = sparse.csr_array(supports).astype(np.float64)
+    chosen = sparse.csr_array(supports).astype(np.float64)  # a copy
+    chosen.eliminate_zeros()
     if chosen.shape[0] < 2 or chosen.shape[1] < 1:
         raise ValueError(
             "supports must have at least two runs (rows) and one feature (column). Got the shape "
