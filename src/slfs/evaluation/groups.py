@@ -94,7 +94,7 @@ def feature_groups(selections: Any, similarity: Any, *, threshold: float = 0.5) 
         group.representative, group.members = names[members[0]], names[members].tolist()
         group.frequency, group.n_members = counts[members[0]] / n_runs, len(members)
         group.group_frequency, group.together = np.mean(selected > 0), np.mean(selected > 1)
-    return groups[np.argsort(-groups.group_frequency, kind="stable")]
+    return groups[np.argsort(-groups.group_frequency, kind="stable")].view(np.recarray)
 
 
 def _cluster(row: Similarity, features: Ints, threshold: float) -> Ints:

@@ -100,7 +100,8 @@ class _Uncertainty(FeatureSimilarity):
         entropy = self._information.entropy
         both = entropy[feature] + entropy[others]
         shared = self._information.mutual_information(feature, others)
-        return np.divide(2 * shared, both, out=np.zeros(len(others)), where=both > 0)
+        values: Floats = np.divide(2 * shared, both, out=np.zeros(len(others)), where=both > 0)
+        return values
 
 
 class _Correlation(FeatureSimilarity):
@@ -111,7 +112,8 @@ class _Correlation(FeatureSimilarity):
         self._ranks = ranks
 
     def _values(self, feature: int, others: Ints) -> Floats:
-        return np.abs(self._ranks[others] @ self._ranks[feature]).astype(np.float64)
+        values: Floats = np.abs(self._ranks[others] @ self._ranks[feature]).astype(np.float64)
+        return values
 
 
 @validate_params(  # type: ignore[untyped-decorator]

@@ -282,7 +282,7 @@ def _row(similarity: Similarity, feature: int, others: Ints) -> Floats:
 def _read_matrix(similarity: Any, n_features: int) -> Any:
     """Validate a matrix of similarities."""
     dense = not sparse.issparse(similarity)
-    matrix = np.asarray(similarity, np.float64) if dense else sparse.csr_array(similarity)
+    matrix: Any = np.asarray(similarity, np.float64) if dense else sparse.csr_array(similarity)
     if matrix.shape != (n_features, n_features):
         raise ValueError(
             f"similarity must have one row and one column per feature, {n_features} each. Got the shape "

@@ -114,7 +114,9 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
 
     See Also
     --------
-    slfs.measures.stability.nogueira : The stability measure, for selections of any kind.
+    slfs.measures.nogueira : The stability measure, for selections of any kind.
+    slfs.measures.effective_stability : The same measure if similar columns count as the same.
+    slfs.evaluation.feature_groups : Groups of columns that replace each other on the subsamples.
 
     Notes
     -----
