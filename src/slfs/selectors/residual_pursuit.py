@@ -89,6 +89,8 @@ class ResidualPursuit(BaseSelector):
     }
     _fitted: ClassVar[frozenset[str]] = BaseSelector._fitted | {"size_path_"}
 
+    _fits_additive_tables = True
+
     def __init__(
         self,
         n_features_to_select: float | str = "auto",

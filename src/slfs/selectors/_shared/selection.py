@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from slfs._core.indices import NodeIndex
 from slfs.coding.codebook import Coding
+from slfs.counting.planes import SampleLayout
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.screening.reasons import Decision, Reason
@@ -175,16 +176,10 @@ def count_network(information: Information, selection: Selection, coding: Coding
 def count_edges(
     information: Information, selection: Selection, coding: Coding, partners: Ints
 ) -> NetworkCounts:
-    """Count the selected columns, each together with its partner.
-
-    A node has no partner if their counts would be a table with many more cells than samples: it could
-    only be estimated by smoothing, and with hundreds of classes it would take gigabytes.
-    """
+    """Count the selected columns, each together with its partner."""
     nodes, layout = selection.nodes, information.packed.layout
     levels = information.packed.arrays.levels[nodes].astype(np.int64)
-    cells = layout.n_classes * levels * np.where(partners == ROOT, 1, levels[partners])
-    most = min(max(_FEWEST_CELLS, _CELLS_PER_SAMPLE * layout.n_samples), _MOST_CELLS)
-    partners = np.where(cells > most, ROOT, partners)
+    partners = without_large_tables(partners, levels, layout)
     return NetworkCounts(
         coding=coding.take(information.packed.columns[nodes]),
         class_totals=information.packed.layout.totals,
@@ -195,6 +190,17 @@ def count_edges(
             for f, k in zip(nodes, partners, strict=True)
         ],
     )
+
+
+def without_large_tables(partners: Ints, n_levels: Ints, layout: SampleLayout) -> Ints:
+    """Leave nodes without a partner if their counts would have many more cells than there are samples.
+
+    Such a table could only be estimated by smoothing, and with hundreds of classes it would take
+    gigabytes.
+    """
+    cells = layout.n_classes * n_levels * np.where(partners == ROOT, 1, n_levels[partners])
+    most = min(max(_FEWEST_CELLS, _CELLS_PER_SAMPLE * layout.n_samples), _MOST_CELLS)
+    return np.where(cells > most, ROOT, partners)
 
 
 def _compact(counts: Ints) -> NDArray[np.int32] | Ints:
