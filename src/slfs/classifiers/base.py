@@ -131,7 +131,7 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         posterior: NDArray[np.float64] = scores - logsumexp(scores, axis=1, keepdims=True)
         return posterior
 
-    @available_if(_models_features)
+    @available_if(_models_features)  # type: ignore[untyped-decorator]
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Compute the logarithm of the joint probability of each class and the features of the network.
 
@@ -242,7 +242,7 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
                 "columns: reduce() returns a classifier that expects only these."
             ) from None
 
-    @available_if(_models_features)
+    @available_if(_models_features)  # type: ignore[untyped-decorator]
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Compute the log density of each sample: log P(features), summed over the classes.
 
@@ -261,7 +261,7 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         density: NDArray[np.float64] = logsumexp(self.predict_joint_log_proba(X), axis=1)
         return density
 
-    @available_if(_models_features)
+    @available_if(_models_features)  # type: ignore[untyped-decorator]
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[NDArray[Any], NDArray[Any]]:
         """Draw samples from the network.
 

@@ -129,7 +129,7 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
         self._validate_params()
         selector = SLFS() if self.selector is None else clone(self.selector)
         if self.structure == "additive":
-            with selector.fitting_additive_tables():
+            with selector._additive_tables():
                 selector.fit(X, y)
         else:
             selector.fit(X, y)
@@ -237,7 +237,9 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
             return super()._log_factors(encoded)
         nodes = range(len(tables.nodes))
         shape = (encoded.codes.shape[1], 0, len(self.classes_))
-        return np.stack([tables.entries(encoded, node) for node in nodes], 1) if nodes else np.empty(shape)
+        return (
+            np.stack([tables.entries(encoded, node) for node in nodes], 1) if nodes else np.empty(shape)
+        )
 
     def _mean_contributions(self) -> NDArray[np.float64]:
         if self._additive is None:

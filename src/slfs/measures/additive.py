@@ -7,6 +7,7 @@ RIDGE / 2 times the sum of their squares.
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -62,7 +63,7 @@ def fit_tables(
     tables = np.zeros((int(offset[-1]), n_classes))
     odds = np.tile(totals / totals.sum(), (len(labels), 1))
     sweep(codes, first, second, width, offset, labels, odds, tables)
-    parts = [tables[begin:end] for begin, end in zip(offset[:-1], offset[1:], strict=True)]
+    parts = [tables[begin:end] for begin, end in itertools.pairwise(offset)]
     pairs: list[Floats | None] = [None] * len(codes)
     for column, table in zip(paired.tolist(), parts[len(codes) :], strict=True):
         pairs[column] = table.reshape(int(n_levels[column]), -1, n_classes)

@@ -72,17 +72,20 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     n_jobs: int | None
     memory_limit: int | str | None = None
 
-    _fits_additive_tables: bool = False
-    """Whether the tables of an additive classifier are fitted to the selected columns."""
+    _additive_requested: bool = False
 
     @contextmanager
-    def fitting_additive_tables(self) -> Iterator[None]:
-        """Fit the tables of an additive classifier as well, as long as this context lasts."""
-        self._fits_additive_tables = True
+    def _additive_tables(self) -> Iterator[None]:
+        """Within this context, ``fit`` also fits the tables of an additive classifier."""
+        self._additive_requested = True
         try:
             yield
         finally:
-            del self._fits_additive_tables
+            del self._additive_requested
+
+    def _fits_additive_tables(self) -> bool:
+        """Whether the tables of an additive classifier are fitted to the selected columns."""
+        return self._additive_requested
 
     def _judge(self) -> Judge:
         """Return the function that decides about each column alone; see `slfs.screening.judging`."""
@@ -158,7 +161,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self.network_ = make_network(information, selection, names, class_name)
         self.network_counts_ = count_network(information, selection, facts.coding)
         self._additive: AdditiveTables | None = None
-        if self._fits_additive_tables:
+        if self._fits_additive_tables():
             self._additive = fit_additive_tables(information, selection.nodes)
         self.features_, self._figures = make_records(names, facts, information, selection, self.network_)
         self.support_ = np.zeros(len(names), np.bool_)

@@ -67,6 +67,12 @@ class AdditiveTables:
         return score
 
 
+def node_scores(log_prior: Floats, nodes: list[Floats], encoded: Encoded) -> Floats:
+    """Return the scores of a model without edges."""
+    parents, edges = np.full(len(nodes), ROOT), [None] * len(nodes)
+    return AdditiveTables(log_prior, nodes, parents, list(edges), np.empty(0)).scores(encoded)
+
+
 def fit_additive_tables(information: Information, columns: Ints) -> AdditiveTables:
     """Fit the tables of packed columns, and of the edges of a tree over them.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,10 @@ class Selection:
         Why packed columns were not selected; columns without an entry were outranked.
     lost_to : dict of int to int
         For a redundant column the column that makes it redundant.
+    otherwise : Reason
+        Why columns in ``lost_to`` that turn out not to be redundant were dropped.
+    figures : dict of int to dict
+        Figures about selected columns for the sentences of `explain`.
     tree : bool
         Whether the level in the tree distinguishes strongly and weakly relevant columns, as in the
         paper.
@@ -49,6 +54,8 @@ class Selection:
     scores: NDArray[np.float64] | None = None
     dropped: dict[int, Decision] = field(default_factory=dict)
     lost_to: dict[int, int] = field(default_factory=dict)
+    otherwise: Reason = Reason.NO_ROOM
+    figures: dict[int, dict[str, Any]] = field(default_factory=dict)
     tree: bool = False
     ranked: bool = True
 
