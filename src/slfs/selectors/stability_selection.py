@@ -246,6 +246,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         return {
             **super()._shared_figures(),
             **self._inner().get_params(deep=False),
+            "n_features_to_select": self.n_features_to_select,  # not that of the inner selector
             "needed": None if math.isinf(needed) else round(needed),
             "fdr_of_frequencies": self.fdr,
         }
