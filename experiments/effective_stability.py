@@ -11,6 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -37,7 +38,7 @@ METHODS = {
     "mRMR MID": MRMR,
     "CMIM": CMIM,
     "JMI": JMI,
-    "SLFS": SLFS,
+    "SLFS conditional": partial(SLFS, order="conditional"),
 }
 
 SIZE, HALVES, SEED = 20, 6, 2017

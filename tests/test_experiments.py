@@ -388,7 +388,10 @@ def test_effective_stability_of_a_table_of_copies(tmp_path):
     assert (rows["n_selected"] <= effective_stability.SIZE).all()
     assert (rows["effective"] <= 1.001).all()
     by_method = rows.set_index("method")
-    assert by_method.loc["SLFS", "effective"] > by_method.loc["SLFS", "nogueira"] + 0.05
+    assert (
+        by_method.loc["SLFS conditional", "effective"]
+        > by_method.loc["SLFS conditional", "nogueira"] + 0.05
+    )
     (tmp_path / "copies.npz").unlink()
     again = effective_stability.measure(tmp_path, stored, ("copies",), told.append)
     assert told == ["copies"]
