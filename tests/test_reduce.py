@@ -136,11 +136,12 @@ def test_empty_batches(kind, cancer):
     X, y = cancer
     empty = EMPTY[kind](X)
     for classifier in (BNSLFS(SLFS(n_features_to_select=4)).fit(X, y), TAN().fit(X, y)):
+        assert classifier.explain_prediction(empty).log_factors.shape[0] == 0
         assert classifier.predict(empty).shape == (0,)
         assert classifier.predict(empty).dtype == classifier.classes_.dtype
         assert classifier.predict_proba(empty).shape == (0, 2)
         assert classifier.predict_log_proba(empty).shape == (0, 2)
-        assert classifier.score_samples(empty).shape == (0,)
+    assert classifier.score_samples(empty).shape == (0,)
     for selector in (SLFS(n_features_to_select=4).fit(X, y), MRMR(4).fit(X, y)):
         assert selector.transform(empty).shape == (0, 4)
         for container in ("pandas", "polars"):
