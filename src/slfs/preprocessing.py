@@ -13,7 +13,7 @@ from slfs._core.resources import Resources
 from slfs._core.threads import Threads
 from slfs.base import CODING_CONSTRAINTS, TableEstimator
 from slfs.coding.encode import encode_table, warn_about_unknown
-from slfs.screening.advice import warn_about_text
+from slfs.screening.advice import warn_about_values
 from slfs.screening.pipeline import learn_table
 
 
@@ -116,7 +116,7 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         with Resources(self.n_jobs, self.memory_limit) as resources:
             self._coding = learn_table(data.table, data.layout, data.categorical, resources)
         used = self._coding.n_levels > 1
-        warn_about_text(self._coding, self._feature_names(), data.table.n_samples, used)
+        warn_about_values(self._coding, self._feature_names(), data.table.n_samples, used)
         self.cut_points_ = [
             self._coding.column_thresholds(j) if self._coding.cut[j] else np.empty(0)
             for j in range(len(self._coding))

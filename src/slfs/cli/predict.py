@@ -180,11 +180,12 @@ def _text_columns(classifier: NetworkClassifier) -> list[str]:
 def _with_types(table: Any, classifier: NetworkClassifier) -> Any:
     """Restore booleans and dates in columns that were read as text because of another value in them."""
     from slfs.files.inference import restore_dates
+    from slfs.tables.dates import TimeKind
 
     truth = {"true": True, "false": False}
     coding, table = classifier._coding, table.copy(deep=False)
     for node, name in enumerate(classifier.network_.names):
-        if coding.cut[node]:
+        if coding.time_kind(node) == TimeKind.DATE:
             table[name] = restore_dates(table[name])
         known = all(isinstance(value, bool) for value in coding.categories.get(node, ()))
         if known and not coding.cut[node] and table[name].dtype.kind not in "biuf":

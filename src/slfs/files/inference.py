@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numbers
+import contextlib
+import math
 from collections.abc import Collection, Sequence
+from numbers import Integral, Real
 from typing import Any
-
-from slfs.tables.dates import days
 
 _ISO = r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
 _NUMBER = r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*"
@@ -44,10 +44,9 @@ def parse_dates(frame: Any, text: Collection[str] = ()) -> Any:
 
 
 def restore_dates(column: Any) -> Any:
-    """Convert the dates of a text column to numbers of days if most of its values are dates.
+    """Convert the dates of a text column that is known to hold dates.
 
-    For columns that are known to hold numbers or dates, where another value is a mistake. Other values
-    stay text, so that they are told apart from missing values.
+    Other values stay text, so that they are told apart from missing values.
     """
     import pandas as pd
 
@@ -55,12 +54,10 @@ def restore_dates(column: Any) -> Any:
         return column
     present = column.dropna()
     matches = present.astype(object).map(str).str.fullmatch(_ISO)
-    if 2 * matches.sum() <= len(present):
-        return column
     dates = pd.to_datetime(present[matches], format="ISO8601", errors="coerce", utc=True)
     dates = dates.dropna().dt.tz_localize(None)  # 2020-02-31 looks like a date but is none
     found = column.astype(object)
-    found[dates.index] = days(dates.to_numpy())
+    found[dates.index] = dates.astype(object)
     return found
 
 
@@ -80,14 +77,29 @@ def infer_types(frame: Any, missing: Sequence[str] = ()) -> Any:
         texts = sum(isinstance(value, str) for value in present)
         if 0 < texts < len(present):
             values = values.map(str, na_action="ignore")
-        elif texts == 0 and all(
-            isinstance(v, numbers.Real) and not isinstance(v, bool) for v in present
-        ):
-            values = pd.to_numeric(values)
+        elif texts == 0 and all(isinstance(v, Real) and not isinstance(v, bool) for v in present):
+            numbers = pd.to_numeric(values)
+            integers = all(isinstance(value, Integral) for value in present)
+            values = exact_integers(values) if integers and has_large_floats(numbers) else numbers
         columns.append(values.infer_objects())
     table = pd.concat(columns, axis=1) if columns else frame
     table.columns = frame.columns
     return parse_dates(table)
+
+
+def has_large_floats(column: Any) -> bool:
+    """Return whether a column holds floats that may be rounded integers."""
+    if column.dtype.kind != "f":
+        return False
+    return bool(column.abs().between(2.0**53, math.inf, inclusive="left").any())
+
+
+def exact_integers(column: Any) -> Any:
+    """Convert a column of Python integers and missing values to a type that holds all digits."""
+    for kind in ("Int64", "UInt64"):
+        with contextlib.suppress(OverflowError, TypeError, ValueError):
+            return column.astype(kind)
+    return column
 
 
 def number_texts(frame: Any) -> list[str]:

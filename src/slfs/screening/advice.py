@@ -5,15 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.warn import warn
 from slfs.coding.codebook import Coding
 from slfs.coding.grouping import MANY
+from slfs.tables.dates import TimeKind
 from slfs.tables.table import Table
 
 _NAMED = 5
@@ -42,13 +41,32 @@ _DATE = re.compile(
 _IDENTIFIER_NAME = re.compile(r"(?:^|[\W_])(?:[Ii][Dd]|uuid|key|index|row)$|[a-z]I[Dd]$")
 
 
-def warn_about_text(
+def warn_about_values(
+    coding: Coding, names: NDArray[np.object_], n_samples: int, used: NDArray[np.bool_]
+) -> None:
+    """Warn about large integers that are rounded, and about text that should not be categories.
+
+    ``used`` are the columns that were selected.
+    """
+    rounded = np.flatnonzero(coding.columns["rounded"])
+    if len(rounded):
+        warn(
+            f"{len(rounded)} column(s) of numbers have integers above 2**53, some of which are equal when "
+            f"they are rounded to 64-bit floats: {_listed(names[rounded])}. If they are identifiers, drop "
+            "them. If they are codes, declare them categorical (categorical_features, --categorical on "
+            "the command line); categories are compared exactly. If they are quantities, subtract the "
+            "smallest one."
+        )
+    _warn_about_text(coding, names, n_samples, used)
+
+
+def _warn_about_text(
     coding: Coding, names: NDArray[np.object_], n_samples: int, used: NDArray[np.bool_]
 ) -> None:
     """Warn about columns of text that look like dates, numbers or identifiers.
 
-    ``used`` are the columns that were selected. Identifiers that were dropped do no harm; dates and
-    numbers that were dropped as categories may be useful once they are converted.
+    Identifiers that were dropped do no harm; dates and numbers that were dropped as categories may be
+    useful once they are converted.
     """
     n_distinct = coding.columns["n_distinct"]
     text = [
@@ -147,13 +165,6 @@ def _first(values: Iterable[object]) -> list[str]:
     return [str(value) for value in itertools.islice(values, _SAMPLE_VALUES)]
 
 
-def is_date(X: Any, column: int) -> bool:
-    """Whether a column of the user's table contains dates or times, which are used as numbers."""
-    if not nw.dependencies.is_into_dataframe(X):
-        return False
-    return bool(nw.from_native(X, eager_only=True)[:, int(column)].dtype.is_temporal())
-
-
 def warn_about_row_numbers(
     table: Table, columns: NDArray[np.int64], coding: Coding, names: NDArray[np.object_]
 ) -> None:
@@ -167,6 +178,7 @@ def warn_about_row_numbers(
     low, high = coding.columns["low"], coding.columns["high"]
     spread = np.where(np.isfinite(low), high, 0.0) - np.where(np.isfinite(low), low, 0.0)
     candidates = coding.cut & (low == np.floor(low)) & (spread >= table.n_samples - 1)
+    candidates &= coding.columns["time_kind"] == TimeKind.NUMBER
     if n_rows < _MIN_ROWS or not candidates.any():
         return
     found = []

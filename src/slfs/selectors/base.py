@@ -25,7 +25,7 @@ from slfs.base import CODING_CONSTRAINTS, TableEstimator, TrainingData
 from slfs.counting.backend import make_backend
 from slfs.counting.duplicates import find_duplicates
 from slfs.measures.information import Information
-from slfs.screening.advice import is_date, warn_about_row_numbers, warn_about_text
+from slfs.screening.advice import warn_about_row_numbers, warn_about_values
 from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.judging import drop_uninformative
 from slfs.screening.learn import Cuts
@@ -100,11 +100,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         with Resources(self.n_jobs, self.memory_limit) as resources:
             self._fit_table(data, resources)
         if not isinstance(data.table, SpreadTable):
-            nodes = np.array(
-                [j for j in range(self.n_features_) if not is_date(X, self.indices_[j])], int
-            )
-            columns, coding = self.indices_[nodes], self.network_counts_.coding.take(nodes)
-            warn_about_row_numbers(data.table, columns, coding, self.features_["name"][columns])
+            names = self.features_["name"][self.indices_]
+            warn_about_row_numbers(data.table, self.indices_, self.network_counts_.coding, names)
         return self
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
@@ -163,7 +160,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def _warn(self, facts: ColumnFacts) -> None:
         """Warn about columns that should be checked, and about an empty selection."""
         names, entropy = self.features_["name"], self._class_entropy()
-        warn_about_text(facts.coding, names, facts.n_samples, self.support_)
+        warn_about_values(facts.coding, names, facts.n_samples, self.support_)
         leaks = self.leaks_
         if leaks:
             records = self.features_[find_leaks(self.features_, entropy)[:_NAMED]]
