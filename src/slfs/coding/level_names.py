@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Callable
 
 from slfs.coding.codebook import NONE, Coding
 from slfs.tables.dates import TimeKind, as_date
@@ -51,9 +52,10 @@ def _group_name(values: list[object]) -> str:
 
 
 def threshold_texts(coding: Coding, column: int) -> list[str]:
-    """Write the thresholds of a column with as few digits as distinguish them, at least six; or dates."""
+    """Write the thresholds of a column with as few digits as distinguish them; dates as dates."""
     values = coding.column_thresholds(column).tolist()
     texts: list[str] = []
+    formats: list[Callable[[float], str]]
     if coding.time_kind(column) == TimeKind.DATE:
         formats = [functools.partial(as_date, timespec=spec) for spec in ("seconds", "microseconds")]
     else:

@@ -159,7 +159,7 @@ def _restore_large_integers(
     for index in large:
         column = texts[table.columns[index]]
         if column.dropna().str.fullmatch(r"\s*[+-]?\d+\s*").all():
-            table.isetitem(index, exact_integers(column.astype(object).map(int, na_action="ignore")))
+            table.isetitem(index, exact_integers(column))
     return table
 
 

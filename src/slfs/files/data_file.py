@@ -14,6 +14,21 @@ from slfs.files.columns import FileColumns
 
 
 @dataclass(frozen=True)
+class ColumnNote:
+    """What the user should know about some columns of a file."""
+
+    columns: list[str]
+    text: str
+
+    def __str__(self) -> str:
+        return f"{some_names(self.columns)}: {self.text}"
+
+    def only(self, column: str) -> ColumnNote | None:
+        """Return the note about one column, or None if it is about others."""
+        return ColumnNote([column], self.text) if column in self.columns else None
+
+
+@dataclass(frozen=True)
 class DataFile:
     """A table that was read from a file.
 
@@ -33,7 +48,7 @@ class DataFile:
         Names of all columns of the file, including the target, ids and dropped columns.
     ids : list of str
         Names of the columns that identify the samples. They are not columns of ``X``.
-    notes : list of str
+    notes : list of str or ColumnNote
         What the user should know about the file, such as a first row that looks like data.
     read_originals : callable or None
         Takes names of columns and returns a DataFrame with their original values; see `originals`.
@@ -48,7 +63,7 @@ class DataFile:
     fingerprint: str
     all_names: list[str]
     ids: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[str | ColumnNote] = field(default_factory=list)
     read_originals: Callable[[list[str]], Any] | None = None
     typed_ids: Any = None
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Collection, Sequence
 from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
 
 _ISO = r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
 _NUMBER = r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*"
@@ -81,7 +82,9 @@ def infer_types(frame: Any, missing: Sequence[str] = ()) -> Any:
             numbers = pd.to_numeric(values)
             integers = all(isinstance(value, Integral) for value in present)
             values = exact_integers(values) if integers and has_large_floats(numbers) else numbers
-        columns.append(values.infer_objects())
+        else:
+            values = values.infer_objects()
+        columns.append(values)
     table = pd.concat(columns, axis=1) if columns else frame
     table.columns = frame.columns
     return parse_dates(table)
@@ -95,11 +98,17 @@ def has_large_floats(column: Any) -> bool:
 
 
 def exact_integers(column: Any) -> Any:
-    """Convert a column of Python integers and missing values to a type that holds all digits."""
-    for kind in ("Int64", "UInt64"):
-        with contextlib.suppress(OverflowError, TypeError, ValueError):
-            return column.astype(kind)
-    return column
+    """Convert a column of integers, or of their text, and missing values to a type with all digits."""
+    import pandas as pd
+
+    missing = column.isna()
+    values = [None if gone else int(value) for value, gone in zip(column, missing, strict=True)]
+    integers = [value for value in values if value is not None]
+    for kind, low, high in (("Int64", -(2**63), 2**63), ("UInt64", 0, 2**64)):
+        if all(low <= value < high for value in integers):
+            data = np.array([value or 0 for value in values], kind.lower())
+            return pd.Series(pd.arrays.IntegerArray(data, missing.to_numpy()), column.index)
+    return pd.Series(values, column.index, dtype=object)
 
 
 def number_texts(frame: Any) -> list[str]:

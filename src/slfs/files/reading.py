@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from slfs.files.data_file import DataFile, column_names, find_column, is_sparse, some_names
+from slfs.files.data_file import ColumnNote, DataFile, column_names, find_column, is_sparse, some_names
 from slfs.files.inference import TableError, date_columns, number_texts
 from slfs.files.limits import OPENERS, decompress, decompress_bytes
 from slfs.files.matching import Labels, match, transposed, typed
@@ -291,7 +291,7 @@ def _open_columns(
     taken = [*unwanted, *([] if label is None else [label])]
     kept = table.without([name for name in taken if name not in index])
     y = None if label is None else table.read(label)
-    notes: list[str] = []
+    notes: list[str | ColumnNote] = []
     unused = [name for name in index if name not in taken and not name.startswith("__index_level_")]
     if unused:
         notes.append(
@@ -305,12 +305,12 @@ def _open_columns(
     )
 
 
-def _find(wanted: str, table: Any, name: str, notes: list[str]) -> int:
+def _find(wanted: str, table: Any, name: str, notes: list[str | ColumnNote]) -> int:
     """Find a column; the error contains what is known about the file, such as other sheets."""
     try:
         return find_column(wanted, column_names(table), name)
     except ValueError as error:
-        hints = list(notes)
+        hints = list(map(str, notes))
         if not is_sparse(table) and wanted in set(table.iloc[:, 0].astype(str)):
             hints.append(
                 f"{wanted!r} is a value of its first column. If the samples are in columns, add "
@@ -319,7 +319,7 @@ def _find(wanted: str, table: Any, name: str, notes: list[str]) -> int:
         raise ValueError(" ".join([str(error), *hints])) from None
 
 
-def _row_names(table: Any, known: list[int], notes: list[str]) -> list[int]:
+def _row_names(table: Any, known: list[int], notes: list[str | ColumnNote]) -> list[int]:
     """Return the first column if it has no name and all its values differ: it names the rows."""
     if is_sparse(table) or not str(table.columns[0]).startswith("Unnamed: 0") or 0 in known:
         return []
@@ -330,15 +330,16 @@ def _row_names(table: Any, known: list[int], notes: list[str]) -> list[int]:
     return [0]
 
 
-def _note_types(dates: list[str], numbers: list[str], notes: list[str]) -> None:
+def _note_types(dates: list[str], numbers: list[str], notes: list[str | ColumnNote]) -> None:
     """Note the columns whose values are used in a way that the user may not expect."""
     if dates:
-        notes.append(f"{some_names(dates)}: dates and times are used as numbers of days since {EPOCH}.")
+        notes.append(ColumnNote(dates, f"dates and times are used as numbers of days since {EPOCH}."))
     if numbers:
-        notes.append(
-            f"{some_names(numbers)}: numbers that are stored as text or categories are used as "
-            "categories. In a CSV file, they would be read as numbers."
+        text = (
+            "numbers that are stored as text or categories are used as categories. In a CSV file, they "
+            "would be read as numbers."
         )
+        notes.append(ColumnNote(numbers, text))
 
 
 def _format(source: str) -> Format:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from slfs._compat import Interval, StrOptions, get_output_config
 from slfs._core.indices import TableIndex
 from slfs._core.resources import Resources
-from slfs._core.warn import LeakageWarning, warn
+from slfs._core.warn import LeakageWarning, in_focus, warn
 from slfs.base import CODING_CONSTRAINTS, TableEstimator, TrainingData
 from slfs.counting.backend import make_backend
 from slfs.counting.duplicates import find_duplicates
@@ -161,15 +161,16 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         """Warn about columns that should be checked, and about an empty selection."""
         names, entropy = self.features_["name"], self._class_entropy()
         warn_about_values(facts.coding, names, facts.n_samples, self.support_)
-        leaks = self.leaks_
+        leaks = in_focus(find_leaks(self.features_, entropy), names)
         if leaks:
-            records = self.features_[find_leaks(self.features_, entropy)[:_NAMED]]
+            records = self.features_[leaks[:_NAMED]]
             described = [f"{record['name']!r} {describe_leak(record, entropy)}" for record in records]
             more = f"; and {len(leaks) - _NAMED} more" if len(leaks) > _NAMED else ""
             warn(
                 f"Possible target leakage: {'; '.join(described)}{more}. Drop columns that are derived "
                 "from the class or are not known when it is predicted.",
                 LeakageWarning,
+                about_focus=True,
             )
         if self.n_features_ == 0:
             warn(sentences.nothing_selected(self.features_, type(self).__name__))
@@ -215,7 +216,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
                     reset=False,
                 )
             )
-        validate_data(self, X, reset=False, skip_check_array=True)
+        self._check_columns(X)
         frame = nw.from_native(X, eager_only=True)
         container = get_output_config("transform", self)["dense"]
         if self.n_features_ == 0 and container != "polars":  # a polars frame without columns has no rows
