@@ -49,7 +49,11 @@ def test_categories_are_told_apart(X, n_rows):
 @pytest.mark.filterwarnings("ignore::slfs.LeakageWarning")
 def test_missing_values_do_not_round_the_others(missing):
     values = [None, *CODES[1:].tolist()]
-    frame = pl.DataFrame({"a": values}) if missing == "polars" else pd.DataFrame({"a": pd.array(values, "Int64")})
+    frame = (
+        pl.DataFrame({"a": values})
+        if missing == "polars"
+        else pd.DataFrame({"a": pd.array(values, "Int64")})
+    )
     discretizer = MDLPDiscretizer(categorical_features="all").fit(frame, Y)
     assert discretizer.n_levels_.tolist() == [5]
     assert discretizer.transform(frame)[:3, 0].tolist() == [4, 1, 0]

@@ -39,7 +39,7 @@ def parse_dates(frame: Any, text: Collection[str] = ()) -> Any:
         if present.empty or not _all_match(present, _ISO):
             continue
         dates = pd.to_datetime(column, format="ISO8601", errors="coerce", utc=True)
-        if dates.notna().sum() == len(present):  # 2020-02-31 looks like a date but is none
+        if dates.notna().sum() == len(present):  # 2020-02-31 looks like a date but is not one
             frame = _with_column(frame, index, dates.dt.tz_localize(None))
     return frame
 
@@ -56,7 +56,7 @@ def restore_dates(column: Any) -> Any:
     present = column.dropna()
     matches = present.astype(object).map(str).str.fullmatch(_ISO)
     dates = pd.to_datetime(present[matches], format="ISO8601", errors="coerce", utc=True)
-    dates = dates.dropna().dt.tz_localize(None)  # 2020-02-31 looks like a date but is none
+    dates = dates.dropna().dt.tz_localize(None)  # 2020-02-31 looks like a date but is not one
     found = column.astype(object)
     found[dates.index] = dates.astype(object)
     return found

@@ -179,7 +179,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def leaks_(self) -> list[str]:
         """Names of columns that determine the class nearly completely, selected or not.
 
-        They contain at least 98% of the class entropy, in enough samples that this is no accident.
+        They contain at least 98% of the class entropy, in enough samples that this is not due to chance.
         """
         check_is_fitted(self)
         leaks = find_leaks(self.features_, self._class_entropy())
