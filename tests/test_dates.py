@@ -143,7 +143,7 @@ def test_an_array_of_dates_is_not_one_of_numbers():
 
 def test_missing_dates_are_not_of_another_kind():
     classifier = NaiveBayes().fit(FRAME.mask(pd.Series(FRAME.index % 10 == 0)), Y)
-    gone = pd.DataFrame(dict.fromkeys(NAMES, [np.nan, None]))
+    gone = pd.DataFrame({name: [np.nan, None] for name in NAMES})
     assert classifier.predict_proba(gone).shape == (2, 2)
 
 

@@ -1,4 +1,4 @@
-"""Integers above 2**53 are compared exactly as categories; as numbers they are rounded, and slfs says so."""
+"""Integers above 2**53 are compared exactly as categories; as numbers they are rounded, with a warning."""
 
 import json
 import warnings
