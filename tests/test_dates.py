@@ -182,7 +182,7 @@ def test_sampled_dates_are_dates(tmp_path):
 def test_cut_points_are_shown_as_dates():
     """They were shown as numbers of days."""
     selector = SLFS().fit(FRAME[["when"]], Y)
-    classifier = selector.to_classifier()
+    classifier = selector.to_classifier(structure="linked")
     day = "2020-02-14 12:00:00"  # the middle of two days
     assert classifier.explain_prediction(FRAME[["when"]]).levels[0, 0] == f"≤ {day}"
     (node,) = make_facts(selector)["nodes"]

@@ -1,4 +1,4 @@
-"""Integers above 2**53 are compared exactly as categories; as numbers they are rounded, with a warning."""
+"""Integers above 2**53 are compared exactly as categories; a warning says that numbers are rounded."""
 
 import json
 import warnings

@@ -79,7 +79,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             try:
                 validate_data(self, X, reset=False, skip_check_array=True)
             except ValueError as error:
-                raise ValueError(f"{error}{self._column_hint(X)}") from None
+                hint = self._column_hint(X)
+                raise ValueError(f"{str(error).rstrip()}\n{hint}" if hint else str(error)) from None
             return
         fitted = self._feature_names().tolist()
         if X.names != fitted:
@@ -97,7 +98,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         if fitted is None or not names.issuperset(fitted):
             return ""
         return (
-            "\nX has all columns seen in fit, but also others or another order. Select them: "
+            "X has all columns seen in fit, but also others or another order. Select them: "
             "X[list(estimator.feature_names_in_)]."
         )
 

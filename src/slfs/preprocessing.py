@@ -31,10 +31,10 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
     grouped. Missing values form a separate level, the last one.
 
     In ``transform``, a value that was not seen during ``fit`` (a new category, a missing value in a
-    column that had none, text or a date in a column of numbers) is coded as missing or, if there were no missing
-    values, as the most frequent level, and a warning counts these values. So the codes are always among
-    those that the next step of a pipeline was trained on. The classifiers of this library leave such
-    values out of the prediction instead.
+    column that had none, text or a date in a column of numbers) is coded as missing or, if there were no
+    missing values, as the most frequent level, and a warning counts these values. So the codes are
+    always among those that the next step of a pipeline was trained on. The classifiers of this library
+    leave such values out of the prediction instead.
 
     Numbers are compared as 64-bit floats. A warning names columns with integers above 2**53 that become
     equal. Categories are compared exactly, also if they are integers.
@@ -55,7 +55,8 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
     Attributes
     ----------
     cut_points_ : list of ndarray
-        Cut points of each column in increasing order; empty for categorical columns.
+        Cut points of each column in increasing order; empty for categorical columns. Those of dates are
+        days since 1970-01-01.
     n_levels_ : ndarray of shape (n_features_in_,)
         Number of levels of each column, including the level of missing values.
     n_features_in_ : int

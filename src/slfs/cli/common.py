@@ -32,6 +32,7 @@ def read_labelled(
 
     With ``column``, remarks about other columns are not shown.
     """
+    from slfs.files.data_file import ColumnNote
     from slfs.files.reading import read_file
 
     with status("reading"):
@@ -49,7 +50,7 @@ def read_labelled(
         )
     name = None if column is None else file.names[file.find(column)]
     for note in file.notes:
-        shown = note if name is None or isinstance(note, str) else note.only(name)
+        shown = note.only(name) if name is not None and isinstance(note, ColumnNote) else note
         if shown is not None:
             show_note(shown)
     if file.y is None:

@@ -48,7 +48,7 @@ def show_json(found: Any) -> None:
     typer.echo(json.dumps(found, ensure_ascii=False))
 
 
-def show_note(text: object) -> None:
+def show_note(text: str) -> None:
     """Print a remark on standard error."""
     typer.secho(f"slfs: note: {text}", fg=typer.colors.CYAN, err=True)
 

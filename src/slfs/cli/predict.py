@@ -70,6 +70,7 @@ def predict(
     Example:  slfs predict cancer.slfs new.csv --out predictions.csv
     """
     from slfs._core.warn import quiet
+    from slfs.files.data_file import ColumnNote
     from slfs.files.reading import read_file
     from slfs.files.writing import check_output, keeps_types, without_formulas, write_table
 
@@ -93,7 +94,8 @@ def predict(
             shares = needed.predict_proba(table) if probabilities or as_json else None
             reasons = _reasons(needed, table) if explain else None
     for note in file.notes:
-        show_note(note)
+        if not isinstance(note, ColumnNote):  # how columns are used is up to the model
+            show_note(note)
     names = _ids(file, typed=keeps_types(out))
     if out is not None or not as_json:
         shown = shares if probabilities else None

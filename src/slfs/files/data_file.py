@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +13,21 @@ from numpy.typing import NDArray
 from slfs.files.columns import FileColumns
 
 
-@dataclass(frozen=True)
-class ColumnNote:
-    """What the user should know about some columns of a file."""
+class ColumnNote(str):
+    """What the user should know about some columns of a file; text that begins with their names."""
 
     columns: list[str]
-    text: str
+    remark: str
 
-    def __str__(self) -> str:
-        return f"{some_names(self.columns)}: {self.text}"
+    def __new__(cls, columns: list[str], remark: str) -> Self:
+        """Join the names of the columns and the remark."""
+        note = super().__new__(cls, f"{some_names(columns)}: {remark}")
+        note.columns, note.remark = columns, remark
+        return note
 
     def only(self, column: str) -> ColumnNote | None:
         """Return the note about one column, or None if it is about others."""
-        return ColumnNote([column], self.text) if column in self.columns else None
+        return ColumnNote([column], self.remark) if column in self.columns else None
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class DataFile:
         Names of all columns of the file, including the target, ids and dropped columns.
     ids : list of str
         Names of the columns that identify the samples. They are not columns of ``X``.
-    notes : list of str or ColumnNote
+    notes : list of str
         What the user should know about the file, such as a first row that looks like data.
     read_originals : callable or None
         Takes names of columns and returns a DataFrame with their original values; see `originals`.
@@ -63,7 +65,7 @@ class DataFile:
     fingerprint: str
     all_names: list[str]
     ids: list[str] = field(default_factory=list)
-    notes: list[str | ColumnNote] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     read_originals: Callable[[list[str]], Any] | None = None
     typed_ids: Any = None
 

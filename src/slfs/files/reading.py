@@ -291,7 +291,7 @@ def _open_columns(
     taken = [*unwanted, *([] if label is None else [label])]
     kept = table.without([name for name in taken if name not in index])
     y = None if label is None else table.read(label)
-    notes: list[str | ColumnNote] = []
+    notes: list[str] = []
     unused = [name for name in index if name not in taken and not name.startswith("__index_level_")]
     if unused:
         notes.append(
@@ -305,12 +305,12 @@ def _open_columns(
     )
 
 
-def _find(wanted: str, table: Any, name: str, notes: list[str | ColumnNote]) -> int:
+def _find(wanted: str, table: Any, name: str, notes: list[str]) -> int:
     """Find a column; the error contains what is known about the file, such as other sheets."""
     try:
         return find_column(wanted, column_names(table), name)
     except ValueError as error:
-        hints = list(map(str, notes))
+        hints = list(notes)
         if not is_sparse(table) and wanted in set(table.iloc[:, 0].astype(str)):
             hints.append(
                 f"{wanted!r} is a value of its first column. If the samples are in columns, add "
@@ -319,7 +319,7 @@ def _find(wanted: str, table: Any, name: str, notes: list[str | ColumnNote]) -> 
         raise ValueError(" ".join([str(error), *hints])) from None
 
 
-def _row_names(table: Any, known: list[int], notes: list[str | ColumnNote]) -> list[int]:
+def _row_names(table: Any, known: list[int], notes: list[str]) -> list[int]:
     """Return the first column if it has no name and all its values differ: it names the rows."""
     if is_sparse(table) or not str(table.columns[0]).startswith("Unnamed: 0") or 0 in known:
         return []
@@ -330,7 +330,7 @@ def _row_names(table: Any, known: list[int], notes: list[str | ColumnNote]) -> l
     return [0]
 
 
-def _note_types(dates: list[str], numbers: list[str], notes: list[str | ColumnNote]) -> None:
+def _note_types(dates: list[str], numbers: list[str], notes: list[str]) -> None:
     """Note the columns whose values are used in a way that the user may not expect."""
     if dates:
         notes.append(ColumnNote(dates, f"dates and times are used as numbers of days since {EPOCH}."))

@@ -37,7 +37,7 @@ class ReadOptions:
     """Whether a CSV file may have a header and no rows."""
     columns: Sequence[int] | None = None
     """Indices of the columns that are needed; a reader may leave out the others. None means all."""
-    notes: list[Any] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     """Readers append what the user should know, such as a first row that looks like data."""
 
 
