@@ -7,6 +7,8 @@ A selector defines which columns are dropped on their own (`_judge`) and which o
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -20,12 +22,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from slfs._compat import Interval, StrOptions, get_output_config
 from slfs._core.indices import TableIndex
 from slfs._core.resources import Resources
-from slfs._core.warn import LeakageWarning, warn
+from slfs._core.warn import LeakageWarning, in_focus, warn
 from slfs.base import CODING_CONSTRAINTS, TableEstimator, TrainingData
 from slfs.counting.backend import make_backend
 from slfs.counting.duplicates import find_duplicates
 from slfs.measures.information import Information
-from slfs.screening.advice import is_date, warn_about_row_numbers, warn_about_text
+from slfs.screening.advice import warn_about_row_numbers, warn_about_values
 from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.judging import drop_uninformative
 from slfs.screening.learn import Cuts
@@ -33,6 +35,7 @@ from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import SpreadTable
 from slfs.screening.reasons import Role
 from slfs.selectors._shared import sentences
+from slfs.selectors._shared.additive import AdditiveTables, fit_additive_tables
 from slfs.selectors._shared.leaks import describe_leak, find_leaks
 from slfs.selectors._shared.records import make_records
 from slfs.selectors._shared.selection import Selection, count_network, make_network
@@ -61,12 +64,28 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     _fitted: ClassVar[frozenset[str]] = TableEstimator._fitted | {
         "network_", "network_counts_", "features_", "support_", "n_features_", "indices_",
         "selection_scores_", "scores_", "pvalues_", "qvalues_", "duplicates_", "classes_", "_figures",
+        "_additive",
     }  # fmt: skip
 
     n_features_to_select: float | str
     categorical_features: Any
     n_jobs: int | None
     memory_limit: int | str | None = None
+
+    _additive_requested: bool = False
+
+    @contextmanager
+    def _additive_tables(self) -> Iterator[None]:
+        """Within this context, ``fit`` also fits the tables of an additive classifier."""
+        self._additive_requested = True
+        try:
+            yield
+        finally:
+            del self._additive_requested
+
+    def _fits_additive_tables(self) -> bool:
+        """Whether the tables of an additive classifier are fitted to the selected columns."""
+        return self._additive_requested
 
     def _judge(self) -> Judge:
         """Return the function that decides about each column alone; see `slfs.screening.judging`."""
@@ -100,11 +119,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         with Resources(self.n_jobs, self.memory_limit) as resources:
             self._fit_table(data, resources)
         if not isinstance(data.table, SpreadTable):
-            nodes = np.array(
-                [j for j in range(self.n_features_) if not is_date(X, self.indices_[j])], int
-            )
-            columns, coding = self.indices_[nodes], self.network_counts_.coding.take(nodes)
-            warn_about_row_numbers(data.table, columns, coding, self.features_["name"][columns])
+            names = self.features_["name"][self.indices_]
+            warn_about_row_numbers(data.table, self.indices_, self.network_counts_.coding, names)
         return self
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
@@ -141,6 +157,9 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         selection = selection.truncate(self._n_wanted(len(names)), information.relevance)
         self.network_ = make_network(information, selection, names, class_name)
         self.network_counts_ = count_network(information, selection, facts.coding)
+        self._additive: AdditiveTables | None = None
+        if self._fits_additive_tables():
+            self._additive = fit_additive_tables(information, selection.nodes)
         self.features_, self._figures = make_records(names, facts, information, selection, self.network_)
         self.support_ = np.zeros(len(names), np.bool_)
         self.support_[self.network_.columns] = True
@@ -163,16 +182,17 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def _warn(self, facts: ColumnFacts) -> None:
         """Warn about columns that should be checked, and about an empty selection."""
         names, entropy = self.features_["name"], self._class_entropy()
-        warn_about_text(facts.coding, names, facts.n_samples, self.support_)
-        leaks = self.leaks_
+        warn_about_values(facts.coding, names, facts.n_samples, self.support_)
+        leaks = in_focus(find_leaks(self.features_, entropy), names)
         if leaks:
-            records = self.features_[find_leaks(self.features_, entropy)[:_NAMED]]
+            records = self.features_[leaks[:_NAMED]]
             described = [f"{record['name']!r} {describe_leak(record, entropy)}" for record in records]
             more = f"; and {len(leaks) - _NAMED} more" if len(leaks) > _NAMED else ""
             warn(
                 f"Possible target leakage: {'; '.join(described)}{more}. Drop columns that are derived "
                 "from the class or are not known when it is predicted.",
                 LeakageWarning,
+                about_focus=True,
             )
         if self.n_features_ == 0:
             warn(sentences.nothing_selected(self.features_, type(self).__name__))
@@ -181,7 +201,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def leaks_(self) -> list[str]:
         """Names of columns that determine the class nearly completely, selected or not.
 
-        They contain at least 98% of the class entropy, in enough samples that this is no accident.
+        They contain at least 98% of the class entropy, in enough samples that this is not due to chance.
         """
         check_is_fitted(self)
         leaks = find_leaks(self.features_, self._class_entropy())
@@ -218,7 +238,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
                     reset=False,
                 )
             )
-        validate_data(self, X, reset=False, skip_check_array=True)
+        self._check_columns(X)
         frame = nw.from_native(X, eager_only=True)
         container = get_output_config("transform", self)["dense"]
         if self.n_features_ == 0 and container != "polars":  # a polars frame without columns has no rows
@@ -231,14 +251,15 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         return frame.to_polars() if container == "polars" else frame.to_numpy()
 
     def to_classifier(
-        self, *, structure: str = "linked", alpha: float = 1.0, backoff: float | None = 5.0
+        self, *, structure: str | None = None, alpha: float = 1.0, backoff: float | None = 5.0
     ) -> BNSLFS:
-        """Create a fitted classifier from the counts of the selected columns, without the data.
+        """Create a fitted classifier of the selected columns, without the data.
 
         Parameters
         ----------
-        structure : {"linked", "augmented", "tree"}, default="linked"
-            Dependencies between the selected features; see `BNSLFS`.
+        structure : {"additive", "linked", "augmented", "tree"} or None, default=None
+            Model of the class and the selected features; see `BNSLFS`. ``None`` means ``"additive"`` for
+            a selection by residual pursuit, which has the tables, and ``"linked"`` for others.
         alpha : float, default=1.0
             Laplace smoothing; see `BNSLFS`.
         backoff : float or None, default=5.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,28 @@ _FIRST = 128
 """Number of columns to look at first in each step; twice as many each time that this is not enough."""
 
 
+class Step(NamedTuple):
+    """A column that joined the model: its packed index, its score, and the log loss before and after."""
+
+    column: int
+    score: float
+    log_loss_before: float
+    log_loss: float
+
+
+def describe_steps(steps: list[Step]) -> dict[str, Any]:
+    """Return scores and figures of a selection; see `Selection`."""
+    figures = {
+        step.column: {
+            "joined": number,
+            "log_loss_before": step.log_loss_before,
+            "log_loss": step.log_loss,
+        }
+        for number, step in enumerate(steps, start=1)
+    }
+    return {"scores": np.array([step.score for step in steps]), "figures": figures}
+
+
 class Pursuit:
     """Order columns by their gain: how well they explain the residuals of the columns before them.
 
@@ -26,6 +49,8 @@ class Pursuit:
     ----------
     information : Information
         Counts the packed columns.
+    candidates : ndarray or None, default=None
+        The packed columns to order. None: all of them.
 
     Attributes
     ----------
@@ -33,24 +58,26 @@ class Pursuit:
         The model of the columns so far.
     """
 
-    def __init__(self, information: Information) -> None:
+    def __init__(self, information: Information, candidates: Ints | None = None) -> None:
         self._information = information
         layout = information.packed.layout
         self.model = AdditiveModel(layout.labels, layout.totals)
-        self._score = np.full(len(information.packed), np.inf)
+        self._score = np.full(len(information.packed), -np.inf)
+        self._score[candidates if candidates is not None else slice(None)] = np.inf
         self._seen = np.zeros(len(information.packed), np.int64)
         self._steps: list[Ints] = []
 
-    def __iter__(self) -> Iterator[tuple[int, float]]:
-        """Yield the packed index and the score of one column after another, and add it to the model."""
-        packed = self._information.packed
-        for _ in range(len(packed)):
+    def __iter__(self) -> Iterator[Step]:
+        """Add one column after another to the model."""
+        packed, loss = self._information.packed, self.model.log_loss()
+        for _ in range(int((self._score == np.inf).sum())):
             self._steps.append(self.model.weights())
             f = self._best()
             score = float(self._score[f])
             self._score[f] = -np.inf
             self.model.add(self._information.codes(f), packed.class_counts(f))
-            yield f, score
+            before, loss = loss, self.model.log_loss()
+            yield Step(f, score, before, loss)
 
     def _best(self) -> int:
         """Return the open column with the highest score; ties: the column with the smaller index."""

@@ -20,6 +20,7 @@ GRADES = ((1e-4, "overwhelming"), (0.01, "strong"), (0.05, "moderate"), (0.2, "w
 
 _PLAIN = (
     Reason.CONSTANT, Reason.NO_CUT, Reason.ONE_GROUP, Reason.NO_INFORMATION, Reason.MERGED,
+    Reason.EQUAL_AS_FLOATS,
 )  # fmt: skip
 """Reasons of columns without information: their sentences do not mention it."""
 
@@ -28,11 +29,26 @@ _MIN_P = 1e-9
 
 
 def explain(record: Any, figures: Figures) -> str:
-    """Explain in one sentence why a column was selected or dropped.
+    """Explain in a sentence or two why a column was selected or dropped.
 
     ``figures`` contains the parameters of the selector, ``n_features_`` (number of selected columns),
     ``relevance_share`` (relevance as a share of the class entropy) and the figures of the decision.
     """
+    sentence = _decision(record, figures)
+    return f"{sentence} {_joined(figures)}" if "joined" in figures else sentence
+
+
+def _joined(figures: Figures) -> str:
+    """Say what a column added to the columns that were selected before it."""
+    before, after, number = figures["log_loss_before"], figures["log_loss"], figures["joined"]
+    falls = f"lowers the log loss of the model from {before:.3g} to {after:.3g}"
+    if number == 1:
+        return f"It was selected first: it {falls}."
+    others = "column before it gets" if number == 2 else f"{number - 1} columns before it get"
+    return f"It was selected as number {number}: it best explains what the {others} wrong and {falls}."
+
+
+def _decision(record: Any, figures: Figures) -> str:
     name, role = record["name"], record["role"]
     has = (
         f"it has {record['relevance']:.3g} nats of information about the class "
@@ -118,6 +134,11 @@ def _outranked(_: Any, figures: Figures) -> str:
 
 def _beyond_size(_: Any, figures: Figures) -> str:
     count = figures["n_features_"]
+    if figures["n_features_to_select"] == "auto":
+        return (
+            f"{count} other column{'s were' if count > 1 else ' was'} preferred, and more columns do "
+            "not lower the cross-validated log loss (size_path_)"
+        )
     return f"only {count} column{'s were' if count > 1 else ' was'} asked for (n_features_to_select)"
 
 
@@ -162,6 +183,10 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
         f"adding it has p = {figures['p_value']:.2g}, above the level {figures['level']:.2g}"
     ),
     Reason.ONE_GROUP: lambda *_: "no grouping of its categories is worth its cost",
+    Reason.EQUAL_AS_FLOATS: lambda *_: (
+        "its integers are above 2**53 and differ, but are all the same number when rounded to 64-bit "
+        "floats"
+    ),
     Reason.DUPLICATE: _duplicate,
     Reason.NEAR_DUPLICATE: _near_duplicate,
     Reason.ADDS_NOTHING: _adds_nothing,
@@ -179,6 +204,7 @@ _COUNTED = {
     Reason.CONSTANT: "constant",
     Reason.NO_CUT: "without a cut point that is worth its cost (MDLP)",
     Reason.ONE_GROUP: "without a grouping of their categories that is worth its cost",
+    Reason.EQUAL_AS_FLOATS: "of integers that are the same number when rounded to 64-bit floats",
     Reason.COSTS_MORE: "with less information than their parameters cost (MDL)",
     Reason.NO_INFORMATION: "without information about the class",
     Reason.NOT_SIGNIFICANT: "not significant",
