@@ -189,7 +189,8 @@ def test_copies_are_not_selected_although_there_is_room():
 def test_the_size_of_the_tree_is_that_of_the_path():
     X, y = load_breast_cancer(return_X_y=True)
     selector = SLFS(order="residual").fit(X, y)
-    assert selector.n_features_ == selector.size_path_.best > 5
+    path = selector.size_path_
+    assert selector.n_features_ == path.best > 5 or selector.n_features_ > path.best == path.fewest
     np.testing.assert_array_equal(selector.indices_, ResidualPursuit().fit(X, y).indices_)
     smaller = SLFS(order="residual", one_standard_error=True).fit(X, y)
     assert smaller.n_features_ == selector.size_path_.within_one_standard_error < selector.n_features_
