@@ -14,9 +14,10 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from slfs._core.compile import kernel
+from slfs._core.compile import inlined, kernel
 from slfs._core.ragged import starts
-from slfs.counting.residuals import GAIN_RIDGE, RESIDUAL_SCALE, WEIGHT_SCALE
+from slfs._core.vectors import four, load_floats, store, total
+from slfs.counting.residuals import GAIN_RIDGE, RESIDUAL_SCALE, WEIGHT_SCALE, row_length
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -29,7 +30,13 @@ DAMPING = 0.5
 SWEEPS = 2
 """Sweeps over the columns of the model after each new column."""
 
-_f2, _i1, _i2 = types.float64[:, ::1], types.int64[::1], types.int64[:, ::1]
+LANES = 4
+"""Number of classes that are processed together."""
+
+_TO_INTEGER = 1.5 * 2.0**52
+"""Adding this number removes the fraction of a smaller one."""
+_f1, _f2, _i1 = types.float64[::1], types.float64[:, ::1], types.int64[::1]
+ZERO, ONE, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)
 
 
 class AdditiveModel:
@@ -46,8 +53,6 @@ class AdditiveModel:
     ----------
     tables : list of ndarray of shape (n_levels, n_classes)
         The table of each column, in the order in which they were added.
-    probability : ndarray of shape (n_samples, n_classes)
-        P(class | columns of the model) of each sample.
     """
 
     def __init__(self, labels: NDArray[np.int32], totals: Ints) -> None:
@@ -55,9 +60,16 @@ class AdditiveModel:
         share = totals / totals.sum()
         self.log_prior: Floats = np.log(share)
         self.tables: list[Floats] = []
-        self.probability: Floats = np.repeat(share[np.newaxis], len(labels), axis=0)
+        self._odds = np.zeros((len(labels), _padded(len(totals), LANES)))
+        self._odds[:, : len(totals)] = share
         self._codes: list[Codes] = []
-        self._class_counts: list[Ints] = []
+        self._counts = np.zeros((0, self._odds.shape[1]))
+        self._tables = np.zeros((0, self._odds.shape[1]))
+
+    @property
+    def probability(self) -> Floats:
+        """P(class | columns of the model) of each sample: an array of shape (n_samples, n_classes)."""
+        return self._odds[:, : len(self.log_prior)]
 
     @property
     def n_residuals(self) -> int:
@@ -70,81 +82,104 @@ class AdditiveModel:
 
         Damped Newton steps are taken for one table after another, the newest first.
         """
-        self.tables.append(np.zeros(class_counts.shape))
+        n_levels, n_classes = class_counts.shape
+        new = np.zeros((n_levels, self._odds.shape[1]))
+        self._tables = np.concatenate([self._tables, new])
+        new[:, :n_classes] = class_counts
+        self._counts = np.concatenate([self._counts, new])
         self._codes.append(codes)
-        self._class_counts.append(class_counts)
-        offset = starts(np.array([len(table) for table in self.tables]))
-        tables, counts = np.concatenate(self.tables), np.concatenate(self._class_counts)
-        sweep_tables(np.stack(self._codes), offset, counts, self.probability, tables)
+        offset = starts(np.array([*map(len, self.tables), n_levels]))
+        flat = (part.reshape(-1) for part in (self._counts, self._odds, self._tables))
+        sweep_tables(np.stack(self._codes), offset, *flat)
+        tables = self._tables[:, :n_classes].copy()
         self.tables = [tables[begin:end] for begin, end in itertools.pairwise(offset)]
 
     def log_loss(self) -> float:
         """Return the mean negative log probability of the class."""
-        own = self.probability[np.arange(len(self.labels)), self.labels]
+        own = self._odds[np.arange(len(self.labels)), self.labels]
         return float(-np.log(own).mean())
 
-    def weights(self) -> Ints:
-        """Return residuals and weights in fixed point: (n_samples, 2 * n_residuals) integers.
+    def weights(self) -> NDArray[np.int16]:
+        """Return residuals and weights in fixed point: at least 2 * n_residuals integers per sample.
 
         Residuals have 16 bits and weights 14; the largest ones are a unit smaller than they should be.
+        The rows are padded with zeros as `slfs.counting.residuals.row_length` says.
         """
         n = self.n_residuals
-        weights = np.empty((len(self.labels), 2 * n), np.int64)
-        fixed_point(self.probability, self.labels, weights)
+        weights = np.zeros((len(self.labels), row_length(n)), np.int16)
+        fixed_point(self._odds, self.labels, n, weights)
         return weights
 
 
-@kernel(types.void(_f2, types.int32[::1], _i2))
-def fixed_point(probability: Floats, labels: NDArray[np.int32], weights: Ints) -> None:
-    """Round residuals and weights to fixed point."""
-    n = weights.shape[1] // 2
-    for i in range(probability.shape[0]):
-        for c in range(n):
+def _padded(number: int, multiple: int) -> int:
+    return -(-number // multiple) * multiple
+
+
+@kernel(types.void(_f2, types.int32[::1], types.int64, types.int16[:, ::1]))
+def fixed_point(
+    probability: Floats, labels: NDArray[np.int32], n: int, weights: NDArray[np.int16]
+) -> None:
+    """Round the first n residuals and weights of each sample to fixed point."""
+    n_residuals = np.uint64(n)
+    for i in range(np.uint64(weights.shape[0])):
+        for c in range(n_residuals):
             p = probability[i, c]
-            residual = (1.0 - p if labels[i] == c else -p) * RESIDUAL_SCALE
-            weights[i, c] = min(np.int64(np.rint(residual)), np.int64(32767))
-            weights[i, n + c] = min(np.int64(np.rint(p * (1.0 - p) * WEIGHT_SCALE)), np.int64(16383))
+            weights[i, c] = np.int16(np.int32(_rounded(-p * RESIDUAL_SCALE)))
+            weight = min(p * (1.0 - p) * WEIGHT_SCALE, 16383.0)
+            weights[i, n_residuals + c] = np.int16(np.int32(_rounded(weight)))
+        own = np.uint64(labels[i])
+        if own < n_residuals:
+            residual = (1.0 - probability[i, own]) * RESIDUAL_SCALE
+            weights[i, own] = np.int16(_rounded(min(residual, 32767.0)))
 
 
-@kernel(types.void(types.uint8[:, ::1], _i1, _i2, _f2, _f2))
-def sweep_tables(codes: Codes, offset: Ints, counts: Ints, odds: Floats, tables: Floats) -> None:
+@inlined
+def _rounded(number: float) -> float:
+    """Round to the nearest integer, ties to even, as `numpy.rint` does but much faster."""
+    return (number + _TO_INTEGER) - _TO_INTEGER
+
+
+@kernel(types.void(types.uint8[:, ::1], _i1, _f1, _f1, _f1))
+def sweep_tables(codes: Codes, offset: Ints, counts: Floats, odds: Floats, tables: Floats) -> None:
     """Update the table of each column SWEEPS times, the last column first.
 
     ``odds`` are the probabilities of each sample and class. They are multiplied by the exponentials of
-    each step, so that no exponential per sample is needed.
+    each step, so that no exponential per sample is needed. All floats are in flat arrays of rows of
+    classes, which are padded with zeros to a multiple of LANES.
     """
-    n_columns, n_samples = codes.shape
-    n_classes = odds.shape[1]
+    n_columns, n_samples = np.uint64(codes.shape[0]), np.uint64(codes.shape[1])
+    width = np.uint64(odds.shape[0]) // n_samples
     most = 0
     for k in range(n_columns):
-        most = max(most, offset[k + 1] - offset[k])
-    total, square = np.empty((most, n_classes)), np.empty((most, n_classes))
-    factor = np.ones((most, n_classes))
-    before = n_columns - 1  # the column whose step is not yet in the odds
-    for turn in range(SWEEPS * n_columns + 1):
-        k = n_columns - 1 - turn % n_columns
-        first, n_levels = offset[k], offset[k + 1] - offset[k]
-        total[:], square[:] = 0.0, 0.0
+        most = max(most, offset[k + ONE] - offset[k])
+    totals, squares = np.empty(most * width), np.empty(most * width)
+    factors = np.ones(most * width)
+    before = n_columns - ONE  # the column whose step is not yet in the odds
+    for turn in range(np.uint64(SWEEPS) * n_columns + ONE):
+        k = n_columns - ONE - turn % n_columns
+        totals[:], squares[:] = 0.0, 0.0
         for i in range(n_samples):
-            step_level, level = codes[before, i], codes[k, i]
-            size = 0.0
-            for c in range(n_classes):
-                odds[i, c] *= factor[step_level, c]
-                size += odds[i, c]
-            inverse = 1.0 / size
-            for c in range(n_classes):
-                p = odds[i, c] * inverse
-                odds[i, c] = p
-                total[level, c] += p
-                square[level, c] += p * p
-        if turn == SWEEPS * n_columns:
+            row, step = i * width, np.uint64(codes[before, i]) * width
+            size = four(0.0)
+            for c in range(ZERO, width, FOUR):
+                p = load_floats(odds, row + c) * load_floats(factors, step + c)
+                size = size + p
+                store(p, odds, row + c)
+            inverse = four(1.0 / total(size))
+            level = np.uint64(codes[k, i]) * width
+            for c in range(ZERO, width, FOUR):
+                p = load_floats(odds, row + c) * inverse
+                store(p, odds, row + c)
+                store(load_floats(totals, level + c) + p, totals, level + c)
+                store(load_floats(squares, level + c) + p * p, squares, level + c)
+        if turn == np.uint64(SWEEPS) * n_columns:
             break
-        for level in range(n_levels):
-            for c in range(n_classes):
-                residual = counts[first + level, c] - total[level, c]
-                weight = total[level, c] - square[level, c]
-                step = residual - TABLE_RIDGE * tables[first + level, c]
-                step *= DAMPING / (weight + GAIN_RIDGE + TABLE_RIDGE)
-                tables[first + level, c] += step
-                factor[level, c] = math.exp(step)
+        first = np.uint64(offset[k]) * width
+        for cell in range(np.uint64(offset[k + ONE]) * width - first):
+            residual = counts[first + cell] - totals[cell]
+            weight = totals[cell] - squares[cell]
+            change = residual - TABLE_RIDGE * tables[first + cell]
+            change *= DAMPING / (weight + GAIN_RIDGE + TABLE_RIDGE)
+            tables[first + cell] += change
+            factors[cell] = math.exp(change)
         before = k
