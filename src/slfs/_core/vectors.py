@@ -1,12 +1,15 @@
 """Vectors of four floats or eight integers in kernels, since numba vectorizes few loops by itself.
 
-The operations are the same on all machines, and so are the results: the compiler splits the vectors where
-the processor has shorter ones. Without numba the functions do the same with small arrays.
+The operations are the same on all machines, and so are the results: the compiler splits vectors where
+the processor has shorter ones. Without compilation the functions do the same with small arrays.
 """
+# mypy: disable-error-code="call-arg, no-untyped-call, import-untyped"
+# numba passes the typing context to intrinsics by itself
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +19,7 @@ from numba.core.datamodel import models
 from numba.extending import intrinsic, overload, register_model
 
 
-class _Vector(types.Type):  # type: ignore[misc]
+class _Vector(types.Type):
     """The type of vectors in kernels."""
 
     def __init__(self, name: str, lanes: ir.VectorType) -> None:
@@ -29,7 +32,7 @@ EIGHT_INTS = _Vector("EightInts", ir.VectorType(ir.IntType(32), 8))
 
 
 @register_model(_Vector)
-class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
+class _VectorModel(models.PrimitiveModel):
     def __init__(self, manager: Any, vector: _Vector) -> None:
         super().__init__(manager, vector, vector.lanes)
 
@@ -64,15 +67,16 @@ def total(vector: Any) -> float:
     return float((vector[0] + vector[1]) + (vector[2] + vector[3]))
 
 
-def _pointer(context: Any, builder: Any, array: Any, value: Any, i: Any, kind: Any) -> Any:
-    data = context.make_array(array)(context, builder, value).data
-    return builder.bitcast(builder.gep(data, [i]), kind.as_pointer())
+def _pointer(context: Any, builder: Any, array: Any, place: Any, kind: Any) -> Any:
+    """Return the address of an element of an array (``place``: the array and its index)."""
+    data = context.make_array(array)(context, builder, place[0]).data
+    return builder.bitcast(builder.gep(data, [place[1]]), kind.as_pointer())
 
 
 @intrinsic
 def _load_floats(_context: Any, array: Any, i: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        place = _pointer(context, builder, signature.args[0], *given, FOUR_FLOATS.lanes)
+        place = _pointer(context, builder, signature.args[0], given, FOUR_FLOATS.lanes)
         return builder.load(place, align=8)
 
     return FOUR_FLOATS(array, i), generate
@@ -82,7 +86,7 @@ def _load_floats(_context: Any, array: Any, i: Any) -> Any:
 def _load_ints(_context: Any, array: Any, i: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         narrow = ir.VectorType(ir.IntType(16), 8)
-        place = _pointer(context, builder, signature.args[0], *given, narrow)
+        place = _pointer(context, builder, signature.args[0], given, narrow)
         return builder.sext(builder.load(place, align=2), EIGHT_INTS.lanes)
 
     return EIGHT_INTS(array, i), generate
@@ -91,7 +95,7 @@ def _load_ints(_context: Any, array: Any, i: Any) -> Any:
 @intrinsic
 def _store(_context: Any, vector: Any, array: Any, i: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        place = _pointer(context, builder, signature.args[1], given[1], given[2], vector.lanes)
+        place = _pointer(context, builder, signature.args[1], given[1:], vector.lanes)
         builder.store(given[0], place, align=4)
         return context.get_dummy_value()
 
@@ -106,7 +110,7 @@ def _four(_context: Any, number: Any) -> Any:
             vector = builder.insert_element(vector, given[0], ir.IntType(32)(lane))
         return vector
 
-    return FOUR_FLOATS(types.float64), generate
+    return FOUR_FLOATS(number), generate
 
 
 @intrinsic
@@ -136,15 +140,16 @@ def _multiply(_context: Any, left: Any, right: Any) -> Any:
     return left(left, right), lambda _context, builder, _signature, given: builder.fmul(*given)
 
 
-# numba compiles the functions above to these; the names of the arguments must be the same.
-overload(load_floats, inline="always")(lambda array, i: lambda array, i: _load_floats(array, i))
-overload(load_ints, inline="always")(lambda array, i: lambda array, i: _load_ints(array, i))
-overload(store, inline="always")(
-    lambda vector, array, i: lambda vector, array, i: _store(vector, array, i)
-)
-overload(four, inline="always")(lambda number: lambda number: _four(number))
-overload(eight_zeros, inline="always")(lambda: lambda: _eight_zeros())
-overload(total, inline="always")(lambda vector: lambda vector: _total(vector))
+def _in_kernels(function: Callable[..., Any], implementation: Callable[..., Any]) -> None:
+    overload(function, strict=False, inline="always")(lambda *_given: implementation)
+
+
+_in_kernels(load_floats, lambda array, i: _load_floats(array, i))
+_in_kernels(load_ints, lambda array, i: _load_ints(array, i))
+_in_kernels(store, lambda vector, array, i: _store(vector, array, i))
+_in_kernels(four, lambda number: _four(number))
+_in_kernels(eight_zeros, lambda: _eight_zeros())
+_in_kernels(total, lambda vector: _total(vector))
 
 
 @overload(operator.add, inline="always")

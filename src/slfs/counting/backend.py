@@ -22,7 +22,7 @@ from slfs._core.indices import PackedIndex
 from slfs._core.threads import Threads
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import PackedColumns
-from slfs.counting.residuals import Queue, Steps, residual_gains
+from slfs.counting.residuals import Queue, Step, residual_gains
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8]
@@ -103,7 +103,7 @@ class CountingBackend(ABC):
         column, and one column per weight.
         """
 
-    def settle_first(self, queue: Queue, steps: Steps) -> None:
+    def settle_first(self, queue: Queue, steps: Sequence[Step]) -> None:
         """Lower the bounds of columns until the first column of the queue has seen all steps.
 
         Only the first column is looked at, in the newest step that it has not seen; its gain is that of
@@ -113,7 +113,7 @@ class CountingBackend(ABC):
         n_weights = 2 if n_classes == 2 else 2 * n_classes
         while (step := queue.newest_unseen(len(steps))) >= 0:
             first = queue.columns[:1].astype(np.int64)
-            sums = self.weighted_sums(first, steps.rows[step, :, :n_weights].astype(np.int64))
+            sums = self.weighted_sums(first, steps[step].rows[:, :n_weights].astype(np.int64))
             levels = self.packed.arrays.levels[first].astype(np.int64)
             queue.lower_first(step, float(residual_gains(sums, levels)[0]))
 

@@ -15,7 +15,7 @@ from slfs.counting.kernels import PackedArrays, decode, level_sums, pair_sums
 from slfs.counting.marginals import column_sums
 from slfs.counting.permutations import count_exceedances, sums_with_labels
 from slfs.counting.planes import MAX_PLANE_LEVELS, SampleLayout, pack_block
-from slfs.counting.residuals import Queue, Steps, settle_first
+from slfs.counting.residuals import Queue, Step, settle_in_step
 from slfs.counting.strata import strata_by_planes, strata_by_samples
 from slfs.counting.weights import ADD, PreparedWeights, level_sums_by_planes
 
@@ -108,9 +108,11 @@ class NumbaBackend(CountingBackend):
         self.threads.map(add, _split(len(columns), count))
         return sums
 
-    def settle_first(self, queue: Queue, steps: Steps) -> None:
-        rows, totals = steps.rows.reshape(-1), steps.totals
-        settle_first(self.packed.arrays, rows, totals, queue.columns, queue.bounds, queue.seen)
+    def settle_first(self, queue: Queue, steps: Sequence[Step]) -> None:
+        arrays = (queue.columns, queue.bounds, queue.seen)
+        while (step := queue.newest_unseen(len(steps))) >= 0:
+            rows, totals = steps[step].rows.reshape(-1), steps[step].totals
+            settle_in_step(self.packed.arrays, rows, totals, step, len(steps), *arrays)
 
     def label_sums(self, labels: Codes) -> Ints:
         sums = np.empty(len(self.packed), np.int64)

@@ -7,6 +7,8 @@ floats in `slfs.counting`: each gain is computed from exact integers, in a fixed
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
@@ -29,8 +31,8 @@ RESIDUAL_SCALE, WEIGHT_SCALE = 2.0**15, 2.0**16
 
 _i1, _i2, _f1 = types.int64[::1], types.int64[:, ::1], types.float64[::1]
 _u1, _u2 = types.uint64[::1], types.uint64[:, ::1]
-ZERO, ONE, TWO, THREE = (np.uint64(n) for n in range(4))
-EIGHT, SIXTEEN = np.uint64(8), np.uint64(16)
+ZERO, ONE, TWO, THREE, FOUR = (np.uint64(n) for n in range(5))
+EIGHT = np.uint64(8)
 
 AT_ONCE = np.uint64(1000)
 """Number of words of samples whose residuals can be added in 32 bits."""
@@ -39,9 +41,9 @@ AT_ONCE = np.uint64(1000)
 def row_length(n_residuals: int) -> int:
     """Return the length of a row with the residuals and weights of one sample.
 
-    One pair stays as it is; longer rows are padded to a multiple of 16.
+    One pair stays as it is; longer rows are padded to a multiple of eight.
     """
-    return 2 if n_residuals == 1 else -(-2 * n_residuals // 16) * 16
+    return 2 if n_residuals == 1 else -(-2 * n_residuals // 8) * 8
 
 
 def residual_gains(sums: Ints, n_levels: Ints) -> Floats:
@@ -73,31 +75,24 @@ def column_gains(sums: Ints, offset: Ints, out: Floats) -> None:
         out[j] = 2.0 * gain if n == 1 else gain
 
 
-class Steps:
-    """Residuals and weights of all steps of a pursuit in one array, to which steps can be added."""
+class Step(NamedTuple):
+    """Residuals and weights of the samples in one step of a pursuit, in fixed point.
 
-    def __init__(self, n_samples: int, length: int) -> None:
-        self._count = 0
-        self._rows = np.empty((8, n_samples, length), np.int16)
-        self.totals = np.empty((0, length), np.int64)
+    Attributes
+    ----------
+    rows : ndarray of shape (n_samples, row length)
+        The residuals of each sample, its weights, and zeros, see `row_length`.
+    totals : ndarray of shape (row length,)
+        The sum of the rows.
+    """
 
-    def append(self, rows: Rows) -> None:
-        """Add a step."""
-        if self._count == len(self._rows):  # pages that are not written to take no memory
-            longer = np.empty((2 * self._count, *rows.shape), np.int16)
-            longer[: self._count] = self._rows
-            self._rows = longer
-        self._rows[self._count] = rows
-        self.totals = np.concatenate([self.totals, rows.sum(axis=0, dtype=np.int64)[np.newaxis]])
-        self._count += 1
+    rows: Rows
+    totals: Ints
 
-    def __len__(self) -> int:
-        return self._count
-
-    @property
-    def rows(self) -> Rows:
-        """An array of shape (n_steps, n_samples, row length)."""
-        return self._rows[: self._count]
+    @classmethod
+    def of_rows(cls, rows: Rows) -> Step:
+        """Add up the rows."""
+        return cls(rows, rows.sum(axis=0, dtype=np.int64))
 
 
 class Queue:
@@ -183,26 +178,28 @@ def _lower_first(columns: Words, bounds: Floats, seen: Words, step: int, gain: f
         _sink(columns, bounds)
 
 
-@kernel(types.void(PACKED, types.int16[::1], _i2, _u1, _f1, _u2))
-def settle_first(
-    packed: PackedArrays, rows: Rows, totals: Ints, columns: Words, bounds: Floats, seen: Words
+@kernel(types.void(PACKED, types.int16[::1], _i1, types.int64, types.int64, _u1, _f1, _u2))
+def settle_in_step(
+    packed: PackedArrays,
+    rows: Rows,
+    totals: Ints,
+    step: int,
+    n_steps: int,
+    columns: Words,
+    bounds: Floats,
+    seen: Words,
 ) -> None:
-    """Compute gains until the first column of a queue has seen all steps.
+    """Compute gains in a step while it is the newest that the first column of a queue has not seen.
 
-    ``rows`` are the rows of all samples and steps, one after another, ``totals`` their sums by step.
-    ``columns``, ``bounds`` and ``seen`` are the fields of `Queue`.
+    ``rows`` (flat) and ``totals`` are the fields of `Step`; ``columns``, ``bounds`` and ``seen`` those
+    of `Queue`.
     """
     n_samples = packed.home_sample[np.uint64(packed.home_sample.shape[0] - 1)]
-    n_steps, length = totals.shape[0], np.uint64(totals.shape[1])
+    length = np.uint64(totals.shape[0])
     n = ONE if length == TWO else np.uint64(packed.home_word.shape[0] - 1)
     sums = np.empty((256, length), np.int64)
-    part = np.empty(16, np.int32)
-    while True:
+    while _newest_unseen(seen, columns[ZERO], n_steps) == step:
         j = columns[ZERO]
-        step = _newest_unseen(seen, j, n_steps)
-        if step < 0:
-            return
-        start = np.uint64(step) * n_samples * length
         levels = packed.levels[j]
         sums[:levels] = 0
         if levels > MAX_PLANES + ONE:
@@ -210,16 +207,16 @@ def settle_first(
                 word = packed.words[packed.offset[j] + (i >> THREE)]
                 level = (word >> ((i & np.uint64(7)) << THREE)) & np.uint64(255)
                 for w in range(length):
-                    sums[level, w] += rows[start + i * length + w]
+                    sums[level, w] += rows[i * length + w]
         else:
             last = levels - ONE
             for w in range(length):
-                sums[last, w] = totals[np.uint64(step), w]
+                sums[last, w] = totals[w]
             for level in range(last):
                 if length == TWO:
-                    _add_pairs(packed, j, level, rows, start, sums)
+                    _add_pairs(packed, j, level, rows, sums)
                 else:
-                    _add_rows(packed, j, level, rows, start, length, part, sums)
+                    _add_rows(packed, j, level, rows, length, sums)
                 for w in range(length):
                     sums[last, w] -= sums[level, w]
         gain = 0.0
@@ -230,15 +227,13 @@ def settle_first(
 
 
 @helper
-def _add_pairs(
-    packed: PackedArrays, j: np.uint64, level: np.uint64, rows: Rows, start: np.uint64, sums: Ints
-) -> None:
+def _add_pairs(packed: PackedArrays, j: np.uint64, level: np.uint64, rows: Rows, sums: Ints) -> None:
     """Add up the rows of the samples of a level: one residual and one weight."""
     n_classes = np.uint64(packed.home_word.shape[0] - 1)
     plane = packed.offset[j] + level * packed.home_word[n_classes]
     residual, weight = np.int64(0), np.int64(0)
     for c in range(n_classes):
-        first = start + TWO * packed.home_sample[c]
+        first = TWO * packed.home_sample[c]
         for k in range(packed.home_word[c], packed.home_word[c + ONE]):
             word = packed.words[plane + k]
             while word != ZERO:
@@ -252,42 +247,44 @@ def _add_pairs(
 
 @helper
 def _add_rows(
-    packed: PackedArrays,
-    j: np.uint64,
-    level: np.uint64,
-    rows: Rows,
-    start: np.uint64,
-    length: np.uint64,
-    part: NDArray[np.int32],
-    sums: Ints,
+    packed: PackedArrays, j: np.uint64, level: np.uint64, rows: Rows, length: np.uint64, sums: Ints
 ) -> None:
-    """Add up the entries w .. w + 31 of the rows of the samples of a level, in 32 bits for a while."""
+    """Add up the rows of the samples of a level, four vectors at a time, in 32 bits for a while."""
     n_classes = np.uint64(packed.home_word.shape[0] - 1)
     plane = packed.offset[j] + level * packed.home_word[n_classes]
-    for w in range(ZERO, length, SIXTEEN):
-        s0, s1 = eight_zeros(), eight_zeros()
-        full = ZERO
+    for begin in range(ZERO, length, FOUR * EIGHT):
+        # Beyond the end of the rows: the last vector once more, which is faster than to distinguish.
+        w1, w2 = min(begin + EIGHT, length - EIGHT), min(begin + TWO * EIGHT, length - EIGHT)
+        w3 = min(begin + THREE * EIGHT, length - EIGHT)
+        v0, v1, v2, v3 = eight_zeros(), eight_zeros(), eight_zeros(), eight_zeros()
+        n_words = ZERO
         for c in range(n_classes):
-            first = start + w + length * packed.home_sample[c]
+            first = length * packed.home_sample[c]
             for k in range(packed.home_word[c], packed.home_word[c + ONE]):
                 word = packed.words[plane + k]
                 while word != ZERO:
-                    place = first + length * popcount((word & (~word + ONE)) - ONE)
-                    s0 = s0 + load_ints(rows, place)
-                    s1 = s1 + load_ints(rows, place + EIGHT)
+                    row = first + length * popcount((word & (~word + ONE)) - ONE)
+                    v0 = v0 + load_ints(rows, row + begin)
+                    v1 = v1 + load_ints(rows, row + w1)
+                    v2 = v2 + load_ints(rows, row + w2)
+                    v3 = v3 + load_ints(rows, row + w3)
                     word &= word - ONE
                 first += length * WORD
-                full += ONE
-                if full == AT_ONCE:
-                    _flush(s0, s1, part, sums, level, w)
-                    s0, s1 = eight_zeros(), eight_zeros()
-                    full = ZERO
-        _flush(s0, s1, part, sums, level, w)
+                n_words += ONE
+                if n_words == AT_ONCE:
+                    _add_vectors(v0, v1, v2, v3, begin, sums[level])
+                    v0, v1, v2, v3 = eight_zeros(), eight_zeros(), eight_zeros(), eight_zeros()
+                    n_words = ZERO
+        _add_vectors(v0, v1, v2, v3, begin, sums[level])
 
 
 @helper
-def _flush(s0, s1, part, sums, level, w):
-    store(s0, part, ZERO)
-    store(s1, part, EIGHT)
-    for k in range(SIXTEEN):
-        sums[level, w + k] += part[k]
+def _add_vectors(v0: Any, v1: Any, v2: Any, v3: Any, begin: np.uint64, sums: Ints) -> None:
+    """Add four vectors to the sums from ``begin`` on."""
+    part = np.empty(FOUR * EIGHT, np.int32)
+    store(v0, part, ZERO)
+    store(v1, part, EIGHT)
+    store(v2, part, TWO * EIGHT)
+    store(v3, part, THREE * EIGHT)
+    for k in range(min(FOUR * EIGHT, np.uint64(sums.shape[0]) - begin)):
+        sums[begin + k] += part[k]

@@ -149,9 +149,9 @@ def sweep_tables(codes: Codes, offset: Ints, counts: Floats, odds: Floats, table
     """
     n_columns, n_samples = np.uint64(codes.shape[0]), np.uint64(codes.shape[1])
     width = np.uint64(odds.shape[0]) // n_samples
-    most = 0
+    most = ZERO
     for k in range(n_columns):
-        most = max(most, offset[k + ONE] - offset[k])
+        most = max(most, np.uint64(offset[k + ONE] - offset[k]))
     totals, squares = np.empty(most * width), np.empty(most * width)
     factors = np.ones(most * width)
     before = n_columns - ONE  # the column whose step is not yet in the odds
@@ -162,13 +162,11 @@ def sweep_tables(codes: Codes, offset: Ints, counts: Floats, odds: Floats, table
             row, step = i * width, np.uint64(codes[before, i]) * width
             size = four(0.0)
             for c in range(ZERO, width, FOUR):
-                p = load_floats(odds, row + c) * load_floats(factors, step + c)
-                size = size + p
-                store(p, odds, row + c)
+                size = size + load_floats(odds, row + c) * load_floats(factors, step + c)
             inverse = four(1.0 / total(size))
             level = np.uint64(codes[k, i]) * width
             for c in range(ZERO, width, FOUR):
-                p = load_floats(odds, row + c) * inverse
+                p = load_floats(odds, row + c) * load_floats(factors, step + c) * inverse
                 store(p, odds, row + c)
                 store(load_floats(totals, level + c) + p, totals, level + c)
                 store(load_floats(squares, level + c) + p * p, squares, level + c)

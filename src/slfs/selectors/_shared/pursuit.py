@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.indices import PackedIndex
-from slfs.counting.residuals import Queue, Steps, residual_gains
+from slfs.counting.residuals import Queue, Step, residual_gains
 from slfs.measures.information import Information
 from slfs.measures.residuals import AdditiveModel
 
@@ -40,20 +40,23 @@ class Pursuit:
     def __iter__(self) -> Iterator[tuple[int, float]]:
         """Yield the packed index and the score of one column after another, and add it to the model."""
         packed, backend = self._information.packed, self._information.backend
-        rows = self.model.weights()
-        queue, steps = Queue(self._first_gains(rows)), Steps(*rows.shape)
+        queue = Queue(self._first_gains())
+        steps: list[Step] = []
         while len(queue):
             backend.settle_first(queue, steps)
             f = queue.remove_first()
             self.model.add(self._information.codes(PackedIndex(f)), packed.class_counts(f))
             yield f, float(queue.bounds[f])
-            steps.append(self.model.weights())
+            steps.append(Step.of_rows(self.model.weights()))
             queue.reserve(len(steps))
 
-    def _first_gains(self, rows: NDArray[np.int16]) -> NDArray[np.float64]:
+    def _first_gains(self) -> NDArray[np.float64]:
         """Compute the gains of the first step, where all samples of a class have the same residuals."""
         packed = self._information.packed
         n_classes = packed.layout.n_classes
-        of_class = rows[packed.layout.first_sample[:-1].astype(np.int64), : 2 * self.model.n_residuals]
+        first = packed.layout.first_sample[:-1].astype(np.int64)
+        of_class = self.model.weights()[first, : 2 * self.model.n_residuals]
         by_level = packed.arrays.class_counts.reshape(-1, n_classes)
-        return residual_gains(by_level @ of_class.astype(np.int64), packed.arrays.levels.astype(np.int64))
+        return residual_gains(
+            by_level @ of_class.astype(np.int64), packed.arrays.levels.astype(np.int64)
+        )
