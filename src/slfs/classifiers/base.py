@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from slfs._compat import Interval
@@ -30,6 +31,16 @@ from slfs.selectors._shared.selection import NetworkCounts
 
 SMOOTHING = Interval(Real, 1e-30, 1e30, closed="both")
 """Valid smoothing parameters: outside of this range, log probabilities may become infinite."""
+
+
+def _models_features(classifier: NetworkClassifier) -> bool:
+    """Whether P(features | class) is modelled; raises an error that says what to use otherwise."""
+    if getattr(classifier, "structure", None) == "additive":
+        raise AttributeError(
+            "structure='additive' models P(class | features), but not the distribution of the features. "
+            "Use structure='linked'."
+        )
+    return True
 
 
 class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
@@ -84,8 +95,8 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         y : ndarray of shape (n_samples,)
             Most probable class of each sample.
         """
-        joint = self.predict_joint_log_proba(X)
-        best: NDArray[Any] = self.classes_[joint.argmax(axis=1)]
+        scores = self._scores(self._encode(X))
+        best: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
         return best
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -116,10 +127,11 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         log_probabilities : ndarray of shape (n_samples, n_classes)
             Log probabilities of the classes, in the order of ``classes_``.
         """
-        joint = self.predict_joint_log_proba(X)
-        posterior: NDArray[np.float64] = joint - logsumexp(joint, axis=1, keepdims=True)
+        scores = self._scores(self._encode(X))
+        posterior: NDArray[np.float64] = scores - logsumexp(scores, axis=1, keepdims=True)
         return posterior
 
+    @available_if(_models_features)  # type: ignore[untyped-decorator]
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Compute the logarithm of the joint probability of each class and the features of the network.
 
@@ -133,8 +145,7 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         joint : ndarray of shape (n_samples, n_classes)
             Log probabilities log P(class, features), in the order of ``classes_``.
         """
-        encoded = self._encode(X)
-        return joint_log_proba(self._tables, self._log_prior, encoded)
+        return self._scores(self._encode(X))
 
     def explain_prediction(self, X: Any) -> PredictionExplanation:
         """Explain predictions by the exact contribution of each feature to each class.
@@ -159,7 +170,7 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
             names = np.array(level_names(self._coding, node), dtype=object)
             levels[:, position] = names[encoded.codes[node]]
         levels[~known] = UNKNOWN
-        factors = log_factors(self._tables, len(self.classes_), encoded)
+        factors = self._log_factors(encoded)
         return PredictionExplanation(
             [self.network_.names[node] for node in order],
             self.classes_,
@@ -173,12 +184,13 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
     def feature_importances_(self) -> NDArray[np.float64]:
         """Importance of each column: its mean contribution to the true class, as a share of the sum.
 
-        The mean is over the distribution of the network and is computed from its probabilities. Columns
-        that are not in the network have importance 0.
+        The mean is over the distribution of the network and is computed from its probabilities; with
+        ``structure="additive"`` it is over the training data. Columns that are not in the network have
+        importance 0.
         """
         check_is_fitted(self)
         importances = np.zeros(self.n_features_in_)
-        importances[self.network_.columns] = expected_contributions(self._tables, self._log_prior)
+        importances[self.network_.columns] = self._mean_contributions()
         total = importances.sum()
         return importances / total if total > 0 else importances
 
@@ -230,6 +242,7 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
                 "columns: reduce() returns a classifier that expects only these."
             ) from None
 
+    @available_if(_models_features)  # type: ignore[untyped-decorator]
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Compute the log density of each sample: log P(features), summed over the classes.
 
@@ -248,6 +261,7 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         density: NDArray[np.float64] = logsumexp(self.predict_joint_log_proba(X), axis=1)
         return density
 
+    @available_if(_models_features)  # type: ignore[untyped-decorator]
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[NDArray[Any], NDArray[Any]]:
         """Draw samples from the network.
 
@@ -290,6 +304,18 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
             columns = [column.astype(object) for column in columns]
         X = np.stack(columns, axis=1) if columns else np.empty((n_samples, 0))
         return X, self.classes_[classes]
+
+    def _scores(self, encoded: Encoded) -> NDArray[np.float64]:
+        """Return log P(class, features), up to a constant per sample: (n_samples, n_classes)."""
+        return joint_log_proba(self._tables, self._log_prior, encoded)
+
+    def _log_factors(self, encoded: Encoded) -> NDArray[np.float64]:
+        """Return what each node adds to the scores: (n_samples, n_nodes, n_classes)."""
+        return log_factors(self._tables, len(self.classes_), encoded)
+
+    def _mean_contributions(self) -> NDArray[np.float64]:
+        """Return the mean contribution of each node to the true class."""
+        return expected_contributions(self._tables, self._log_prior)
 
     def _encode(self, X: Any) -> Encoded:
         """Read a table and code the columns of the network; warn about values not seen in fit."""

@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from slfs._compat import HasMethods, StrOptions
 from slfs.classifiers.base import SMOOTHING, NetworkClassifier
+from slfs.coding.encode import Encoded
+from slfs.selectors._shared.additive import AdditiveTables
 from slfs.selectors._shared.nested import DefaultSelectorMixin
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
@@ -19,27 +21,36 @@ from slfs.selectors.slfs import SLFS
 class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
     """Bayesian network classifier on the features selected by a selector.
 
-    The probabilities are estimated from the counts of the selection, so
-    ``SLFS().fit(X, y).to_classifier()`` does not read the data again. ``BNSLFS().fit(X, y)`` selects
-    features and estimates the probabilities in one step.
+    The classifier is made from what the selector has counted, so ``SLFS().fit(X, y).to_classifier()``
+    does not read the data again. ``BNSLFS().fit(X, y)`` selects features and makes the classifier in one
+    step.
 
     Parameters
     ----------
     selector : selector or None, default=None
         Selector to use. ``None`` means ``SLFS()``; its parameters can be set by names such as
         ``selector__max_depth``, also in a grid search. Its ``n_jobs`` is also used for predictions.
-    structure : {"linked", "augmented", "tree"}, default="linked"
-        Dependencies of each selected feature.
+    structure : {"additive", "linked", "augmented", "tree"}, default="additive"
+        Model of the class and the selected features.
+
+        - ``"additive"``: a log-linear model of P(class | features). It has a table for each feature and
+          for each edge of a tree over the features, the tree with the largest sum of I(f;k|Y). The
+          tables are fitted together, so that features that share information are not counted twice, and
+          the probabilities are calibrated.
+
+        The others are Bayesian networks: they model P(class, features), from which samples can be drawn,
+        and which other programs can read. They describe on what each feature depends.
 
         - ``"tree"``: on its parent in the tree. Only children of the class depend directly on the class.
         - ``"augmented"``: on the class and on its parent in the tree.
         - ``"linked"``: as ``"augmented"``. In addition, each child f of the class depends on the more
           relevant sibling k with the largest I(f;k|Y).
     alpha : float, default=1.0
-        Additive (Laplace) smoothing of P(class) and P(feature | class).
+        Additive (Laplace) smoothing of P(class) and P(feature | class). Not used by ``"additive"``.
     backoff : float or None, default=5.0
         Smoothing of P(feature | class, parent) towards P(feature | class), which has the weight of
-        ``backoff`` samples. With ``None``, Laplace smoothing with ``alpha`` is used instead.
+        ``backoff`` samples. With ``None``, Laplace smoothing with ``alpha`` is used instead. Not used by
+        ``"additive"``.
 
     Attributes
     ----------
@@ -50,8 +61,8 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
     network_ : TreeNetwork
         The network of the selected features.
     parents_ : ndarray of shape (n_selected,)
-        Index of the node of ``network_`` on which each node depends in addition to the class; -1 if
-        there is none.
+        Index of the node of ``network_`` on which each node depends in addition to the class, or with
+        which it has a table in common; -1 if there is none.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Importance of each column: its mean contribution to the true class, as a share of the sum; see
         `explain_prediction`.
@@ -80,18 +91,18 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "selector": [HasMethods(["fit", "to_classifier"]), None],
-        "structure": [StrOptions({"linked", "augmented", "tree"})],
+        "structure": [StrOptions({"additive", "linked", "augmented", "tree"})],
         "alpha": [SMOOTHING],
         "backoff": [SMOOTHING, None],
     }
 
-    _fitted: ClassVar[frozenset[str]] = NetworkClassifier._fitted | {"selector_"}
+    _fitted: ClassVar[frozenset[str]] = NetworkClassifier._fitted | {"selector_", "_additive"}
 
     def __init__(
         self,
         selector: BaseSelector | None = None,
         *,
-        structure: str = "linked",
+        structure: str = "additive",
         alpha: float = 1.0,
         backoff: float | None = 5.0,
     ) -> None:
@@ -117,14 +128,19 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
         """
         self._validate_params()
         selector = SLFS() if self.selector is None else clone(self.selector)
-        return self._take_over(selector.fit(X, y))
+        if self.structure == "additive":
+            with selector._additive_tables():
+                selector.fit(X, y)
+        else:
+            selector.fit(X, y)
+        return self._take_over(selector)
 
     @classmethod
     def from_selector(
         cls,
         selector: BaseSelector,
         *,
-        structure: str = "linked",
+        structure: str | None = None,
         alpha: float = 1.0,
         backoff: float | None = 5.0,
     ) -> BNSLFS:
@@ -134,8 +150,9 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
         ----------
         selector : object
             A fitted selector of this library.
-        structure : {"linked", "augmented", "tree"}, default="linked"
-            Dependencies between the selected features; see `BNSLFS`.
+        structure : {"additive", "linked", "augmented", "tree"} or None, default=None
+            Model of the class and the selected features; see `BNSLFS`. ``None`` means ``"additive"`` for
+            a selection by residual pursuit, which has the tables, and ``"linked"`` for others.
         alpha : float, default=1.0
             Laplace smoothing; see `BNSLFS`.
         backoff : float or None, default=5.0
@@ -146,6 +163,8 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
         classifier : BNSLFS
             The fitted classifier.
         """
+        if structure is None:
+            structure = "linked" if selector._additive is None else "additive"
         classifier = cls(clone(selector), structure=structure, alpha=alpha, backoff=backoff)
         classifier._validate_params()
         return classifier._take_over(selector)
@@ -183,6 +202,10 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
         self.__dict__.pop("feature_names_in_", None)  # from an earlier fit
         if hasattr(selector, "feature_names_in_"):
             self.feature_names_in_ = selector.feature_names_in_
+        self._additive: AdditiveTables | None = None
+        if self.structure == "additive":
+            self._take_additive_tables(selector)
+            return self
         self._set_network(
             selector.network_,
             selector.network_counts_,
@@ -191,3 +214,34 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
             backoff=self.backoff,
         )
         return self
+
+    def _take_additive_tables(self, selector: BaseSelector) -> None:
+        tables = selector._additive
+        if tables is None:
+            raise ValueError(
+                f"structure='additive' needs the samples, which this {type(selector).__name__} has not "
+                "kept: fit BNSLFS(selector, structure='additive') on X and y, or use "
+                "structure='linked'."
+            )
+        self._additive = tables
+        self.classes_, self.network_ = selector.classes_, selector.network_
+        self.parents_, self._log_prior, self._tables = tables.parents, tables.log_prior, []
+        self._coding = selector.network_counts_.coding
+
+    def _scores(self, encoded: Encoded) -> NDArray[np.float64]:
+        return super()._scores(encoded) if self._additive is None else self._additive.scores(encoded)
+
+    def _log_factors(self, encoded: Encoded) -> NDArray[np.float64]:
+        tables = self._additive
+        if tables is None:
+            return super()._log_factors(encoded)
+        nodes = range(len(tables.nodes))
+        shape = (encoded.codes.shape[1], 0, len(self.classes_))
+        return (
+            np.stack([tables.entries(encoded, node) for node in nodes], 1) if nodes else np.empty(shape)
+        )
+
+    def _mean_contributions(self) -> NDArray[np.float64]:
+        if self._additive is None:
+            return super()._mean_contributions()
+        return self._additive.mean_contributions

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from slfs.base import CODING_CONSTRAINTS
 from slfs.classifiers.base import SMOOTHING, NetworkClassifier
 from slfs.counting.backend import make_backend
 from slfs.measures.information import Information
+from slfs.network.spanning_tree import spanning_tree
 from slfs.network.tree import ROOT
 from slfs.screening.advice import warn_about_text
 from slfs.screening.judging import drop_one_level
@@ -226,7 +226,7 @@ class TAN(_SpanningTree):
     """
 
     def _structure(self, information: Information) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        return _spanning_tree(
+        return spanning_tree(
             np.full(len(information.packed), -1.0),
             lambda node, rest: information.pairs(node, rest).given_class,
         )
@@ -296,31 +296,4 @@ class ChowLiu(_SpanningTree):
     _dependence = "tree"
 
     def _structure(self, information: Information) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        return _spanning_tree(information.relevance.copy(), information.mutual_information)
-
-
-def _spanning_tree(
-    weight: NDArray[np.float64],
-    strength: Callable[[int, NDArray[np.int64]], NDArray[np.float64]],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the columns of the maximum spanning tree in order of insertion, and each one's parent.
-
-    ``weight`` contains the weight of the edge from the class to each column, and is overwritten;
-    ``strength`` computes the weights of the edges between one column and others. Ties: the class, then
-    the column with the smaller index.
-    """
-    rest = np.arange(len(weight))
-    parent = np.full(len(weight), ROOT)
-    nodes: list[int] = []
-    parents: list[int] = []
-    while len(rest):
-        best = int(weight[rest].argmax())
-        node = int(rest[best])
-        nodes.append(node)
-        parents.append(int(parent[node]))
-        rest = np.delete(rest, best)
-        found = strength(node, rest)
-        nearer = found > weight[rest]
-        weight[rest[nearer]] = found[nearer]
-        parent[rest[nearer]] = len(nodes) - 1
-    return np.array(nodes, np.int64), np.array(parents, np.int64)
+        return spanning_tree(information.relevance.copy(), information.mutual_information)

@@ -22,7 +22,7 @@ from slfs._core.indices import PackedIndex
 from slfs._core.threads import Threads
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import PackedColumns
-from slfs.counting.residuals import Queue, Step, residual_gains
+from slfs.counting.residuals import Queue, Residuals, residual_gains
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8]
@@ -103,7 +103,7 @@ class CountingBackend(ABC):
         column, and one column per weight.
         """
 
-    def settle_first(self, queue: Queue, steps: Sequence[Step]) -> None:
+    def settle_first(self, queue: Queue, steps: Sequence[Residuals]) -> None:
         """Lower the bounds of columns until the first column of the queue has seen all steps.
 
         Only the first column is looked at, in the newest step that it has not seen; its gain is that of

@@ -15,7 +15,7 @@ from slfs.counting.kernels import PackedArrays, decode, level_sums, pair_sums
 from slfs.counting.marginals import column_sums
 from slfs.counting.permutations import count_exceedances, sums_with_labels
 from slfs.counting.planes import MAX_PLANE_LEVELS, SampleLayout, pack_block
-from slfs.counting.residuals import Queue, Step, settle_in_step
+from slfs.counting.residuals import Queue, Residuals, settle_in_step
 from slfs.counting.strata import strata_by_planes, strata_by_samples
 from slfs.counting.weights import ADD, PreparedWeights, level_sums_by_planes
 
@@ -108,7 +108,7 @@ class NumbaBackend(CountingBackend):
         self.threads.map(add, _split(len(columns), count))
         return sums
 
-    def settle_first(self, queue: Queue, steps: Sequence[Step]) -> None:
+    def settle_first(self, queue: Queue, steps: Sequence[Residuals]) -> None:
         arrays = (queue.columns, queue.bounds, queue.seen)
         while (step := queue.newest_unseen(len(steps))) >= 0:
             rows, totals = steps[step].rows.reshape(-1), steps[step].totals

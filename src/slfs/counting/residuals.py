@@ -75,7 +75,7 @@ def column_gains(sums: Ints, offset: Ints, out: Floats) -> None:
         out[j] = 2.0 * gain if n == 1 else gain
 
 
-class Step(NamedTuple):
+class Residuals(NamedTuple):
     """Residuals and weights of the samples in one step of a pursuit, in fixed point.
 
     Attributes
@@ -90,7 +90,7 @@ class Step(NamedTuple):
     totals: Ints
 
     @classmethod
-    def of_rows(cls, rows: Rows) -> Step:
+    def of_rows(cls, rows: Rows) -> Residuals:
         """Add up the rows."""
         return cls(rows, rows.sum(axis=0, dtype=np.int64))
 
@@ -104,6 +104,8 @@ class Queue:
     ----------
     bounds : ndarray of shape (n_columns,)
         First upper bound of each column.
+    columns : ndarray or None, default=None
+        The columns of the queue. None: all of them.
 
     Attributes
     ----------
@@ -115,9 +117,11 @@ class Queue:
         Bit s of word w: whether the gain in step 64 w + s has been computed.
     """
 
-    def __init__(self, bounds: Floats) -> None:
+    def __init__(self, bounds: Floats, columns: Ints | None = None) -> None:
         self.bounds = bounds
-        self.columns = np.lexsort((np.arange(len(bounds)), -bounds)).astype(np.uint64)
+        columns = np.arange(len(bounds)) if columns is None else np.sort(columns)
+        order = np.argsort(-bounds[columns], kind="stable")  # sorted columns are a heap
+        self.columns = columns[order].astype(np.uint64)
         self.seen = np.zeros((1, len(bounds)), np.uint64)
 
     def __len__(self) -> int:
@@ -191,7 +195,7 @@ def settle_in_step(
 ) -> None:
     """Compute gains in a step while it is the newest that the first column of a queue has not seen.
 
-    ``rows`` (flat) and ``totals`` are the fields of `Step`; ``columns``, ``bounds`` and ``seen`` those
+    ``rows`` (flat) and ``totals`` are the fields of `Residuals`; ``columns``, ``bounds`` and ``seen`` those
     of `Queue`.
     """
     n_samples = packed.home_sample[np.uint64(packed.home_sample.shape[0] - 1)]

@@ -15,6 +15,7 @@ from slfs.preprocessing import MDLPDiscretizer
 from slfs.saving.errors import ModelFileError
 from slfs.saving.registry import OPTIONAL, fitted_attributes
 from slfs.screening.reasons import BY_LABEL, Role
+from slfs.selectors._shared.additive import AdditiveTables
 from slfs.selectors._shared.selection import NetworkCounts
 from slfs.selectors._shared.size_path import SizePath
 from slfs.selectors.base import BaseSelector
@@ -58,6 +59,8 @@ def _check_selector(selector: BaseSelector) -> None:
     network, counts = selector.network_, selector.network_counts_
     _check_network(network, n_features)
     _check_counts(counts, len(network), n_classes)
+    if selector._additive is not None:
+        _check_additive_tables(selector._additive, counts.coding.n_levels, n_classes)
     _demand_array(selector.support_, np.bool_, (n_features,), "support_")
     _demand_array(selector.indices_, np.int64, (len(network),), "indices_")
     _demand_array(selector.selection_scores_, np.float64, (len(network),), "selection_scores_")
@@ -109,6 +112,12 @@ def _check_classifier(classifier: NetworkClassifier) -> None:
     _check_coding(classifier._coding, n_nodes)
     _demand_array(classifier._log_prior, np.float64, (n_classes,), "the prior")
     _demand_probabilities(classifier._log_prior)
+    additive = getattr(classifier, "_additive", None)
+    if additive is not None:
+        _check_additive_tables(additive, classifier._coding.n_levels, n_classes)
+        same = np.array_equal(classifier.parents_, additive.parents) and classifier._tables == []
+        _demand(same, "parents_ differ from those of the tables")
+        return
     _demand(len(classifier._tables) == n_nodes, "the number of tables is not the number of nodes")
     _demand(all(type(table) is LogTable for table in classifier._tables), "a table has another type")
     parents = [table.parent for table in classifier._tables]
@@ -122,6 +131,26 @@ def _check_classifier(classifier: NetworkClassifier) -> None:
         classes = 1 if np.shape(table.values)[2:] == (1,) else n_classes
         _demand_array(table.values, np.float64, (levels[node], given, classes), "a table")
         _demand_probabilities(table.values)
+
+
+def _check_additive_tables(tables: AdditiveTables, levels: NDArray[Any], n_classes: int) -> None:
+    _demand(type(tables) is AdditiveTables, "the additive tables have another type")
+    n_nodes = len(levels)
+    _demand_array(tables.log_prior, np.float64, (n_classes,), "the prior")
+    _demand_probabilities(tables.log_prior)
+    _demand_array(tables.parents, np.int64, (n_nodes,), "parents")
+    _demand_forest(tables.parents)
+    _demand_array(tables.mean_contributions, np.float64, (n_nodes,), "mean_contributions")
+    _demand(len(tables.nodes) == len(tables.edges) == n_nodes, "the table of a node is missing")
+    for node, (own, edge) in enumerate(zip(tables.nodes, tables.edges, strict=True)):
+        _demand_array(own, np.float64, (levels[node], n_classes), "the table of a node")
+        _demand(bool(np.isfinite(own).all()), "a table has infinite entries")
+        parent = int(tables.parents[node])
+        _demand((edge is None) == (parent == ROOT), "the table of an edge is missing")
+        if edge is not None:
+            shape = (levels[node], levels[parent], n_classes)
+            _demand_array(edge, np.float64, shape, "the table of an edge")
+            _demand(bool(np.isfinite(edge).all()), "a table has infinite entries")
 
 
 def _demand_probabilities(logarithms: NDArray[np.float64]) -> None:

@@ -150,6 +150,11 @@ def _variables(classifier: NetworkClassifier) -> dict[int, _Variable]:
             f"or NaiveBayes.{hint}"
         )
     check_is_fitted(classifier)
+    if not hasattr(classifier, "predict_joint_log_proba"):
+        raise ValueError(
+            "structure='additive' is not a Bayesian network, which BIF files contain. Use "
+            "BNSLFS(structure='linked') or to_classifier(structure='linked')."
+        )
     network, coding = classifier.network_, classifier._coding
     nodes = [node for node in range(len(network)) if coding.n_levels[node] > 1]
     titles = [network.class_name, *(network.names[node] for node in nodes)]

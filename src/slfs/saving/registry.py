@@ -10,6 +10,7 @@ from slfs.classifiers.tan import TAN, ChowLiu, NaiveBayes
 from slfs.coding.codebook import Coding
 from slfs.network.tree import TreeNetwork
 from slfs.preprocessing import MDLPDiscretizer
+from slfs.selectors._shared.additive import AdditiveTables
 from slfs.selectors._shared.selection import NetworkCounts
 from slfs.selectors._shared.size_path import SizePath
 from slfs.selectors.registry import selectors
@@ -22,7 +23,8 @@ LEFT_OUT = "_arrived"
 """Attribute with the packed samples of a stream, which is not saved."""
 
 PARTS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (Coding, LogTable, NetworkCounts, SizePath, TreeNetwork)
+    kind.__name__: kind
+    for kind in (AdditiveTables, Coding, LogTable, NetworkCounts, SizePath, TreeNetwork)
 }
 """Dataclasses by name."""
 

@@ -7,6 +7,8 @@ A selector defines which columns are dropped on their own (`_judge`) and which o
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -33,6 +35,7 @@ from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import SpreadTable
 from slfs.screening.reasons import Role
 from slfs.selectors._shared import sentences
+from slfs.selectors._shared.additive import AdditiveTables, fit_additive_tables
 from slfs.selectors._shared.leaks import describe_leak, find_leaks
 from slfs.selectors._shared.records import make_records
 from slfs.selectors._shared.selection import Selection, count_network, make_network
@@ -61,12 +64,28 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     _fitted: ClassVar[frozenset[str]] = TableEstimator._fitted | {
         "network_", "network_counts_", "features_", "support_", "n_features_", "indices_",
         "selection_scores_", "scores_", "pvalues_", "qvalues_", "duplicates_", "classes_", "_figures",
+        "_additive",
     }  # fmt: skip
 
     n_features_to_select: float | str
     categorical_features: Any
     n_jobs: int | None
     memory_limit: int | str | None = None
+
+    _additive_requested: bool = False
+
+    @contextmanager
+    def _additive_tables(self) -> Iterator[None]:
+        """Within this context, ``fit`` also fits the tables of an additive classifier."""
+        self._additive_requested = True
+        try:
+            yield
+        finally:
+            del self._additive_requested
+
+    def _fits_additive_tables(self) -> bool:
+        """Whether the tables of an additive classifier are fitted to the selected columns."""
+        return self._additive_requested
 
     def _judge(self) -> Judge:
         """Return the function that decides about each column alone; see `slfs.screening.judging`."""
@@ -141,6 +160,9 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         selection = selection.truncate(self._n_wanted(len(names)), information.relevance)
         self.network_ = make_network(information, selection, names, class_name)
         self.network_counts_ = count_network(information, selection, facts.coding)
+        self._additive: AdditiveTables | None = None
+        if self._fits_additive_tables():
+            self._additive = fit_additive_tables(information, selection.nodes)
         self.features_, self._figures = make_records(names, facts, information, selection, self.network_)
         self.support_ = np.zeros(len(names), np.bool_)
         self.support_[self.network_.columns] = True
@@ -231,14 +253,15 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         return frame.to_polars() if container == "polars" else frame.to_numpy()
 
     def to_classifier(
-        self, *, structure: str = "linked", alpha: float = 1.0, backoff: float | None = 5.0
+        self, *, structure: str | None = None, alpha: float = 1.0, backoff: float | None = 5.0
     ) -> BNSLFS:
-        """Create a fitted classifier from the counts of the selected columns, without the data.
+        """Create a fitted classifier of the selected columns, without the data.
 
         Parameters
         ----------
-        structure : {"linked", "augmented", "tree"}, default="linked"
-            Dependencies between the selected features; see `BNSLFS`.
+        structure : {"additive", "linked", "augmented", "tree"} or None, default=None
+            Model of the class and the selected features; see `BNSLFS`. ``None`` means ``"additive"`` for
+            a selection by residual pursuit, which has the tables, and ``"linked"`` for others.
         alpha : float, default=1.0
             Laplace smoothing; see `BNSLFS`.
         backoff : float or None, default=5.0

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
-from slfs._compat import Interval
 from slfs._core.resources import Resources
 from slfs.base import TrainingData
 from slfs.measures.information import Information
 from slfs.screening.facts import ColumnFacts
-from slfs.selectors._shared.pursuit import Pursuit
+from slfs.selectors._shared.pursuit import Pursuit, describe_steps
 from slfs.selectors._shared.selection import Selection, below_class
-from slfs.selectors._shared.size_path import SizePath, make_size_path
+from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.registry import register
 
 
 @register("residual")
-class ResidualPursuit(BaseSelector):
+class ResidualPursuit(AutomaticSizeMixin):
     """Select the features that best explain what the features before them get wrong.
 
     A log-linear model with one table per selected feature is fitted to the class. The next feature is
@@ -83,11 +81,7 @@ class ResidualPursuit(BaseSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseSelector._parameter_constraints,
-        "cv": [Interval(Integral, 2, None, closed="left")],
-        "max_features": [Interval(Integral, 1, None, closed="left")],
-        "one_standard_error": ["boolean"],
     }
-    _fitted: ClassVar[frozenset[str]] = BaseSelector._fitted | {"size_path_"}
 
     def __init__(
         self,
@@ -108,22 +102,14 @@ class ResidualPursuit(BaseSelector):
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
+    def _fits_additive_tables(self) -> bool:
+        return True
+
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
-        self.size_path_: SizePath | None = None
-        if self._n_wanted(data.table.n_features) is None:
-            names = self._feature_names().tolist()
-            self.size_path_ = make_size_path(
-                data, names, self._judge(), self.cv, self.max_features, resources
-            )
+        self._make_size_path(data, resources)
         super()._fit_table(data, resources)
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
-        wanted = self._n_wanted(len(facts.coding))
-        if wanted is None:
-            path = self.size_path_
-            if path is None:
-                raise RuntimeError("The size path is made in _fit_table.")
-            wanted = path.within_one_standard_error if self.one_standard_error else path.best
-        found = list(itertools.islice(Pursuit(information), wanted))
-        nodes = np.array([f for f, _ in found], np.int64)
-        return Selection(nodes, below_class(nodes), np.array([score for _, score in found]))
+        steps = list(itertools.islice(Pursuit(information), self._size(len(facts.coding))))
+        nodes = np.array([step.column for step in steps], np.int64)
+        return Selection(nodes, below_class(nodes), **describe_steps(steps))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -21,7 +22,9 @@ from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.judging import drop_costly, drop_insignificant
 from slfs.screening.reasons import Decision, Reason, Role
 from slfs.selectors._shared.insertion import Growth, Rules, TreeBuilder
+from slfs.selectors._shared.pursuit import Pursuit, Step, describe_steps
 from slfs.selectors._shared.selection import Selection
+from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors._shared.stream import Numbers, StreamSelector
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.registry import register
@@ -31,7 +34,7 @@ _FEW_TENTATIVE = 0.1
 
 
 @register("slfs")
-class SLFS(StreamSelector):
+class SLFS(StreamSelector, AutomaticSizeMixin):
     """Select features by learning a tree-structured Bayesian network (SLFS).
 
     Features are inserted one after another into a tree whose root is the class. A relevant feature
@@ -185,15 +188,18 @@ class SLFS(StreamSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **StreamSelector._parameter_constraints,
+        **AutomaticSizeMixin._parameter_constraints,
         "relevance_weight": [Interval(Real, 0, None, closed="left")],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "max_children": [Interval(Integral, 1, None, closed="left"), None],
         "rule": [StrOptions({"objective", "printed"})],
         "irrelevance": [StrOptions({"mdl", "printed", "reversed", "test"})],
         "swap": [StrOptions({"printed", "objective", "never"})],
-        "order": [StrOptions({"conditional", "relevance", "given"})],
+        "order": [StrOptions({"residual", "conditional", "relevance", "given"})],
         "fdr": [Interval(Real, 0, 1, closed="neither")],
     }
+
+    _fitted: ClassVar[frozenset[str]] = StreamSelector._fitted | AutomaticSizeMixin._fitted
 
     def __init__(
         self,
@@ -207,6 +213,9 @@ class SLFS(StreamSelector):
         swap: str = "printed",
         order: str = "conditional",
         fdr: float = 0.05,
+        cv: int = 3,
+        max_features: int = 100,
+        one_standard_error: bool = False,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
@@ -220,6 +229,9 @@ class SLFS(StreamSelector):
         self.swap = swap
         self.order = order
         self.fdr = fdr
+        self.cv = cv
+        self.max_features = max_features
+        self.one_standard_error = one_standard_error
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -253,8 +265,18 @@ class SLFS(StreamSelector):
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
         if self.order == "given":
             super()._fit_table(data, resources)
-        else:
-            BaseSelector._fit_table(self, data, resources)
+            return
+        if self.order == "residual":
+            self._make_size_path(data, resources)
+        BaseSelector._fit_table(self, data, resources)
+
+    def _set_fitted(self, *args: Any) -> None:
+        if self.order != "residual":
+            self.size_path_ = None
+        super()._set_fitted(*args)
+
+    def _fits_additive_tables(self) -> bool:
+        return self.order == "residual" or super()._fits_additive_tables()
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         candidates = np.arange(len(information.packed))
@@ -263,12 +285,37 @@ class SLFS(StreamSelector):
             found = q_values(facts.p_value)[information.packed.columns] <= self.fdr
             candidates = self._keep_found(candidates, found, growth)
         builder = TreeBuilder(information, self._rules(), growth)
+        if self.order == "residual":
+            return self._select_by_residuals(builder, candidates, self._size(len(facts.coding)))
         if self.order == "conditional":
             builder.insert_by_margin(candidates)
         else:
             falling = np.argsort(-information.relevance[candidates], kind="stable")
             builder.insert_in_order(candidates[falling])
         return self._conclude(information, growth)
+
+    def _select_by_residuals(
+        self, builder: TreeBuilder, candidates: NDArray[np.int64], size: int
+    ) -> Selection:
+        """Place the columns of a residual pursuit until there are enough or the tree is full.
+
+        Copies and functions of a column of the tree, which the pursuit may choose last, are left out.
+        """
+        steps: list[Step] = []
+        full = False
+        for step in Pursuit(builder.information, candidates):
+            if len(steps) == size or full:
+                break
+            if not builder.is_function(step.column):
+                full = not builder.place(step.column)
+                steps += [] if full else [step]
+        chosen = [step.column for step in steps]
+        builder.drop_rest(np.setdiff1d(candidates, chosen))
+        return replace(
+            self._conclude(builder.information, builder.growth),
+            otherwise=Reason.NO_ROOM if full else Reason.BEYOND_SIZE,
+            **describe_steps(steps),
+        )
 
     def _keep_found(
         self, columns: NDArray[np.int64], found: NDArray[np.bool_], growth: Growth

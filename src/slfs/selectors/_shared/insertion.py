@@ -173,6 +173,57 @@ class TreeBuilder:
                 return
             node, affinity = child, child_affinity
 
+    def is_function(self, f: int) -> bool:
+        """Whether f tells nothing about the class given some node, as a copy of it would."""
+        return self._closest(f)[1] < NO_INFORMATION
+
+    def place(self, f: int) -> bool:
+        """Insert a column that is to be in the tree, and return whether there was room.
+
+        If the position of section 4.2 of the paper has no room, the column gets the best one that has.
+        """
+        tree = self.tree
+        nodes = list(tree.parent)
+        affinity = dict(zip(nodes, self._affinities(f, nodes).tolist(), strict=True))
+        affinity[ROOT] = float(self.information.relevance[f])
+
+        def nearest(children: list[int]) -> int:
+            """Return the node with the largest affinity to f; ties: the smaller index."""
+            return max(sorted(children), key=affinity.__getitem__, default=NOTHING)
+
+        node: int = ROOT
+        child = nearest(tree.children[ROOT])
+        while child != NOTHING and not self._stays(f, node, child, affinity):
+            node, child = child, nearest(tree.children[child])
+        if not self._has_place_below(node):
+            node = nearest([node for node in affinity if self._has_place_below(node)])
+        if node == NOTHING:
+            return False
+        tree.attach(f, node)
+        return True
+
+    def _stays(self, f: int, node: int, child: int, affinity: dict[int, float]) -> bool:
+        """Whether f is placed below a node that has room rather than moving down to its child."""
+        if not self._has_room(node):
+            return False
+        if node == ROOT:
+            return self._prefers_class(f, child, affinity[child])
+        return affinity[node] > affinity[child]
+
+    def _has_place_below(self, node: int) -> bool:
+        return self.tree.level[node] < self.rules.max_depth and self._has_room(node)
+
+    def drop_rest(self, columns: NDArray[np.int64]) -> None:
+        """Drop columns; each one lost to the node given which it tells least about the class."""
+        least, closest = np.full(len(columns), np.inf), np.full(len(columns), NOTHING)
+        for node in self.tree.parent:
+            added = self.information.pairs(node, columns).of_other_given_one
+            less = added < least
+            least[less], closest[less] = added[less], node
+        for f, node in zip(columns.tolist(), closest.tolist(), strict=True):
+            if node != NOTHING:
+                self._drop(f, node, _NO_ROOM)
+
     def _drop(self, f: int, node: int, why: Decision) -> None:
         self.growth.lost_to[f] = node
         self.growth.dropped[f] = why
@@ -228,7 +279,7 @@ class TreeBuilder:
         return len(self.tree.children[node]) < self.rules.max_children
 
     def _affinities(self, f: int, nodes: list[int]) -> NDArray[np.float64]:
-        pair = self.information.pairs(f, np.array(nodes))
+        pair = self.information.pairs(f, np.array(nodes, np.int64))
         return pair.mutual_information - self.rules.affinity_weight * pair.of_one_given_other
 
     def _nearest_child(self, f: int, node: int) -> tuple[int, float]:

@@ -3,14 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.indices import PackedIndex
-from slfs.counting.residuals import Queue, Step, residual_gains
+from slfs.counting.residuals import Queue, Residuals, residual_gains
 from slfs.measures.information import Information
 from slfs.measures.residuals import AdditiveModel
+
+Ints = NDArray[np.int64]
+
+
+class Step(NamedTuple):
+    """A column that joined the model: its packed index, its score, and the log loss before and after."""
+
+    column: int
+    score: float
+    log_loss_before: float
+    log_loss: float
+
+
+def describe_steps(steps: list[Step]) -> dict[str, Any]:
+    """Return scores and figures of a selection; see `Selection`."""
+    figures = {
+        step.column: {
+            "joined": number,
+            "log_loss_before": step.log_loss_before,
+            "log_loss": step.log_loss,
+        }
+        for number, step in enumerate(steps, start=1)
+    }
+    return {"scores": np.array([step.score for step in steps]), "figures": figures}
 
 
 class Pursuit:
@@ -25,6 +50,8 @@ class Pursuit:
     ----------
     information : Information
         Counts the packed columns.
+    candidates : ndarray or None, default=None
+        The packed columns to order. None: all of them.
 
     Attributes
     ----------
@@ -32,23 +59,24 @@ class Pursuit:
         The model of the columns so far.
     """
 
-    def __init__(self, information: Information) -> None:
-        self._information = information
+    def __init__(self, information: Information, candidates: Ints | None = None) -> None:
+        self._information, self._candidates = information, candidates
         layout = information.packed.layout
         self.model = AdditiveModel(layout.labels, layout.totals)
 
-    def __iter__(self) -> Iterator[tuple[int, float]]:
-        """Yield the packed index and the score of one column after another, and add it to the model."""
-        packed, backend = self._information.packed, self._information.backend
-        queue = Queue(self._first_gains())
-        steps: list[Step] = []
+    def __iter__(self) -> Iterator[Step]:
+        """Add one column after another to the model."""
+        packed, loss = self._information.packed, self.model.log_loss()
+        queue = Queue(self._first_gains(), self._candidates)
+        residuals: list[Residuals] = []
         while len(queue):
-            backend.settle_first(queue, steps)
+            self._information.backend.settle_first(queue, residuals)
             f = queue.remove_first()
             self.model.add(self._information.codes(PackedIndex(f)), packed.class_counts(f))
-            yield f, float(queue.bounds[f])
-            steps.append(Step.of_rows(self.model.weights()))
-            queue.reserve(len(steps))
+            before, loss = loss, self.model.log_loss()
+            yield Step(f, float(queue.bounds[f]), before, loss)
+            residuals.append(Residuals.of_rows(self.model.weights()))
+            queue.reserve(len(residuals))
 
     def _first_gains(self) -> NDArray[np.float64]:
         """Compute the gains of the first step, where all samples of a class have the same residuals."""

@@ -63,7 +63,8 @@ def make_records(
         shared, added = pair.mutual_information, pair.of_other_given_one
         records["mutual_information"][rows], records["conditional_relevance"][rows] = shared, added
         lost = np.isin(reason[rows], _TREE)
-        reason[rows[lost]] = judge_losers(information, winner, losers[lost], shared[lost], added[lost])
+        judged = judge_losers(information, winner, losers[lost], shared[lost], added[lost])
+        reason[rows[lost]] = np.where(judged == Reason.NO_ROOM, selection.otherwise, judged)
         records["lost_to"][rows] = names[column_of[winner]]
     for code in np.flatnonzero(np.bincount(reason)).tolist():
         set_reason(records, reason == code, Reason(code))
@@ -83,6 +84,7 @@ def make_records(
         for f, decision in selection.dropped.items()
         if decision.figures
     }
+    figures |= {TableIndex(int(column_of[f])): own for f, own in selection.figures.items()}
     return records.view(np.recarray), figures
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.indices import NodeIndex
 from slfs.coding.codebook import Coding
+from slfs.counting.planes import SampleLayout
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.screening.reasons import Decision, Reason
@@ -35,6 +37,10 @@ class Selection:
         Why packed columns were not selected; columns without an entry were outranked.
     lost_to : dict of int to int
         For a redundant column the column that makes it redundant.
+    otherwise : Reason
+        Why columns in ``lost_to`` that turn out not to be redundant were dropped.
+    figures : dict of int to dict
+        Figures about selected columns for the sentences of `explain`.
     tree : bool
         Whether the level in the tree distinguishes strongly and weakly relevant columns, as in the
         paper.
@@ -48,6 +54,8 @@ class Selection:
     scores: NDArray[np.float64] | None = None
     dropped: dict[int, Decision] = field(default_factory=dict)
     lost_to: dict[int, int] = field(default_factory=dict)
+    otherwise: Reason = Reason.NO_ROOM
+    figures: dict[int, dict[str, Any]] = field(default_factory=dict)
     tree: bool = False
     ranked: bool = True
 
@@ -175,16 +183,10 @@ def count_network(information: Information, selection: Selection, coding: Coding
 def count_edges(
     information: Information, selection: Selection, coding: Coding, partners: Ints
 ) -> NetworkCounts:
-    """Count the selected columns, each together with its partner.
-
-    A node has no partner if their counts would be a table with many more cells than samples: it could
-    only be estimated by smoothing, and with hundreds of classes it would take gigabytes.
-    """
+    """Count the selected columns, each together with its partner."""
     nodes, layout = selection.nodes, information.packed.layout
     levels = information.packed.arrays.levels[nodes].astype(np.int64)
-    cells = layout.n_classes * levels * np.where(partners == ROOT, 1, levels[partners])
-    most = min(max(_FEWEST_CELLS, _CELLS_PER_SAMPLE * layout.n_samples), _MOST_CELLS)
-    partners = np.where(cells > most, ROOT, partners)
+    partners = without_large_tables(partners, levels, layout)
     return NetworkCounts(
         coding=coding.take(information.packed.columns[nodes]),
         class_totals=information.packed.layout.totals,
@@ -195,6 +197,17 @@ def count_edges(
             for f, k in zip(nodes, partners, strict=True)
         ],
     )
+
+
+def without_large_tables(partners: Ints, n_levels: Ints, layout: SampleLayout) -> Ints:
+    """Leave nodes without a partner if their counts would have many more cells than there are samples.
+
+    Such a table could only be estimated by smoothing, and with hundreds of classes it would take
+    gigabytes.
+    """
+    cells = layout.n_classes * n_levels * np.where(partners == ROOT, 1, n_levels[partners])
+    most = min(max(_FEWEST_CELLS, _CELLS_PER_SAMPLE * layout.n_samples), _MOST_CELLS)
+    return np.where(cells > most, ROOT, partners)
 
 
 def _compact(counts: Ints) -> NDArray[np.int32] | Ints:

@@ -28,11 +28,26 @@ _MIN_P = 1e-9
 
 
 def explain(record: Any, figures: Figures) -> str:
-    """Explain in one sentence why a column was selected or dropped.
+    """Explain in a sentence or two why a column was selected or dropped.
 
     ``figures`` contains the parameters of the selector, ``n_features_`` (number of selected columns),
     ``relevance_share`` (relevance as a share of the class entropy) and the figures of the decision.
     """
+    sentence = _decision(record, figures)
+    return f"{sentence} {_joined(figures)}" if "joined" in figures else sentence
+
+
+def _joined(figures: Figures) -> str:
+    """Say what a column added to the columns that were selected before it."""
+    before, after, number = figures["log_loss_before"], figures["log_loss"], figures["joined"]
+    falls = f"lowers the log loss of the model from {before:.3g} to {after:.3g}"
+    if number == 1:
+        return f"It was selected first: it {falls}."
+    others = "column before it gets" if number == 2 else f"{number - 1} columns before it get"
+    return f"It was selected as number {number}: it best explains what the {others} wrong and {falls}."
+
+
+def _decision(record: Any, figures: Figures) -> str:
     name, role = record["name"], record["role"]
     has = (
         f"it has {record['relevance']:.3g} nats of information about the class "
@@ -118,6 +133,11 @@ def _outranked(_: Any, figures: Figures) -> str:
 
 def _beyond_size(_: Any, figures: Figures) -> str:
     count = figures["n_features_"]
+    if figures["n_features_to_select"] == "auto":
+        return (
+            f"{count} other column{'s were' if count > 1 else ' was'} preferred, and more columns do "
+            "not lower the cross-validated log loss (size_path_)"
+        )
     return f"only {count} column{'s were' if count > 1 else ' was'} asked for (n_features_to_select)"
 
 

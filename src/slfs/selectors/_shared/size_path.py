@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
+from slfs._compat import Interval
 from slfs._core.resources import Resources
 from slfs.base import TrainingData
-from slfs.coding.encode import Encoded, encode_table
+from slfs.coding.encode import encode_table
 from slfs.counting.backend import make_backend
 from slfs.counting.planes import SampleLayout
 from slfs.measures.information import Information
 from slfs.screening.facts import Judge
 from slfs.screening.pipeline import screen_table
+from slfs.selectors._shared.additive import node_scores
 from slfs.selectors._shared.pursuit import Pursuit
+from slfs.selectors.base import BaseSelector
 from slfs.tables.parts import Part
 
 Floats = NDArray[np.float64]
@@ -117,8 +123,8 @@ def _fold_losses(
     pursuit = Pursuit(information)
     chosen: list[int] = []
     tables: list[list[Floats]] = [[]]
-    for f, _ in pursuit:
-        chosen.append(int(information.packed.columns[f]))
+    for step in pursuit:
+        chosen.append(int(information.packed.columns[step.column]))
         tables.append(list(pursuit.model.tables))
         if len(chosen) == max_features:
             break
@@ -130,20 +136,41 @@ def _fold_losses(
     label = np.searchsorted(present, y[test])
     losses = np.empty(len(tables))
     for size, own in enumerate(tables):
-        score = additive_scores(pursuit.model.log_prior, own, encoded)
-        score -= score.max(axis=1, keepdims=True)
-        probability = np.exp(score) / np.exp(score).sum(axis=1, keepdims=True)
+        probability = softmax(node_scores(pursuit.model.log_prior, own, encoded), axis=1)
         right = np.where(known, probability[np.arange(len(test)), np.where(known, label, 0)], 0.0)
         losses[size] = -np.log(np.maximum(right, _LEAST_PROBABILITY)).mean()
     return losses
 
 
-def additive_scores(log_prior: Floats, tables: list[Floats], encoded: Encoded) -> Floats:
-    """Add up log prior and tables of each sample; unknown values add nothing."""
-    score = np.repeat(log_prior[np.newaxis], encoded.codes.shape[1], axis=0)
-    for column, table in enumerate(tables):
-        own = table[encoded.codes[column]]
-        if column in encoded.unknown:
-            own[encoded.unknown[column]] = 0.0
-        score += own
-    return score
+class AutomaticSizeMixin(BaseSelector):
+    """Selectors by residual pursuit, which find the number of columns by cross-validation."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseSelector._parameter_constraints,
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "max_features": [Interval(Integral, 1, None, closed="left")],
+        "one_standard_error": ["boolean"],
+    }
+
+    _fitted: ClassVar[frozenset[str]] = BaseSelector._fitted | {"size_path_"}
+
+    cv: int
+    max_features: int
+    one_standard_error: bool
+
+    def _make_size_path(self, data: TrainingData, resources: Resources) -> None:
+        self.size_path_: SizePath | None = None
+        if self.n_features_to_select == "auto":
+            names = self._feature_names().tolist()
+            self.size_path_ = make_size_path(
+                data, names, self._judge(), self.cv, self.max_features, resources
+            )
+
+    def _size(self, n_columns: int) -> int:
+        """Return the number of columns to select."""
+        path = self.size_path_
+        if path is not None:
+            return path.within_one_standard_error if self.one_standard_error else path.best
+        wanted = self._n_wanted(n_columns)
+        assert wanted is not None  # "auto" has a path
+        return wanted

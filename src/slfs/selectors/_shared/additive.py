@@ -1,0 +1,106 @@
+"""Selected columns -> the additive classifier: tables of columns and of edges, whose entries add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.coding.encode import Encoded
+from slfs.measures.additive import fit_tables
+from slfs.measures.information import Information
+from slfs.network.spanning_tree import spanning_tree
+from slfs.network.tree import ROOT
+from slfs.selectors._shared.selection import without_large_tables
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class AdditiveTables:
+    """A log-linear model of the class, with one table per node and one per edge.
+
+    log P(class | x) is, up to a constant, ``log_prior`` plus the entries of all tables at the levels of
+    x. Unknown values add nothing.
+
+    Attributes
+    ----------
+    log_prior : ndarray of shape (n_classes,)
+        Logarithms of the class frequencies.
+    nodes : list of ndarray of shape (n_levels, n_classes)
+        The table of each node.
+    parents : ndarray of shape (n_nodes,)
+        The node at the other end of each node's edge; ROOT for none.
+    edges : list of ndarray of shape (n_levels, n_levels of the parent, n_classes), or None
+        The table of the edge to the parent of each node; None without a parent.
+    mean_contributions : ndarray of shape (n_nodes,)
+        Mean contribution of each node to the true class in the training data.
+    """
+
+    log_prior: Floats
+    nodes: list[Floats]
+    parents: Ints
+    edges: list[Floats | None]
+    mean_contributions: Floats
+
+    def entries(self, encoded: Encoded, node: int) -> Floats:
+        """Return what a node and its edge add to each class, of shape (n_samples, n_classes)."""
+        own, parent = encoded.codes[node], int(self.parents[node])
+        found: Floats = self.nodes[node][own]
+        edge = self.edges[node]
+        if edge is not None:
+            both = edge[own, encoded.codes[parent]]
+            if parent in encoded.unknown:
+                both[encoded.unknown[parent]] = 0.0
+            found += both
+        if node in encoded.unknown:
+            found[encoded.unknown[node]] = 0.0
+        return found
+
+    def scores(self, encoded: Encoded) -> Floats:
+        """Return the logarithm of each class's probability up to a constant per sample."""
+        score = np.tile(self.log_prior, (encoded.codes.shape[1], 1))
+        for node in range(len(self.nodes)):
+            score += self.entries(encoded, node)
+        return score
+
+
+def node_scores(log_prior: Floats, nodes: list[Floats], encoded: Encoded) -> Floats:
+    """Return the scores of a model without edges."""
+    parents, edges = np.full(len(nodes), ROOT), [None] * len(nodes)
+    return AdditiveTables(log_prior, nodes, parents, list(edges), np.empty(0)).scores(encoded)
+
+
+def fit_additive_tables(information: Information, columns: Ints) -> AdditiveTables:
+    """Fit the tables of packed columns, and of the edges of a tree over them.
+
+    The tree maximizes the sum of I(f;k|Y) over its edges.
+    """
+    layout = information.packed.layout
+    parents = np.full(len(columns), ROOT)
+    order, above = spanning_tree(
+        np.full(len(columns), -1.0),
+        lambda node, rest: information.pairs(int(columns[node]), columns[rest]).given_class,
+    )
+    has_parent = above != ROOT
+    parents[order[has_parent]] = order[above[has_parent]]
+    n_levels = information.packed.arrays.levels[columns].astype(np.int64)
+    parents = without_large_tables(parents, n_levels, layout)
+    codes = np.empty((len(columns), layout.n_samples), np.uint8)
+    for node, column in enumerate(columns.tolist()):
+        codes[node] = information.codes(column)
+    nodes, edges = fit_tables(codes, n_levels, parents, layout.labels, layout.totals)
+    share = layout.totals / layout.n_samples
+    contributions = np.empty(len(columns))
+    for node, edge in enumerate(edges):
+        column = int(columns[node])
+        if edge is None:
+            table, counts = nodes[node], information.packed.class_counts(column)
+        else:
+            table = nodes[node][:, np.newaxis] + edge
+            counts = information.joint_counts(column, int(columns[parents[node]])).transpose(1, 2, 0)
+        centred = table - np.log(np.exp(table) @ share)[..., np.newaxis]
+        contributions[node] = (counts * centred).sum() / layout.n_samples
+    return AdditiveTables(np.log(share), nodes, parents, edges, np.maximum(contributions, 0))

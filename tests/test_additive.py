@@ -1,0 +1,172 @@
+"""The additive classifier: the minimum of its loss, unknown values, with and without the data."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize
+from scipy.special import logsumexp, softmax
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+
+from slfs import BNSLFS, CMIM, MRMR, SLFS, TAN, ResidualPursuit, StabilitySelection, saving
+from slfs._core.warn import UnseenValueWarning
+from slfs.saving.interchange import to_bif
+from slfs.selectors._shared.additive import fit_additive_tables
+from tests import naive
+from tests.helpers import dependent_codes, information_of
+
+
+def penalized_loss(tables, codes, y, pairs, log_prior):
+    """Sum of the log losses of the samples plus 1.5 times the sum of squares, by definition."""
+    score = np.tile(log_prior, (len(y), 1))
+    for column, table in enumerate(tables[: len(codes)]):
+        score += table[codes[column]]
+    for (f, k), table in zip(pairs, tables[len(codes) :], strict=True):
+        score += table[codes[f], codes[k]]
+    own = score[np.arange(len(y)), y] - logsumexp(score, axis=1)
+    return -own.sum() + 1.5 * sum((table**2).sum() for table in tables)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_tables_minimize_the_penalized_loss(n_classes):
+    codes, y = dependent_codes(4, 300, 4, n_levels=3, n_classes=n_classes)
+    found = fit_additive_tables(information_of(codes, y), np.arange(4))
+    pairs = [(f, int(k)) for f, k in enumerate(found.parents) if k >= 0]
+    edges = [edge for edge in found.edges if edge is not None]
+    assert len(pairs) == len(edges) == 3
+    log_prior = np.log(np.bincount(y) / len(y))
+    shapes = [table.shape for table in (*found.nodes, *edges)]
+    ends = np.cumsum([np.prod(shape) for shape in shapes])
+
+    def loss(flat):
+        parts = np.split(flat, ends[:-1])
+        tables = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+        return penalized_loss(tables, codes, y, pairs, log_prior)
+
+    own = np.concatenate([table.ravel() for table in (*found.nodes, *edges)])
+    best = minimize(loss, own, method="L-BFGS-B", options={"maxfun": 10**6}).fun
+    start = loss(np.zeros_like(own))
+    assert loss(own) - best < 0.002 * (start - best)
+
+
+def test_the_edges_are_the_spanning_tree_of_the_information_given_the_class():
+    codes, y = dependent_codes(8, 300, 5)
+    found = fit_additive_tables(information_of(codes, y), np.array([3, 0, 4, 1]))
+    columns = [3, 0, 4, 1]
+
+    def strength(f, k):
+        given = naive.conditional_information(codes[f].tolist(), codes[k].tolist(), y.tolist())
+        return round(given, 12)
+
+    inside, expected = {0}, set()
+    while len(inside) < 4:
+        edges = [
+            (strength(columns[f], columns[k]), f, k) for f in inside for k in set(range(4)) - inside
+        ]
+        _, f, k = max(edges)
+        inside.add(k)
+        expected.add(frozenset((f, k)))
+    assert {frozenset((f, int(k))) for f, k in enumerate(found.parents) if k >= 0} == expected
+
+
+def test_probabilities_and_contributions_add_up():
+    X, y = load_digits(return_X_y=True)
+    classifier = ResidualPursuit(12).fit(X, y).to_classifier()
+    assert classifier.structure == "additive"
+    explanation = classifier.explain_prediction(X[:50])
+    scores = explanation.log_prior + explanation.log_factors.sum(axis=1)
+    np.testing.assert_allclose(softmax(scores, axis=1), classifier.predict_proba(X[:50]))
+    np.testing.assert_allclose(explanation.probabilities, classifier.predict_proba(X[:50]))
+    np.testing.assert_array_equal(explanation.predictions, classifier.predict(X[:50]))
+    importances = classifier.feature_importances_
+    assert importances.sum() == pytest.approx(1)
+    assert set(np.flatnonzero(importances)) <= set(classifier.network_.columns)
+
+
+@pytest.mark.parametrize("selector", [ResidualPursuit(6), SLFS(order="residual"), SLFS(order="given")])
+def test_the_same_from_the_selector_and_from_the_data(selector):
+    X, y = load_breast_cancer(return_X_y=True)
+    fitted = BNSLFS(selector).fit(X, y)
+    if fitted.selector.get_params().get("order") == "given":
+        with pytest.raises(ValueError, match=r"needs the samples.* fit BNSLFS\(selector"):
+            selector.fit(X, y).to_classifier(structure="additive")
+        assert selector.to_classifier().structure == "linked"
+        return
+    again = selector.fit(X, y).to_classifier()
+    np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
+
+
+def test_on_the_columns_of_any_selector():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    for selector in (MRMR(2), CMIM(), StabilitySelection(n_subsamples=10, random_state=0)):
+        classifier = BNSLFS(selector).fit(X, y)
+        assert classifier.score(X, y) > 0.93
+        assert selector.fit(X, y).to_classifier().structure == "linked"  # nothing left behind
+
+
+def test_less_loss_on_new_data_than_networks_that_count_shared_information_twice():
+    X, y = load_breast_cancer(return_X_y=True)
+    train, test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0, stratify=y)
+    selector = ResidualPursuit(20).fit(train, y_train)
+    losses = {
+        structure: log_loss(y_test, selector.to_classifier(structure=structure).predict_proba(test))
+        for structure in ("additive", "linked", "augmented")
+    }
+    columns = selector.indices_
+    tan = TAN().fit(train[:, columns], y_train).predict_proba(test[:, columns])
+    assert losses["additive"] < min(losses["linked"], losses["augmented"], log_loss(y_test, tan))
+
+
+def test_unknown_values_are_left_out():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 400)
+    noisy = np.where(random.random(400) < 0.2, 1 - y, y)
+    X = pd.DataFrame({"a": noisy.astype(str), "b": (noisy ^ (random.random(400) < 0.1)).astype(str)})
+    X["c"] = np.where(random.random(400) < 0.3, 1 - y, y).astype(str)
+    classifier = BNSLFS(ResidualPursuit(3)).fit(X, y)
+    tables = classifier._additive
+    new = pd.DataFrame({"a": ["?", "1", "?"], "b": ["1", "?", "?"], "c": ["1", "0", "?"]})
+    with pytest.warns(UnseenValueWarning):
+        found = classifier.predict_proba(new)
+    codes = {name: node for node, name in enumerate(classifier.network_.names)}
+    for row, known in enumerate(({"b": 1, "c": 1}, {"a": 1, "c": 0}, {})):
+        score = tables.log_prior.copy()
+        for name, level in known.items():
+            node = codes[name]
+            score += tables.nodes[node][level]
+            parent = int(tables.parents[node])
+            if parent >= 0 and classifier.network_.names[parent] in known:
+                score += tables.edges[node][level, known[classifier.network_.names[parent]]]
+        np.testing.assert_allclose(found[row], softmax(score))
+    np.testing.assert_allclose(found[2], np.exp(tables.log_prior))
+
+
+def test_what_needs_a_network_is_refused():
+    X, y = load_iris(return_X_y=True)
+    classifier = BNSLFS(ResidualPursuit(2)).fit(X, y)
+    for name in ("sample", "score_samples", "predict_joint_log_proba"):
+        assert not hasattr(classifier, name)
+        assert hasattr(BNSLFS(ResidualPursuit(2), structure="linked"), name)
+    with pytest.raises(AttributeError) as caught:
+        classifier.sample()
+    assert "structure='linked'" in str(caught.value.__cause__)
+    with pytest.raises(ValueError, match="not a Bayesian network"):
+        to_bif(classifier)
+
+
+def test_saved_reduced_and_without_columns(tmp_path):
+    X, y = load_breast_cancer(return_X_y=True)
+    classifier = BNSLFS(ResidualPursuit(5)).fit(X, y)
+    saving.save(classifier, tmp_path / "model.slfs")
+    again = saving.load(tmp_path / "model.slfs")
+    np.testing.assert_array_equal(again.predict_proba(X), classifier.predict_proba(X))
+    np.testing.assert_array_equal(again.feature_importances_, classifier.feature_importances_)
+    small = classifier.reduce()
+    columns = np.sort(classifier.network_.columns)
+    np.testing.assert_array_equal(small.predict_proba(X[:, columns]), classifier.predict_proba(X))
+    noise = np.random.default_rng(0).normal(size=(len(y), 3))
+    with pytest.warns(UserWarning, match="selected 0 of 3 columns"):
+        empty = BNSLFS(ResidualPursuit()).fit(noise, y)
+    np.testing.assert_allclose(empty.predict_proba(noise)[0], np.bincount(y) / len(y))
+    assert empty.explain_prediction(noise[:2]).log_factors.shape == (2, 0, 2)
