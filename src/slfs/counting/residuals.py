@@ -195,8 +195,8 @@ def settle_in_step(
 ) -> None:
     """Compute gains in a step while it is the newest that the first column of a queue has not seen.
 
-    ``rows`` (flat) and ``totals`` are the fields of `Residuals`; ``columns``, ``bounds`` and ``seen`` those
-    of `Queue`.
+    ``rows`` (flat) and ``totals`` are the fields of `Residuals`; ``columns``, ``bounds`` and ``seen``
+    those of `Queue`.
     """
     n_samples = packed.home_sample[np.uint64(packed.home_sample.shape[0] - 1)]
     length = np.uint64(totals.shape[0])
