@@ -139,14 +139,13 @@ class NumbaBackend(CountingBackend):
         def count(piece: slice) -> None:
             pair_sums(arrays, np.uint64(f), indices[piece], table, rest, sums[piece], _NO_TABLES)
 
-        self.threads.map(count, self._pieces(f, len(others)))
-        return sums
-
-    def _pieces(self, f: PackedIndex, n_others: int) -> list[slice]:
-        """Split the other columns among the threads, if counting takes long enough."""
         planes = float(self.packed.arrays.levels[f])
-        work = n_others * (15 + 0.15 * planes * planes * self.packed.layout.n_words)
-        return _split(n_others, self.threads.count if work > _THREAD_WORTH else 1)
+        work = len(others) * (15 + 0.15 * planes * planes * self.packed.layout.n_words)
+        if work > _THREAD_WORTH:
+            self.threads.map(count, _split(len(others), self.threads.count))
+        else:
+            pair_sums(arrays, np.uint64(f), indices, table, rest, sums, _NO_TABLES)
+        return sums
 
     def _by_planes(self, f: PackedIndex, given: Sequence[int], n_strata: int) -> bool:
         """Whether counting strata with planes is cheaper than by samples; the counts are the same."""

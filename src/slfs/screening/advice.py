@@ -147,11 +147,12 @@ def _first(values: Iterable[object]) -> list[str]:
     return [str(value) for value in itertools.islice(values, _SAMPLE_VALUES)]
 
 
-def is_date(X: Any, column: int) -> bool:
-    """Whether a column of the user's table contains dates or times, which are used as numbers."""
+def are_dates(X: Any, columns: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether columns of the user's table contain dates or times, which are used as numbers."""
     if not nw.dependencies.is_into_dataframe(X):
-        return False
-    return bool(nw.from_native(X, eager_only=True)[:, int(column)].dtype.is_temporal())
+        return np.zeros(len(columns), np.bool_)
+    frame = nw.from_native(X, eager_only=True)
+    return np.array([frame[:, j].dtype.is_temporal() for j in columns.tolist()], np.bool_)
 
 
 def warn_about_row_numbers(

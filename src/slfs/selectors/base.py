@@ -27,7 +27,7 @@ from slfs.base import CODING_CONSTRAINTS, TableEstimator, TrainingData
 from slfs.counting.backend import make_backend
 from slfs.counting.duplicates import find_duplicates
 from slfs.measures.information import Information
-from slfs.screening.advice import is_date, warn_about_row_numbers, warn_about_text
+from slfs.screening.advice import are_dates, warn_about_row_numbers, warn_about_text
 from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.judging import drop_uninformative
 from slfs.screening.learn import Cuts
@@ -119,9 +119,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         with Resources(self.n_jobs, self.memory_limit) as resources:
             self._fit_table(data, resources)
         if not isinstance(data.table, SpreadTable):
-            nodes = np.array(
-                [j for j in range(self.n_features_) if not is_date(X, self.indices_[j])], int
-            )
+            nodes = np.flatnonzero(~are_dates(X, self.indices_))
             columns, coding = self.indices_[nodes], self.network_counts_.coding.take(nodes)
             warn_about_row_numbers(data.table, columns, coding, self.features_["name"][columns])
         return self
