@@ -95,9 +95,7 @@ def padded_rows(values: NDArray[Any]) -> Floats:
     """Return an array of floats with the columns of another one, and zeros up to a multiple of LANES."""
     shape = len(values), -(-values.shape[1] // LANES) * LANES
     flat = np.zeros(shape[0] * shape[1] + LANES)
-    skipped = (
-        -(flat.ctypes.data // flat.itemsize) % LANES
-    )  # vectors that begin at multiples of their size
+    skipped = -(flat.ctypes.data // flat.itemsize) % LANES  # aligned vectors are faster
     rows = flat[skipped : skipped + shape[0] * shape[1]].reshape(shape)
     rows[:, : values.shape[1]] = values
     return rows
@@ -140,7 +138,7 @@ def _sweep(
     odds: Floats,
     tables: Floats,
 ) -> None:
-    """Do so.
+    """Take the steps of `sweep`; ``places`` has one row per table, with the fields of `Place`.
 
     The odds of each sample and class are multiplied by the exponentials of each step, so that no
     exponential per sample is needed, while the next step is computed.
