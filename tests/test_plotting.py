@@ -144,7 +144,7 @@ def test_size_path(one_standard_error):
     labels = {text.get_text() for text in ax.get_legend().get_texts()}
     assert labels == {
         f"{path.best} columns: smallest log loss",
-        f"{path.within_one_standard_error} columns: within one standard error",
+        f"{path.within_one_standard_error} columns: fewest within one standard error",
     }
 
 

@@ -82,8 +82,8 @@ class SizePathDisplay(Display):
         ax.plot(sizes, mean, color=STRONG, marker="o", markersize=2.5)
         ax.axhline(mean[path.best] + error[path.best], color=DROPPED, linewidth=0.9, linestyle="--")
         marks = {
-            path.best: "smallest log loss",
-            path.within_one_standard_error: "within one standard error",
+            path.within_one_standard_error: "fewest within one standard error",
+            path.best: "smallest log loss",  # also if both are the same
         }
         chosen = path.within_one_standard_error if self.one_standard_error else path.best
         for size, meaning in marks.items():

@@ -20,8 +20,10 @@ from slfs.counting.planes import SampleLayout
 from slfs.measures.information import Information
 from slfs.screening.facts import Judge
 from slfs.screening.pipeline import screen_table
+from slfs.screening.reasons import Role
 from slfs.selectors._shared.additive import node_scores
 from slfs.selectors._shared.pursuit import Pursuit
+from slfs.selectors._shared.sentences import size_sentence
 from slfs.selectors.base import BaseSelector
 from slfs.tables.parts import Part
 
@@ -165,6 +167,14 @@ class AutomaticSizeMixin(BaseSelector):
             self.size_path_ = make_size_path(
                 data, names, self._judge(), self.cv, self.max_features, resources
             )
+
+    def _size_sentence(self) -> str:
+        """Say how many columns cross-validation has found; "" if their number was given."""
+        path = getattr(self, "size_path_", None)
+        if path is None:
+            return ""
+        full = bool((self.features_["role"] == Role.NO_ROOM).any())
+        return size_sentence(path, self._size(self.n_features_in_), self.n_features_, full=full)
 
     def _size(self, n_columns: int) -> int:
         """Return the number of columns to select."""
