@@ -295,7 +295,7 @@ def test_the_curve_marks_the_number_of_columns(show, pursuit, width):
     x = frame["x"] + frame["width"] * path["size"] / path["n_features"][-1]
     assert dot["x"] + dot["width"] / 2 == pytest.approx(x, abs=1)
     sizes = {path["size"], path["within_one_standard_error"]}
-    assert set(section.locator(".mark-label").all_inner_texts()) == set(map(str, sizes))
+    assert set(section.locator(".mark-label").all_text_contents()) == set(map(str, sizes))
     trace = section.locator(".trace").get_attribute("points").split()
     assert len(trace) == len(path["log_loss"])
     section.get_by_text("Curve as a table").click()
