@@ -347,49 +347,28 @@ def test_facts_of_what_each_column_added(pursuit, cancer):
     assert (node["joined"], node["log_loss_before"], node["log_loss"]) == (None, None, None)
 
 
-def path_of(*losses, error=0.01):
-    sizes = np.arange(len(losses))
-    return SizePath(sizes, np.array(losses), np.full(len(losses), error))
+def path_of(*losses):
+    return SizePath(np.arange(len(losses)), np.array(losses), np.full(len(losses), 0.01))
 
 
-@pytest.mark.parametrize(
-    ("path", "size", "n_selected", "sentence"),
-    [
-        (
-            path_of(0.6, 0.2, 0.3),
-            1,
-            1,
-            "1 column has the smallest cross-validated log loss of 0 to 2 columns: 0.2 nats, compared "
-            "with 0.6 without columns.",
-        ),
-        (
-            path_of(0.6, 0.205, 0.2),
-            2,
-            1,
-            "2 columns have the smallest cross-validated log loss of 0 to 2 columns: 0.2 nats, compared "
-            "with 0.6 without columns. 1 column is the fewest within one standard error of it. 1 of them "
-            "are selected: the tree is full (max_depth, max_children).",
-        ),
-        (
-            path_of(0.6, 0.205, 0.2),
-            1,
-            1,
-            "1 column is the fewest whose cross-validated log loss, 0.205 nats, is within one standard "
-            "error of the smallest of 0 to 2 columns: 0.2 nats with 2 columns, compared with 0.6 without "
-            "columns.",
-        ),
-        (
-            path_of(0.6, 0.7),
-            0,
-            0,
-            "No number of columns from 1 to 1 has a smaller cross-validated log loss than predicting "
-            "the class frequencies (0.6 nats).",
-        ),
-        (path_of(0.6), 0, 0, "There is no column to try: the log loss without columns is 0.6 nats."),
-    ],
-)
-def test_the_number_of_columns_in_words(path, size, n_selected, sentence):
-    assert size_sentence(path, size, n_selected, full=True) == sentence
+def test_the_number_of_columns_in_words(cancer):
+    def words(path, size, n_selected):
+        return size_sentence(path, size, n_selected, full=True)
+
+    best = "has the smallest cross-validated log loss of 0 to 2 columns: 0.2 nats, compared with 0.6"
+    assert words(path_of(0.6, 0.2, 0.3), 1, 1) == f"1 column {best} without columns."
+    flat = path_of(0.6, 0.205, 0.2)
+    found = words(flat, 2, 1)
+    assert found.startswith("2 columns have the smallest")
+    assert "1 column is the fewest within one standard error of it. Only 1 could be selected: " in found
+    assert found.endswith("the tree is full (max_depth, max_children).")
+    found = words(flat, 1, 1)
+    assert found.startswith("1 column is the fewest whose cross-validated log loss, 0.205 nats, is with")
+    assert found.endswith("0 to 2 columns: 0.2 nats with 2 columns, compared with 0.6 without columns.")
+    assert words(path_of(0.6, 0.7), 0, 0).startswith("No number of columns from 1 to 1 has a smaller")
+    assert words(path_of(0.6), 0, 0).startswith("There is no column to try")
+    limited = make_facts(ResidualPursuit(max_features=2).fit(*cancer))["size_path"]
+    assert limited["sentence"].endswith(" More were not tried: see max_features=2.")
 
 
 def test_the_sentence_about_dropped_columns_counts_all_of_them(selector):

@@ -100,7 +100,7 @@ class SizePathDisplay(Display):
             )
         ax.set_xlabel("number of columns")
         ax.set_ylabel("cross-validated log loss (nats, ± standard error)")
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.locator_params(axis="x", integer=True)
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(linewidth=0.4, alpha=0.6)
         ax.legend(frameon=False, fontsize=8.5)

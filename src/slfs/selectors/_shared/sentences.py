@@ -238,13 +238,13 @@ def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool) -> 
     else:
         are = "column is" if size == 1 else "columns are"
         text = (
-            f"{size} {are} the fewest whose cross-validated log loss, {path.log_loss[size]:.3g} nats, is "
-            f"within one standard error of the smallest of 0 to {most} columns: {smallest} nats with "
+            f"{size} {are} the fewest whose cross-validated log loss, {path.log_loss[size]:.3g} nats, "
+            f"is within one standard error of the smallest of 0 to {most} columns: {smallest} nats with "
             f"{best} columns, compared with {without} without columns."
         )
     if n_selected < size:
         why = "the tree is full (max_depth, max_children)" if full else "no other column can be added"
-        text += f" {n_selected} of them are selected: {why}."
+        text += f" Only {n_selected} could be selected: {why}."
     return text
 
 

@@ -174,7 +174,10 @@ class AutomaticSizeMixin(BaseSelector):
         if path is None:
             return ""
         full = bool((self.features_["role"] == Role.NO_ROOM).any())
-        return size_sentence(path, self._size(self.n_features_in_), self.n_features_, full=full)
+        text = size_sentence(path, self._size(self.n_features_in_), self.n_features_, full=full)
+        if path.best == self.max_features < self.n_features_in_:
+            text += f" More were not tried: see max_features={self.max_features}."
+        return text
 
     def _size(self, n_columns: int) -> int:
         """Return the number of columns to select."""
