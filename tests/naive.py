@@ -279,6 +279,28 @@ def nogueira_stability(supports):
     return stability, 4 / runs**2 * sum((part - mean) ** 2 for part in parts)
 
 
+def effective_stability(supports, similarity):
+    """1 - tr(CS) / tr(C S0); S0 by listing all selections of the observed sizes, or None if it is 0."""
+    runs, features = len(supports), len(supports[0])
+
+    def trace(weighted):
+        """tr(C cov) of selections with weights, where cov is the covariance with these weights."""
+        pairs = list(itertools.product(range(features), repeat=2))
+        mean = [sum(w * z[f] for z, w in weighted) for f in range(features)]
+        both = {(f, g): sum(w * z[f] * z[g] for z, w in weighted) for f, g in pairs}
+        return sum(similarity[f][g] * (both[f, g] - mean[f] * mean[g]) for f, g in pairs)
+
+    chance = []
+    for run in supports:
+        subsets = list(itertools.combinations(range(features), sum(run)))
+        weight = 1 / (len(subsets) * runs)
+        chance += [([int(f in subset) for f in range(features)], weight) for subset in subsets]
+    expected = trace(chance)
+    if abs(expected) < 1e-9:
+        return None
+    return 1 - runs / (runs - 1) * trace([(run, 1 / runs) for run in supports]) / expected
+
+
 def marginal_probability(prior, tables, parents, known):
     """P(class, known values) of a network for each class, by the sum over all values of the others.
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 
@@ -12,7 +13,9 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 
 from slfs import SLFS, MDLPDiscretizer, StabilitySelection, __version__
+from slfs.evaluation import feature_similarity
 from slfs.files.reading import find_column, read_file
+from slfs.measures import effective_stability
 from slfs.selectors import selectors
 
 
@@ -392,6 +395,8 @@ def test_select_what_is_chosen_in_most_subsamples(here, slfs, table):
     assert "Threshold: selected in at least 6 of 10 subsamples." in out
     assert str(expected.stability_).capitalize() in out
     assert "0: no better than chance" in out
+    effective = effective_stability(expected.supports_, feature_similarity(X))
+    assert f"If similar columns count as the same: {effective}." in out
     names = pd.read_csv(here / "stable.csv").columns.tolist()
     assert names == [*expected.get_feature_names_out(), "diagnosis"]
     code, out, _ = slfs("select", *common, "--fdr", "0.3", "--json", "--report", "stable.html")
@@ -406,7 +411,13 @@ def test_select_what_is_chosen_in_most_subsamples(here, slfs, table):
     few = StabilitySelection(SLFS(n_features_to_select=3), n_subsamples=10, n_features_to_select=3).fit(
         X, y
     )
-    assert f" {few.n_features_} of 31 columns selected" in slfs("select", *common, "-k", "3")[1]
+    out = slfs("select", *common, "-k", "3")[1]
+    assert f" {few.n_features_} of 31 columns selected" in out
+    similar = (
+        r"Similar columns: 'worst perimeter' is selected in \d of 10 subsamples, it or 'w.*' in 10\."
+    )
+    assert re.search(similar, out)
+    assert "Similar columns" not in slfs("select", *common, "-k", "3", "--memory-limit", "1GiB")[1]
     code, _, error = slfs("select", "cancer.csv", "-t", "diagnosis", "--fdr", "0.1")
     assert code == 1
     assert "--fdr needs --stability" in error

@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 from sklearn.model_selection import StratifiedKFold
 
-from experiments import growth, stability, statistics
+from experiments import effective_stability, growth, stability, statistics
 from experiments.cells import KEY, cells, key
 from experiments.check import check, report
 from experiments.config import Config, Method, read_config
@@ -373,6 +373,34 @@ def test_the_measured_rows_are_stored_and_not_measured_again(paper_data, tmp_pat
     assert (first["n_selected"] <= np.where(first["limit"] < 0, 16, first["limit"])).all()
     again = stability.measure(path, config, 1, quietly, load=must_not_load)
     pd.testing.assert_frame_equal(again, first)
+
+
+def test_effective_stability_of_a_table_of_copies(tmp_path):
+    """SLFS selects one column of each pair of copies. Stored datasets are not read again."""
+    random = np.random.default_rng(0)
+    y = np.repeat([0, 1], 60)
+    X = np.repeat(random.normal(size=(120, 30)) + np.linspace(0, 1, 30) * y[:, None], 2, axis=1)
+    np.savez(tmp_path / "copies.npz", X=X + 0.01 * random.normal(size=X.shape), y=y)
+    stored, told = tmp_path / "rows.csv", []
+    rows = effective_stability.measure(tmp_path, stored, ("copies",), told.append)
+    assert told == ["copies"]
+    assert rows["method"].tolist() == list(effective_stability.METHODS)
+    assert (rows["n_selected"] <= effective_stability.SIZE).all()
+    assert (rows["effective"] <= 1.001).all()
+    by_method = rows.set_index("method")
+    assert (
+        by_method.loc["SLFS conditional", "effective"]
+        > by_method.loc["SLFS conditional", "nogueira"] + 0.05
+    )
+    (tmp_path / "copies.npz").unlink()
+    again = effective_stability.measure(tmp_path, stored, ("copies",), told.append)
+    assert told == ["copies"]
+    assert effective_stability.describe(again) == effective_stability.describe(rows)
+
+
+def test_the_page_shows_the_stored_effective_stability():
+    rows = pd.read_csv(effective_stability.STORED)
+    assert effective_stability.describe(rows) in (ROOT / "docs" / "stability.md").read_text("utf-8")
 
 
 @pytest.mark.slow

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from slfs.files.data_file import DataFile
 
 _MAX_GROUPS = 3
-"""Maximum number of groups of duplicates that are printed."""
+"""Maximum number of groups of duplicates, and of similar columns, that are printed."""
+
+_MAX_MEMBERS = 6
+"""Maximum number of columns of a group that are printed."""
 
 _MAX_LENGTH = 50
 
@@ -53,6 +56,8 @@ def show_selection(file: DataFile, selector: Any) -> None:
         )
     if stable:
         typer.echo(f"\n{_stability_text(selector)}")
+        if selector.memory_limit is None:  # the levels of all columns are kept in memory
+            typer.echo(_similar_text(file, selector))
     elif sentence := size_text(selector):
         typer.echo(f"\n{sentence}")
     dropped = Counter(selector.features_["role"][~selector.support_].tolist())
@@ -123,6 +128,27 @@ def _stability_text(selector: Any) -> str:
         f"{threshold} {str(stability).capitalize()} (1: the same columns in every subsample; 0: no "
         f"better than chance).{note if stability.share > 0.9 else ''}"
     )
+
+
+def _similar_text(file: DataFile, selector: Any) -> str:
+    """How well the subsamples agree up to near-copies, and which columns replace each other."""
+    from slfs.evaluation import feature_groups, feature_similarity
+    from slfs.measures import effective_stability
+
+    similarity = feature_similarity(file.X, categorical_features=selector.categorical_features)
+    effective = effective_stability(selector.supports_, similarity)
+    lines = [f"If similar columns count as the same: {effective}."]
+    number = selector.n_subsamples
+    groups = feature_groups(selector, similarity)
+    groups = groups[groups["group_frequency"] > groups["frequency"]]
+    for group in groups[:_MAX_GROUPS]:
+        names = [repr(str(name)) for name in group.members[:_MAX_MEMBERS]]
+        more = ", ..." if group.n_members > _MAX_MEMBERS else ""
+        lines.append(
+            f"Similar columns: {names[0]} is selected in {round(group.frequency * number)} of {number} "
+            f"subsamples, it or {', '.join(names[1:])}{more} in {round(group.group_frequency * number)}."
+        )
+    return "\n".join(lines)
 
 
 def _number(value: Any) -> float | None:

@@ -12,12 +12,15 @@ from slfs._core.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from slfs.evaluation.accuracy import accuracy_curve, compare_accuracy
+    from slfs.evaluation.groups import feature_groups
     from slfs.evaluation.methods import compare_methods
     from slfs.evaluation.network_comparison import FoldScore, NetworkComparison, NetworkPair
     from slfs.evaluation.networks import compare_networks
     from slfs.evaluation.significance import assess, p_values
+    from slfs.evaluation.similarity import FeatureSimilarity, feature_similarity
 
 __all__ = [
+    "FeatureSimilarity",
     "FoldScore",
     "NetworkComparison",
     "NetworkPair",
@@ -26,12 +29,15 @@ __all__ = [
     "compare_accuracy",
     "compare_methods",
     "compare_networks",
+    "feature_groups",
+    "feature_similarity",
     "p_values",
 ]
 
 __getattr__, __dir__ = lazy_attributes(
     __name__,
     {
+        "FeatureSimilarity": "slfs.evaluation.similarity",
         "FoldScore": "slfs.evaluation.network_comparison",
         "NetworkComparison": "slfs.evaluation.network_comparison",
         "NetworkPair": "slfs.evaluation.network_comparison",
@@ -40,6 +46,8 @@ __getattr__, __dir__ = lazy_attributes(
         "compare_accuracy": "slfs.evaluation.accuracy",
         "compare_methods": "slfs.evaluation.methods",
         "compare_networks": "slfs.evaluation.networks",
+        "feature_groups": "slfs.evaluation.groups",
+        "feature_similarity": "slfs.evaluation.similarity",
         "p_values": "slfs.evaluation.significance",
     },
 )

@@ -4,6 +4,6 @@ In: a counting backend, or tables of counts. Out: floats. Start with `informatio
 """
 
 from slfs.measures.false_discovery import q_values
-from slfs.measures.stability import Stability, nogueira
+from slfs.measures.stability import Stability, effective_stability, nogueira
 
-__all__ = ["Stability", "nogueira", "q_values"]
+__all__ = ["Stability", "effective_stability", "nogueira", "q_values"]

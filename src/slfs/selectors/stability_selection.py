@@ -114,7 +114,9 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
 
     See Also
     --------
-    slfs.measures.stability.nogueira : The stability measure, for selections of any kind.
+    slfs.measures.nogueira : The stability measure, for selections of any kind.
+    slfs.measures.effective_stability : The same measure if similar columns count as the same.
+    slfs.evaluation.feature_groups : Groups of columns that replace each other on the subsamples.
 
     Notes
     -----
@@ -244,6 +246,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         return {
             **super()._shared_figures(),
             **self._inner().get_params(deep=False),
+            "n_features_to_select": self.n_features_to_select,  # not that of the inner selector
             "needed": None if math.isinf(needed) else round(needed),
             "fdr_of_frequencies": self.fdr,
         }
