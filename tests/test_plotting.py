@@ -24,7 +24,8 @@ mpl.use("Agg")
 
 @pytest.fixture(scope="module")
 def selector():
-    return SLFS().fit(*load_breast_cancer(return_X_y=True, as_frame=True))
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return SLFS(order="conditional").fit(X, y)
 
 
 @pytest.fixture(autouse=True)

@@ -65,7 +65,7 @@ def show(browser, tmp_path):
 def cancer():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     y = y.map({0: "malignant", 1: "benign"}).rename("diagnosis")
-    selector = SLFS().fit(X, y)
+    selector = SLFS(order="conditional").fit(X, y)
     return make_facts(selector, data="cancer", accuracy=compare_accuracy(selector, X, y, cv=3))
 
 
