@@ -1,7 +1,7 @@
 // How many columns: the cross-validated log loss by number of columns, and what each column added.
 
 function showSize(openNode) {
-  const path = facts.size_path;
+  const path = facts.size_path?.n_features.length > 1 ? facts.size_path : null; // otherwise there is no column to try
   const steps = facts.nodes.map((node, id) => ({ node, id })).filter(({ node }) => node.joined !== null)
     .sort((a, b) => a.node.joined - b.node.joined);
   if (!path && steps.length === 0) {
@@ -24,9 +24,7 @@ function ticks(most, count, least = 0) {
 
 /** A sentence and the curve, with one standard error as a band. */
 function sizeCurve(path) {
-  const sentence = element("p", {}, path.sentence);
   const last = path.n_features.length - 1;
-  if (last === 0) return [sentence];
   const top = 1.04 * Math.max(...path.log_loss.map((loss, size) => loss + path.standard_error[size]));
   const share = (loss) => 1 - Math.max(0, loss) / top;
   const at = (size, loss) => `${((1000 * size) / last).toFixed(1)},${(1000 * share(loss)).toFixed(1)}`;
@@ -55,7 +53,7 @@ function sizeCurve(path) {
       drawn("text", { x: x(size), y: y(path.log_loss[size]), dy: -12, "text-anchor": "middle", class: "mark-label" },
         String(size))]));
   return [
-    sentence,
+    element("p", {}, path.sentence),
     element("div", { class: "curve" }, chart),
     element("ul", { class: "marks" },
       ...marks.map(({ size, tone, meaning }) => element("li", { class: tone }, swatch(),
