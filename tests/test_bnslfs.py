@@ -22,7 +22,7 @@ def test_smoothing_that_floats_cannot_take(alpha):
 @pytest.mark.parametrize("alpha", [1e-30, 1e30])
 def test_the_least_and_the_largest_smoothing(alpha):
     X, y = load_iris(return_X_y=True)
-    found = BNSLFS(alpha=alpha, backoff=alpha).fit(X, y).predict_proba(X)
+    found = BNSLFS(structure="linked", alpha=alpha, backoff=alpha).fit(X, y).predict_proba(X)
     np.testing.assert_allclose(found.sum(axis=1), 1)
 
 
@@ -118,7 +118,7 @@ def test_to_classifier_makes_no_pass_over_the_data(monkeypatch):
 
 def test_samples_follow_the_network():
     X, y = load_iris(return_X_y=True)
-    classifier = BNSLFS(SLFS(order="given")).fit(X, y)
+    classifier = BNSLFS(SLFS(order="given"), structure="linked").fit(X, y)
     drawn, labels = classifier.sample(60_000, random_state=0)
     assert drawn.shape == (60_000, classifier.selector_.n_features_)
     again, _ = classifier.sample(60_000, random_state=0)
@@ -146,7 +146,7 @@ def test_samples_of_mixed_columns_have_values_that_were_seen():
             "flag": np.where(random.random(400) < 0.8, y == 1, y == 0),
         }
     )
-    classifier = BNSLFS().fit(frame, y)
+    classifier = BNSLFS(structure="linked").fit(frame, y)
     assert classifier.selector_.n_features_ == 3
     drawn, labels = classifier.sample(500, random_state=1)
     assert set(drawn[:, 0]) == {"lo", "hi", None}

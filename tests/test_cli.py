@@ -189,6 +189,11 @@ def test_compare(here, slfs):
         (["cancer.csv", "-t", "diagnosis", "-k", "-1"], "'n_features_to_select' parameter of SLFS"),
         (["cancer.csv", "-t", "diagnosis", "--out", "x.doc"], "unknown suffix '.doc'"),
         (["cancer.csv", "-t", "diagnosis", "--out", "no/x.csv"], "cannot be written"),
+        pytest.param(
+            ["no such file.csv", "-t", "diagnosis", "--report", "/proc/x.html"],
+            "'/proc/x.html' cannot be written: ",
+            marks=pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc"),
+        ),
         (["cancer.csv", "-t", "diagnosis", "--drop", "wardd"], "Did you mean 'ward'"),
         (["cancer.csv", "-t", "mean radius"], "continuous"),
         (["broken.parquet", "-t", "y"], "cannot be read as parquet"),
@@ -591,6 +596,41 @@ def test_indices_to_explain_are_those_of_the_file(here, slfs):
     code, _, err = slfs("explain", "0", "a.csv", "-t", "t")
     assert code == 1
     assert "'t' of a.csv is the target or was dropped" in err
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("order", ["slfs", "mrmr"])
+def test_explain_warns_about_its_column_only(here, slfs, order):
+    random = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    pd.DataFrame(
+        {
+            "row": np.arange(200) + 1000 * y,
+            "price": [f"{value:.2f} EUR" for value in random.normal(size=200) + y],
+            "mark": np.where(y == 1, "3", random.choice(["1", "2", "?"], size=200)),
+            "copy": y,
+            "day": pd.date_range("2020-01-01", periods=200).strftime("%Y-%m-%d"),
+            "y": np.where(y == 1, random.choice(["yes", "YES", "yes "], size=200), "no"),
+        }
+    ).to_csv(here / "a.csv", index=False)
+    said = {
+        "row": "row numbers or identifiers: 'row'",
+        "price": "'price' (e.g.",
+        "mark": "'mark' (all but '?'",
+        "copy": "leakage: 'copy'",
+        "day": "'day': dates and times",
+    }
+    methods = ("-t", "y", "-m", order)
+    everything = slfs("select", "a.csv", *methods)[2]
+    for column in ("price", "mark", "day"):
+        assert said[column] in everything
+    for column in said:
+        code, out, err = slfs("explain", column, "a.csv", *methods)
+        assert code == 0
+        assert out.startswith(f"'{column}' is")
+        assert "'YES', 'yes', 'yes '" in err, "the target is always mentioned"
+        assert (said[column] in err) == (said[column] in everything)
+        assert not any(f"'{other}'" in err for other in said if other != column)
 
 
 def test_infinite_cut_points_are_json(here, slfs):

@@ -156,9 +156,18 @@ def test_no_digit_is_lost_in_other_formats(slfs):
     code, _, error = slfs("select", "in.csv", *options)
     assert code == 0, error
     out = pq.read_table("out.parquet")[:4]
-    assert out["id"].to_pylist() == [big, None, "7", "8"]
-    assert out["big"].to_pylist() == [big, None, "1", "2"]
+    assert out["id"].to_pylist() == [int(big), None, 7, 8]
+    assert out["big"].to_pylist() == [int(big), None, 1, 2]
     assert out["x"].to_pylist() == [1.0, None, 2.0, 3.0]
+
+
+@pytest.mark.usefixtures("here")
+def test_large_integers_are_text_in_excel_files(slfs):
+    """A spreadsheet program shows 15 digits of a number."""
+    Path("in.csv").write_text("x,y\n" + "9007199254740997,0\n7,1\n" * 20)
+    options = ("-t", "y", "-m", "chi2-ranking", "-k", "1", "--out", "out.xlsx")
+    assert slfs("select", "in.csv", *options)[0] == 0
+    assert pd.read_excel("out.xlsx", dtype=object)["x"].tolist()[:2] == ["9007199254740997", 7]
 
 
 def test_a_semicolon_stays_a_semicolon(here, slfs):

@@ -13,7 +13,10 @@ from slfs import BNSLFS, SLFS, TAN, ChowLiu, NaiveBayes, PredictionExplanation
 from tests.helpers import dependent_codes
 
 CLASSIFIERS = {
-    "linked": BNSLFS(SLFS(categorical_features="all", max_children=2, max_depth=3)),
+    "linked": BNSLFS(
+        SLFS(order="conditional", categorical_features="all", max_children=2, max_depth=3),
+        structure="linked",
+    ),
     "augmented": BNSLFS(SLFS(categorical_features="all"), structure="augmented"),
     "tree": BNSLFS(SLFS(categorical_features="all", max_children=2), structure="tree"),
     "tan": TAN(categorical_features="all"),
@@ -26,7 +29,7 @@ CLASSIFIERS = {
 def iris():
     X, y = load_iris(return_X_y=True, as_frame=True)
     labels = np.array(["setosa", "versicolor", "virginica"])[y]
-    return X, labels, BNSLFS().fit(X, labels)
+    return X, labels, BNSLFS(SLFS(order="conditional"), structure="linked").fit(X, labels)
 
 
 @pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")

@@ -92,6 +92,14 @@ def test_a_full_disk_leaves_the_old_file(model, tmp_path):
         subprocess.run(["umount", str(disk)], check=True)
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+def test_folders_that_accept_no_files_are_named(model):
+    with pytest.raises(
+        OSError, match=r"/proc/model.slfs cannot be written \(.*\)\. Write to another folder"
+    ):
+        save(model, Path("/proc/model.slfs"))
+
+
 def test_permissions_stay(tmp_path):
     path = tmp_path / "secret.txt"
     path.write_text("old")

@@ -63,11 +63,11 @@ def unseen(X):
 
 
 CLASSIFIERS = {
-    "linked": BNSLFS(SLFS(max_depth=3)),
+    "linked": BNSLFS(SLFS(max_depth=3), structure="linked"),
     "augmented": BNSLFS(structure="augmented", backoff=None),
     "tree": BNSLFS(structure="tree", alpha=0.01),
-    "mrmr": BNSLFS(MRMR(4)),
-    "one level": BNSLFS(FastOSFS(statistic="fisher_z", alpha=0.5)),
+    "mrmr": BNSLFS(MRMR(4), structure="linked"),
+    "one level": BNSLFS(FastOSFS(statistic="fisher_z", alpha=0.5), structure="linked"),
     "tan": TAN(backoff=0.5),
     "chow-liu": ChowLiu(),
     "naive": NaiveBayes(alpha=1e-9),
@@ -191,7 +191,7 @@ def test_states_of_numbers_are_where_the_comment_says():
 
 def test_write_bif(tmp_path):
     X, y = mixed(0)
-    classifier = BNSLFS().fit(X, y)
+    classifier = BNSLFS(structure="linked").fit(X, y)
     write_bif(classifier, tmp_path / "network.bif")
     assert (tmp_path / "network.bif").read_text() == to_bif(classifier)
     assert [path.name for path in tmp_path.iterdir()] == ["network.bif"]
@@ -199,7 +199,7 @@ def test_write_bif(tmp_path):
 
 def test_bif_of_a_network_without_features():
     X, y = np.random.default_rng(0).normal(size=(50, 2)), [0, 1] * 25
-    states, tables = read_bif(to_bif(BNSLFS().fit(X, y)))
+    states, tables = read_bif(to_bif(BNSLFS(structure="linked").fit(X, y)))
     assert states == {"class": ["v0", "v1"]}
     assert tables == {"class": ([], {(): [0.5, 0.5]})}
 

@@ -140,8 +140,29 @@ def test_text_that_spoils_a_column_of_numbers_is_named():
         SLFS().fit(with_text(values, Y), Y)
     (message,) = [str(one.message) for one in caught if "look like numbers" in str(one.message)]
     assert re.search(r"'text' \(all but ('-', '\?'|'\?', '-'); dropped\)", message)
-    assert re.search(r"na_values=\['[?-]'\] in pandas.read_csv, --missing '[?-]' on the", message)
+    assert re.search(r"na_values=\['[?-]', '[?-]'\] in pandas.read_csv, --missing '[?-]' --mis", message)
     assert "currency" not in message
+
+
+@pytest.mark.parametrize("marker", ["?", "-", "--", ".", "unknown", "n.a."])
+def test_few_numbers_with_a_mark_for_missing_values(marker):
+    """A column with few distinct values got no hint."""
+    values = np.array(["1", "2", "3"], dtype=object)[np.arange(len(Y)) % 3]
+    values[::10] = marker
+    with pytest.warns(UserWarning, match="look like numbers") as caught:
+        SLFS().fit(with_text(values, Y), Y)
+    (message,) = [str(one.message) for one in caught if "look like numbers" in str(one.message)]
+    assert f"'text' (all but {marker!r}; " in message
+    assert f"--missing {marker!r} on the command line" in message
+
+
+@pytest.mark.parametrize("labels", [["1", "2", "3+"], ["0", "1", "many"], ["a", "b", "?"], ["1", "?"]])
+def test_categories_among_few_values_are_not_missing_values(labels):
+    values = np.array(labels, dtype=object)[np.arange(len(Y)) % len(labels)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        SLFS().fit(with_text(values, Y), Y)
+    assert not [one for one in caught if "look like numbers" in str(one.message)]
 
 
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y %H:%M", "%d %b %Y", "%B %d, %Y"])
@@ -207,7 +228,7 @@ def test_a_wide_table_of_noise_gets_a_hint():
     random = np.random.default_rng(0)
     X, y = random.normal(size=(100, 2000)), np.arange(100) % 2
     with pytest.warns(UserWarning, match=r"selected columns are tentative: .*irrelevance='test'"):
-        assert SLFS().fit(X, y).n_features_ > 0
+        assert SLFS(order="conditional").fit(X, y).n_features_ > 0
     with pytest.warns(UserWarning, match="SLFS selected 0 of 2000 columns"):
         SLFS(irrelevance="test").fit(X, y)
 

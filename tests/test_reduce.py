@@ -114,6 +114,22 @@ def test_errors_mention_reduce(cancer):
     assert "reduce" not in str(caught.value)
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"])
+def test_errors_say_how_to_select_the_columns(make, cancer):
+    """A reduced classifier is often given the table that it was fitted to."""
+    X, y = cancer
+    reduced = BNSLFS(SLFS(n_features_to_select=3)).fit(X, y).reduce()
+    names = list(reduced.feature_names_in_)
+    remedy = r"(?s)feature names should match.*X\[list\(estimator\.feature_names_in_\)\]"
+    for table in (make(X), make(X[names[::-1]])):
+        with pytest.raises(ValueError, match=remedy):
+            reduced.predict(table)
+        assert len(reduced.predict(table[list(reduced.feature_names_in_)])) == len(X)
+    selector = SLFS().fit(X[names], y)
+    with pytest.raises(ValueError, match=remedy):
+        selector.transform(make(X))
+
+
 def test_a_classifier_without_columns_cannot_be_reduced():
     X = np.random.default_rng(0).normal(size=(50, 2))
     with pytest.raises(ValueError, match="BNSLFS cannot be reduced: it uses none of the columns"):
@@ -136,11 +152,12 @@ def test_empty_batches(kind, cancer):
     X, y = cancer
     empty = EMPTY[kind](X)
     for classifier in (BNSLFS(SLFS(n_features_to_select=4)).fit(X, y), TAN().fit(X, y)):
+        assert classifier.explain_prediction(empty).log_factors.shape[0] == 0
         assert classifier.predict(empty).shape == (0,)
         assert classifier.predict(empty).dtype == classifier.classes_.dtype
         assert classifier.predict_proba(empty).shape == (0, 2)
         assert classifier.predict_log_proba(empty).shape == (0, 2)
-        assert classifier.score_samples(empty).shape == (0,)
+    assert classifier.score_samples(empty).shape == (0,)
     for selector in (SLFS(n_features_to_select=4).fit(X, y), MRMR(4).fit(X, y)):
         assert selector.transform(empty).shape == (0, 4)
         for container in ("pandas", "polars"):

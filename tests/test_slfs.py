@@ -149,7 +149,7 @@ def test_limits_hold_and_none_lifts_them():
 def test_records_tell_every_column_its_role_and_reason():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     X = X.assign(noise=np.random.default_rng(0).normal(size=len(X)), constant=1)
-    selector = SLFS().fit(X, y)
+    selector = SLFS(order="conditional").fit(X, y)
     features = pd.DataFrame(selector.features_).set_index("name")
     assert features.index.tolist() == X.columns.tolist()
     assert set(features["role"]) == {
@@ -173,7 +173,7 @@ def test_records_tell_every_column_its_role_and_reason():
 def test_explain_answers_in_one_sentence():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     X = X.assign(noise=np.random.default_rng(0).normal(size=len(X)), constant=1)
-    selector = SLFS().fit(X, y)
+    selector = SLFS(order="conditional").fit(X, y)
     answers = {
         "worst perimeter": "selected as strongly relevant: it has 0.475 nats of information about",
         "worst area": "selected as weakly relevant.*: it shares .* with its parent 'worst perimeter'",

@@ -116,3 +116,29 @@ def test_the_memory_limit_holds_for_many_classes():
     run = [sys.executable, "-c", MANY, "20000", "1000", "200", "250"]
     peak = subprocess.run(run, capture_output=True, text=True, check=True, timeout=300).stdout
     assert int(peak) < 250
+
+
+@pytest.mark.parametrize("make", [list, np.array, pd.Series, lambda y: pd.Series(y, dtype="category")])
+def test_classes_that_differ_in_case_or_blanks_are_warned_about(make):
+    labels = ["yes", "no", "YES", "yes ", "no", "a  b", "a\u00a0b"] * 4
+    with pytest.warns(UserWarning, match="differ only in upper and lower case or in blanks") as caught:
+        target = read_target(make(labels))
+    assert len(target.classes) == 6, "they stay different classes"
+    message = str(caught[0].message)
+    assert "'YES', 'yes', 'yes '; 'a  b', 'a\\xa0b'" in message
+    assert "y.str.strip().str.lower()" in message
+    assert "'no'" not in message
+
+
+def test_the_warning_about_classes_comes_once_and_names_the_target():
+    labels = pd.Series(["yes", "YES", "no"] * 20, name="bought")
+    X = np.random.default_rng(0).normal(size=(60, 3)) + (labels == "no").to_numpy()[:, np.newaxis]
+    with pytest.warns(UserWarning, match="differ only") as caught:
+        BNSLFS(StabilitySelection(MRMR(1), n_subsamples=4)).fit(X, labels)
+    (message,) = [str(one.message) for one in caught if "differ only" in str(one.message)]
+    assert "the target 'bought'" in message
+
+
+@pytest.mark.parametrize("y", [["a", "b", "ab"] * 3, [0, 1] * 3, [True, False] * 3, [1.0, 2.0] * 3])
+def test_other_classes_are_not_warned_about(y):
+    read_target(y)  # warnings are errors here

@@ -62,7 +62,7 @@ def test_what_is_as_near_to_two_siblings_goes_below_the_smaller_column(order, pl
 def test_the_reason_names_equation_7():
     y = np.arange(400) % 2
     X = np.column_stack([noisy(y, 0.8, seed) for seed in range(6)])
-    selector = SLFS(irrelevance="printed", categorical_features="all").fit(X, y)
+    selector = SLFS(irrelevance="printed", order="conditional", categorical_features="all").fit(X, y)
     excluded = np.flatnonzero(selector.features_["reason"] == "equation 7")
     assert len(excluded)
     significant = selector.qvalues_[excluded] <= 0.05

@@ -76,7 +76,11 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     def _check_columns(self, X: Any) -> None:
         """Raise an error if a table does not have the columns seen in fit."""
         if not isinstance(X, ColumnSource):
-            validate_data(self, X, reset=False, skip_check_array=True)
+            try:
+                validate_data(self, X, reset=False, skip_check_array=True)
+            except ValueError as error:
+                hint = self._column_hint(X)
+                raise ValueError(f"{str(error).rstrip()}\n{hint}" if hint else str(error)) from None
             return
         fitted = self._feature_names().tolist()
         if X.names != fitted:
@@ -86,6 +90,17 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"The columns of X do not match those seen in fit of {type(self).__name__}: {how}."
             )
+
+    def _column_hint(self, X: Any) -> str:
+        """Say how to select the columns seen in fit if X is a dataframe that has them."""
+        names = set(getattr(X, "column_names", getattr(X, "columns", ())))
+        fitted = getattr(self, "feature_names_in_", None)
+        if fitted is None or not names.issuperset(fitted):
+            return ""
+        return (
+            "X has all columns seen in fit, but also others or another order. Select them: "
+            "X[list(estimator.feature_names_in_)]."
+        )
 
     def _take_columns(self, columns: NDArray[np.int64]) -> Self:
         """Return a copy of this fitted estimator for tables that have only some of the columns.

@@ -13,7 +13,7 @@ from slfs._core.resources import Resources
 from slfs._core.threads import Threads
 from slfs.base import CODING_CONSTRAINTS, TableEstimator
 from slfs.coding.encode import encode_table, warn_about_unknown
-from slfs.screening.advice import warn_about_text
+from slfs.screening.advice import warn_about_values
 from slfs.screening.pipeline import learn_table
 
 
@@ -31,13 +31,13 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
     grouped. Missing values form a separate level, the last one.
 
     In ``transform``, a value that was not seen during ``fit`` (a new category, a missing value in a
-    column that had none, text in a column of numbers) is coded as missing or, if there were no missing
-    values, as the most frequent level, and a warning counts these values. So the codes are always among
-    those that the next step of a pipeline was trained on. The classifiers of this library leave such
-    values out of the prediction instead.
+    column that had none, text or a date in a column of numbers) is coded as missing or, if there were no
+    missing values, as the most frequent level, and a warning counts these values. So the codes are
+    always among those that the next step of a pipeline was trained on. The classifiers of this library
+    leave such values out of the prediction instead.
 
-    Numbers are compared as 64-bit floats. To distinguish integers above 2**53, such as identifiers,
-    convert them to strings.
+    Numbers are compared as 64-bit floats. A warning names columns with integers above 2**53 that become
+    equal. Categories are compared exactly, also if they are integers.
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
     Attributes
     ----------
     cut_points_ : list of ndarray
-        Cut points of each column in increasing order; empty for categorical columns.
+        Cut points of each column in increasing order; empty for categorical columns. Those of dates are
+        days since 1970-01-01.
     n_levels_ : ndarray of shape (n_features_in_,)
         Number of levels of each column, including the level of missing values.
     n_features_in_ : int
@@ -116,7 +117,7 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         with Resources(self.n_jobs, self.memory_limit) as resources:
             self._coding = learn_table(data.table, data.layout, data.categorical, resources)
         used = self._coding.n_levels > 1
-        warn_about_text(self._coding, self._feature_names(), data.table.n_samples, used)
+        warn_about_values(self._coding, self._feature_names(), data.table.n_samples, used)
         self.cut_points_ = [
             self._coding.column_thresholds(j) if self._coding.cut[j] else np.empty(0)
             for j in range(len(self._coding))

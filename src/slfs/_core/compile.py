@@ -68,7 +68,10 @@ def compile_seconds() -> float:
 @functools.cache
 def _announce() -> None:
     """Log once that the first fit on a machine takes longer; users can silence the logger."""
-    logger.warning("slfs compiles its kernels; this happens once per machine and takes some seconds ...")
+    logger.warning(
+        "slfs compiles its kernels; each is compiled once per machine, when it is first needed, which "
+        "takes some seconds ..."
+    )
 
 
 def late_kernel(function: Function) -> Function:

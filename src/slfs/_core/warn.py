@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 _OWN = ("slfs", "sklearn", "joblib", "dask", "distributed", "concurrent", "threading", "contextlib")
 """Packages whose frames are skipped to find the user's line."""
 
 _quiet: ContextVar[bool] = ContextVar("slfs_quiet", default=False)
+_focus: ContextVar[str | None] = ContextVar("slfs_focus", default=None)
 
 
 class LeakageWarning(UserWarning):
@@ -33,8 +37,8 @@ class LeakageWarning(UserWarning):
 class UnseenValueWarning(UserWarning):
     """Warning: new data contain values that were not seen in ``fit``.
 
-    Such a value is a new category, a missing value in a column that had none, text in a column of
-    numbers, or a number in a column of text.
+    Such a value is a new category, a missing value in a column that had none, text or a date in a column
+    of numbers, or a number in a column of text or dates.
 
     Examples
     --------
@@ -46,10 +50,30 @@ class UnseenValueWarning(UserWarning):
     """
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Issue a warning at the line of the user's code that called slfs, unless silenced by `quiet`."""
-    if not _quiet.get():
+def warn(message: str, category: type[Warning] = UserWarning, *, about_focus: bool = False) -> None:
+    """Issue a warning at the line of the user's code that called slfs, unless silenced by `quiet`.
+
+    While there is a `focus`, only warnings with ``about_focus`` are issued: those about the target, or
+    about columns that `in_focus` has returned.
+    """
+    if not _quiet.get() and (about_focus or _focus.get() is None):
         warnings.warn(message, category, stacklevel=_user_level())
+
+
+@contextmanager
+def focus(column: str) -> Iterator[None]:
+    """Silence warnings, except those about one column and about the target."""
+    token = _focus.set(column)
+    try:
+        yield
+    finally:
+        _focus.reset(token)
+
+
+def in_focus(columns: Sequence[int] | NDArray[np.int64], names: NDArray[np.object_]) -> list[int]:
+    """Return those of some columns that warnings should be about: all of them, or that of `focus`."""
+    found = _focus.get()
+    return [int(column) for column in columns if found is None or names[column] == found]
 
 
 @contextmanager

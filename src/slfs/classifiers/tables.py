@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from slfs.coding.codebook import NONE, Coding
 from slfs.network.tree import ROOT
 from slfs.selectors._shared.selection import NetworkCounts
+from slfs.tables.dates import TimeKind, from_days
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,19 @@ def make_tables(
 
 def decode_levels(
     coding: Coding, node: int, levels: NDArray[np.int64], random: RandomState
+) -> NDArray[Any]:
+    """Draw a random value for each level of one column; NaN, NaT or None for missing values."""
+    values = _decode(coding, node, levels, random)
+    kind = coding.time_kind(node)
+    if kind == TimeKind.NUMBER:
+        return values
+    return from_days(np.array(values, np.float64), kind).astype(object)
+
+
+def _decode(
+    coding: Coding, node: int, levels: NDArray[np.int64], random: RandomState
 ) -> NDArray[np.float64] | NDArray[np.object_]:
-    """Draw a random value for each level of one column; NaN or None for the level of missing values."""
+    """Draw a number, or a category, for each level of one column."""
     thresholds = coding.column_thresholds(node)
     missing = levels == coding.columns["missing"][node]
     if coding.cut[node]:

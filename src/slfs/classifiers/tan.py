@@ -14,7 +14,7 @@ from slfs.counting.backend import make_backend
 from slfs.measures.information import Information
 from slfs.network.spanning_tree import spanning_tree
 from slfs.network.tree import ROOT
-from slfs.screening.advice import warn_about_text
+from slfs.screening.advice import warn_about_values
 from slfs.screening.judging import drop_one_level
 from slfs.screening.pipeline import screen_table
 from slfs.selectors._shared.selection import Selection, count_edges, make_network
@@ -57,7 +57,7 @@ class _AllColumns(NetworkClassifier):
                 data.table, data.layout, data.categorical, resources, drop_one_level
             )
             used = facts.coding.n_levels > 1
-            warn_about_text(facts.coding, self._feature_names(), facts.n_samples, used)
+            warn_about_values(facts.coding, self._feature_names(), facts.n_samples, used)
             information = Information(make_backend(store.packed(), resources.threads))
             nodes, parents = self._structure(information)
             selection = Selection(nodes, parents)

@@ -26,8 +26,13 @@ def read_labelled(
     transpose: bool = False,
     no_header: bool = False,
     sheet: str | None = None,
+    column: str | None = None,
 ) -> DataFile:
-    """Read a file that must have class labels, and show what the user should know about it."""
+    """Read a file that must have class labels, and show what the user should know about it.
+
+    With ``column``, remarks about other columns are not shown.
+    """
+    from slfs.files.data_file import ColumnNote
     from slfs.files.reading import read_file
 
     with status("reading"):
@@ -43,8 +48,11 @@ def read_labelled(
             sheet=sheet,
             transpose=transpose,
         )
+    name = None if column is None else file.names[file.find(column)]
     for note in file.notes:
-        show_note(note)
+        shown = note.only(name) if name is not None and isinstance(note, ColumnNote) else note
+        if shown is not None:
+            show_note(shown)
     if file.y is None:
         raise ValueError(
             f"{file.name} does not contain class labels. Set the column of the class labels with "

@@ -59,8 +59,8 @@ def discretize(
     Example:  slfs discretize cancer.csv --target diagnosis --out codes.csv
     """
     from slfs import MDLPDiscretizer
+    from slfs.coding.level_names import plain_cuts, threshold_texts
     from slfs.files.writing import check_output, keeps_types, write_table
-    from slfs.tables.dates import as_date
 
     check_output(out, inputs=[data], table=True)
     file = read_labelled(
@@ -83,9 +83,13 @@ def discretize(
         if out is not None:
             coded = _coded(file, discretizer, table, typed=keeps_types(out))
             write_table(coded, out, escape_formulas=escape_formulas)
-    cuts = [points.tolist() for points in discretizer.cut_points_]
+    coding = discretizer._coding
     if as_json:
-        plain = [[point if math.isfinite(point) else str(point) for point in points] for points in cuts]
+        cuts = [plain_cuts(coding, column) for column in range(len(coding))]
+        plain = [
+            [str(point) if point in (math.inf, -math.inf) else point for point in points]
+            for points in cuts
+        ]
         show_json(
             {
                 "data": file.name,
@@ -96,10 +100,9 @@ def discretize(
             }
         )
         return
-    dates = set(_dates(table))
     lines = []
-    for name, levels, points in zip(file.names, discretizer.n_levels_, cuts, strict=True):
-        shown = [as_date(point) if name in dates else f"{point:.6g}" for point in points]
+    for column, (name, levels) in enumerate(zip(file.names, discretizer.n_levels_, strict=True)):
+        shown = threshold_texts(coding, column) if coding.cut[column] else []
         lines.append([name, str(levels), ", ".join(shown)])
     show_table(["column", "levels", "cut points"], lines)
     if out is not None:
@@ -116,10 +119,3 @@ def _coded(file: DataFile, discretizer: Any, table: Any, *, typed: bool) -> Any:
         for position, name in enumerate(file.ids):
             codes.insert(position, name, originals[name].to_numpy())
     return codes
-
-
-def _dates(table: Any) -> list[str]:
-    """The columns that hold points in time; cut points of durations stay numbers of days."""
-    if not hasattr(table, "dtypes") or hasattr(table, "tocsr"):
-        return []
-    return [str(name) for name, kind in table.dtypes.items() if kind.kind == "M"]

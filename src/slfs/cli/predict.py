@@ -70,6 +70,7 @@ def predict(
     Example:  slfs predict cancer.slfs new.csv --out predictions.csv
     """
     from slfs._core.warn import quiet
+    from slfs.files.data_file import ColumnNote
     from slfs.files.reading import read_file
     from slfs.files.writing import check_output, keeps_types, without_formulas, write_table
 
@@ -93,7 +94,8 @@ def predict(
             shares = needed.predict_proba(table) if probabilities or as_json else None
             reasons = _reasons(needed, table) if explain else None
     for note in file.notes:
-        show_note(note)
+        if not isinstance(note, ColumnNote):  # how columns are used is up to the model
+            show_note(note)
     names = _ids(file, typed=keeps_types(out))
     if out is not None or not as_json:
         shown = shares if probabilities else None
@@ -180,11 +182,12 @@ def _text_columns(classifier: NetworkClassifier) -> list[str]:
 def _with_types(table: Any, classifier: NetworkClassifier) -> Any:
     """Restore booleans and dates in columns that were read as text because of another value in them."""
     from slfs.files.inference import restore_dates
+    from slfs.tables.dates import TimeKind
 
     truth = {"true": True, "false": False}
     coding, table = classifier._coding, table.copy(deep=False)
     for node, name in enumerate(classifier.network_.names):
-        if coding.cut[node]:
+        if coding.time_kind(node) == TimeKind.DATE:
             table[name] = restore_dates(table[name])
         known = all(isinstance(value, bool) for value in coding.categories.get(node, ()))
         if known and not coding.cut[node] and table[name].dtype.kind not in "biuf":

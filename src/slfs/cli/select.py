@@ -174,6 +174,8 @@ def explain(
 
     Example:  slfs explain "worst radius" cancer.csv --target diagnosis
     """
+    from slfs._core.warn import focus
+
     if (model is None) == (data is None):
         raise typer.BadParameter("pass either DATA or --model")
     if model is not None:
@@ -190,6 +192,7 @@ def explain(
         transpose=transpose,
         no_header=no_header,
         sheet=sheet,
+        column=column,
     )
     selector = make_selector(
         method,
@@ -202,9 +205,10 @@ def explain(
         n_jobs=n_jobs,
     )
     selector = make_stable(selector, stability, fdr, n_features_to_select, n_jobs)
-    with status("selecting"):
+    index = file.find(column)
+    with status("selecting"), focus(file.names[index]):
         selector.fit(file.X, labels(file))
-    _show_explanation(selector, file.find(column), as_json)
+    _show_explanation(selector, index, as_json)
 
 
 def _show_explanation(selector: Any, column: Any, as_json: bool) -> None:

@@ -19,7 +19,7 @@ from slfs.coding.cut_kernels import midpoint
 from slfs.coding.numbers import encode_numbers, make_runs
 from slfs.coding.run_kernels import Runs
 from slfs.counting.planes import SampleLayout
-from slfs.tables.table import Table
+from slfs.tables.table import Table, TimeKinds
 
 MAX_BINS = 4096
 """Maximum number of distinct values, or bins, among which MDLP chooses cut points."""
@@ -62,12 +62,13 @@ class Tally:
     """The runs of a few columns over all rows; the value of a bin is its smallest value.
 
     ``missing`` contains the number of missing values by class, ``top`` the largest value of the bin of
-    each run.
+    each run, and ``time_kinds`` what the numbers of each column stand for.
     """
 
     runs: Runs
     missing: NDArray[np.int64]
     top: NDArray[np.float64]
+    time_kinds: TimeKinds
 
     def between_bins(
         self, thresholds: NDArray[np.float64], n_cuts: NDArray[np.int64]
@@ -90,7 +91,8 @@ def tally_rows(
     sums = [_ColumnTally(own, layout.n_classes) for own in edges]
     missing = np.zeros((len(columns), layout.n_classes), np.int64)
     for piece in cut_rows(layout, n_rows):
-        runs, own_missing = make_runs(table.number_block(columns, piece.layout.order), piece.layout)
+        block = table.number_block(columns, piece.layout.order)
+        runs, own_missing = make_runs(block, piece.layout)
         missing += own_missing
         for j, column in enumerate(sums):
             own = slice(runs.start[j], runs.stop[j])
@@ -98,7 +100,7 @@ def tally_rows(
     parts = [column.finished() for column in sums]
     ends = starts(np.array([len(value) for value, *_ in parts]))
     value, label, size, top = (np.concatenate(own) for own in zip(*parts, strict=True))
-    return Tally(Runs(ends[:-1], ends[1:], value, label, size), missing, top)
+    return Tally(Runs(ends[:-1], ends[1:], value, label, size), missing, top, block.time_kinds())
 
 
 def encode_rows(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from slfs.coding.codebook import MAX_LEVELS, NONE, Coding, Learned, make_columns
 from slfs.counting.planes import SampleLayout
+from slfs.tables.dates import time_kind
 from slfs.tables.table import LabelBlock
 
 
@@ -24,6 +25,7 @@ def learn_labels(pieces: Iterable[tuple[LabelBlock, SampleLayout]], n_classes: i
         own, size = np.unique(level * n_classes + layout.labels[~block.missing], return_counts=True)
         cells.append(own)
         sizes.append(size)
+    _refuse_mixed_times(index, block.name)
     values = _sorted(list(index))
     rank = np.empty(len(values), int)
     rank[[index[value] for value in values]] = np.arange(len(values))
@@ -43,6 +45,16 @@ def _number(block: LabelBlock, index: dict[Any, int]) -> NDArray[np.int64]:
             f"({error}): argument must be a string, a boolean or a number. Expand such cells into "
             "separate columns."
         ) from error
+
+
+def _refuse_mixed_times(values: Iterable[Any], name: object) -> None:
+    """Raise an error if dates are mixed with other values."""
+    if len({time_kind(value) for value in values}) > 1:
+        found = sorted({type(value).__name__ for value in values})
+        raise ValueError(
+            f"The column {name!r} of X mixes dates or times with other values ({', '.join(found)}). "
+            "Convert all of them to dates, numbers or text."
+        )
 
 
 def _sorted(values: list[Any]) -> list[Any]:

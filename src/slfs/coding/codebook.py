@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.ragged import ragged, starts
+from slfs.tables.dates import TimeKind
 
 MAX_LEVELS = 255
 """A categorical column with more levels keeps the most frequent ones and pools the rest."""
@@ -31,6 +32,8 @@ COLUMN = np.dtype(
         ("fallback", Level),
         ("low", np.float64),
         ("high", np.float64),
+        ("time_kind", np.int8),
+        ("rounded", np.bool_),
     ]
 )
 """dtype of the record of a column; see `Coding`."""
@@ -53,6 +56,8 @@ class Coding:
         - ``fallback``: the most frequent level, to which `MDLPDiscretizer` assigns values not seen in
           ``fit`` if no values were missing.
         - ``low``, ``high``: smallest and largest value of a column of numbers; NaN for other columns.
+        - ``time_kind``: what the numbers stand for, a `slfs.tables.dates.TimeKind`.
+        - ``rounded``: whether different integers of the column are the same 64-bit float.
     offset, thresholds : ndarray
         ``thresholds[offset[j]:offset[j + 1]]`` are the cut points of column j, or the values of a
         categorical column of numbers. The code of a value is the number of thresholds below it.
@@ -76,6 +81,9 @@ class Coding:
     @property
     def n_levels(self) -> NDArray[np.int64]:
         return self.columns["n_levels"].astype(np.int64)
+
+    def time_kind(self, column: int) -> TimeKind:
+        return TimeKind(int(self.columns["time_kind"][column]))
 
     def column_thresholds(self, column: int) -> NDArray[np.float64]:
         return self.thresholds[self.offset[column] : self.offset[column + 1]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from slfs._core.threads import Threads
 from slfs._core.warn import UnseenValueWarning, warn
 from slfs.coding.codebook import NONE, Coding, Level, missing_codes
+from slfs.tables.dates import TimeKind, as_date, days_of, from_days, time_kind
 from slfs.tables.table import LabelBlock, Table
 from slfs.tables.values import to_numbers
 
@@ -70,10 +71,7 @@ def encode_table(table: Table, coding: Coding, columns: NDArray[np.int64], threa
 
     def encode_values(column: int) -> None:
         block = table.label_block(int(columns[column]), None)
-        if column in coding.categories:
-            levels = _label_levels(coding, column, block)
-        else:
-            levels = _number_levels(coding.take(np.array([column])), block)
+        levels = _value_levels(coding.take(np.array([column])), block)
         found.codes[column] = levels.astype(np.uint8)
         unknown = levels == NONE
         if unknown.any():
@@ -81,12 +79,18 @@ def encode_table(table: Table, coding: Coding, columns: NDArray[np.int64], threa
             note(column, unknown, None if block.missing[first] else block.values[first])
 
     def encode_numbers(part: NDArray[np.int64]) -> None:
-        values = table.number_block(columns[part], None).dense()
-        codes, unknown = _encode_numbers(coding.take(part), values)
+        block = table.number_block(columns[part], None)
+        values, own = block.dense(), coding.take(part)
+        codes, unknown = _encode_numbers(own, values)
         found.codes[part] = codes
+        for j in np.flatnonzero(block.time_kinds() != own.columns["time_kind"]).tolist():
+            present = ~np.isnan(values[j])  # dates in a column of numbers, or numbers in one of dates
+            if present.any():
+                unknown[j] = unknown.get(j, present) | present
         for j, mask in unknown.items():
             first = float(values[j, mask.argmax()])
-            note(int(part[j]), mask, None if np.isnan(first) else first)
+            shown = from_days(np.array([first]), TimeKind(int(block.time_kinds()[j])))[0]
+            note(int(part[j]), mask, None if np.isnan(first) else shown)
 
     def encode(part: NDArray[np.int64]) -> None:
         if by_value[part[0]]:
@@ -123,8 +127,15 @@ def warn_about_unknown(encoded: Encoded, names: Sequence[str], consequence: str)
 
 
 def _shown(example: Any) -> str:
-    text = "a missing value" if example is None else repr(example)
+    text = "a missing value" if example is None else _text(example)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _text(example: Any) -> str:
+    kind = time_kind(example)
+    if kind == TimeKind.NUMBER:
+        return repr(example.item() if isinstance(example, np.generic) else example)
+    return as_date(days_of(example)) if kind == TimeKind.DATE else str(example)
 
 
 def encode_labels(coding: Coding, column: int, block: LabelBlock) -> NDArray[np.uint8]:
@@ -147,9 +158,19 @@ def _label_levels(coding: Coding, column: int, block: LabelBlock) -> NDArray[Lev
     )
 
 
-def _number_levels(coding: Coding, block: LabelBlock) -> NDArray[Level]:
-    """Return the level of each value of a column of numbers; NONE for text that is not a number."""
-    codes, unknown = _encode_numbers(coding, to_numbers(block.values)[np.newaxis])
+def _value_levels(coding: Coding, block: LabelBlock) -> NDArray[Level]:
+    """Return the level of each value of a single column; NONE for unknown values."""
+    kind = coding.time_kind(0)
+    if not coding.categories:
+        return _number_levels(coding, block, to_numbers(block.values, kind))
+    if kind != TimeKind.NUMBER:  # the categories are numbers of days
+        block = replace(block, values=to_numbers(block.values, kind).tolist())
+    return _label_levels(coding, 0, block)
+
+
+def _number_levels(coding: Coding, block: LabelBlock, numbers: NDArray[np.float64]) -> NDArray[Level]:
+    """Return the level of each value of a column of numbers; NONE for values that are not numbers."""
+    codes, unknown = _encode_numbers(coding, numbers[np.newaxis])
     levels: NDArray[Level] = codes[0].astype(Level)
     if 0 in unknown:
         levels[unknown[0]] = NONE

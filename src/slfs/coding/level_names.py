@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable
 
 from slfs.coding.codebook import NONE, Coding
+from slfs.tables.dates import TimeKind, as_date
 
 _NAMED = 3
 """Number of categories that are named in a group."""
@@ -22,12 +22,14 @@ def level_names(coding: Coding, column: int) -> list[str]:
         members: list[list[object]] = [[] for _ in names]
         for value, level in coding.categories[column].items():
             members[level].append(value)
+        if coding.time_kind(column) == TimeKind.DATE:  # the categories are numbers of days
+            members = [[as_date(float(str(day))) for day in group] for group in members]
         names = [_group_name(values) for values in members]
     elif coding.cut[column]:
         n_intervals = len(names) - (missing != NONE)
-        names[:n_intervals] = _intervals(thresholds)[:n_intervals]
+        names[:n_intervals] = _intervals(threshold_texts(coding, column))[:n_intervals]
     else:
-        names[: len(thresholds)] = _distinct(thresholds)
+        names[: len(thresholds)] = threshold_texts(coding, column)
     if rare != NONE:
         names[rare] = f"rare ({int(coding.columns['n_distinct'][column]) - rare} others)"
     if missing != NONE:
@@ -49,19 +51,34 @@ def _group_name(values: list[object]) -> str:
     return ", ".join([*texts, f"+{n_others} others"] if n_others else texts)
 
 
-def _intervals(cuts: NDArray[np.float64]) -> list[str]:
-    if len(cuts) == 0:
-        return ["all values"]
-    texts = _distinct(cuts)
-    between = [f"{low} < x ≤ {high}" for low, high in itertools.pairwise(texts)]
-    return [f"≤ {texts[0]}", *between, f"> {texts[-1]}"]
-
-
-def _distinct(values: NDArray[np.float64]) -> list[str]:
-    """Format numbers with as few digits as distinguish them, at least six."""
+def threshold_texts(coding: Coding, column: int) -> list[str]:
+    """Write the thresholds of a column with as few digits as distinguish them; dates as dates."""
+    values = coding.column_thresholds(column).tolist()
     texts: list[str] = []
-    for digits in (6, 9, 12, 17):
-        texts = [f"{value:.{digits}g}" for value in values.tolist()]
+    formats: list[Callable[[float], str]]
+    if coding.time_kind(column) == TimeKind.DATE:
+        formats = [functools.partial(as_date, timespec=spec) for spec in ("seconds", "microseconds")]
+    else:
+        formats = [f"{{:.{digits}g}}".format for digits in (6, 9, 12, 17)]
+    for write in formats:
+        texts = [write(value) for value in values]
         if len(set(texts)) == len(texts):
             break
     return texts
+
+
+def plain_cuts(coding: Coding, column: int) -> list[float] | list[str]:
+    """Return the cut points of a column, for JSON: numbers, or dates as text."""
+    if not coding.cut[column]:
+        return []
+    if coding.time_kind(column) == TimeKind.DATE:
+        return threshold_texts(coding, column)
+    numbers: list[float] = coding.column_thresholds(column).tolist()
+    return numbers
+
+
+def _intervals(texts: list[str]) -> list[str]:
+    if not texts:
+        return ["all values"]
+    between = [f"{low} < x ≤ {high}" for low, high in itertools.pairwise(texts)]
+    return [f"≤ {texts[0]}", *between, f"> {texts[-1]}"]

@@ -26,6 +26,9 @@ from slfs.counting.nlogn import NLogN
 from slfs.counting.planes import SampleLayout
 from slfs.tables.table import LabelBlock, NumberBlock
 
+MAX_EXACT = 2.0**53
+"""Up to this number, all integers are different 64-bit floats."""
+
 
 def make_runs(block: NumberBlock, layout: SampleLayout) -> tuple[Runs, NDArray[np.int64]]:
     """Count the (value, class) pairs of each column, sorted by value, and missing values by class."""
@@ -60,6 +63,13 @@ def make_runs(block: NumberBlock, layout: SampleLayout) -> tuple[Runs, NDArray[n
         np.concatenate([runs.size[:filled], more.size[:used]]),
     )
     return joined, missing
+
+
+def may_be_rounded(runs: Runs) -> NDArray[np.bool_]:
+    """Return which columns have numbers so large that different integers may be the same float."""
+    low, high = _value_of(runs, runs.start), _value_of(runs, runs.stop - 1)
+    large: NDArray[np.bool_] = (low <= -MAX_EXACT) | (high >= MAX_EXACT)
+    return large
 
 
 def mdlp_cuts(runs: Runs, n_classes: int, nlogn: NLogN) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -42,7 +42,11 @@ def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
         draft.replace(path)
     except OSError as error:
         if error.errno not in _NO_SPACE:
-            raise
+            if error.filename != str(draft):
+                raise
+            raise OSError(
+                error.errno, f"{path} cannot be written ({error.strerror}). Write to another folder"
+            ) from error
         raise OSError(
             error.errno,
             f"not enough space to write {path} ({os.strerror(error.errno)}). An existing file is "

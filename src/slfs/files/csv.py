@@ -14,7 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from slfs.files.inference import TableError, are_codes, parse_dates
+from slfs.files.inference import (
+    TableError,
+    are_codes,
+    exact_integers,
+    has_large_floats,
+    parse_dates,
+)
 from slfs.files.registry import ReadOptions, register_format
 
 _SEPARATORS = ",;\t|"
@@ -34,6 +40,7 @@ def _read(content: io.BytesIO, options: ReadOptions, separator: str | None = Non
     if options.header:
         _note_header(content, separator, table, options)
     table = _restore_leading_zeros(table, content, options, separator)
+    table = _restore_large_integers(table, content, options, separator)
     return parse_dates(table, options.text), None
 
 
@@ -137,6 +144,22 @@ def _restore_leading_zeros(table: Any, content: io.BytesIO, options: ReadOptions
         column = texts[table.columns[index]]
         if are_codes(column.dropna()):
             table.isetitem(index, column)
+    return table
+
+
+def _restore_large_integers(
+    table: Any, content: io.BytesIO, options: ReadOptions, separator: str
+) -> Any:
+    """Replace large integers that pandas has rounded to floats, because values are missing."""
+    large = [index for index in range(table.shape[1]) if has_large_floats(table.iloc[:, index])]
+    if not large:
+        return table
+    arguments = {"dtype": str, "na_values": list(options.missing)}
+    texts = _parse(content, replace(options, columns=large), separator, arguments)
+    for index in large:
+        column = texts[table.columns[index]]
+        if column.dropna().str.fullmatch(r"\s*[+-]?\d+\s*").all():
+            table.isetitem(index, exact_integers(column))
     return table
 
 

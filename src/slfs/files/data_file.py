@@ -5,12 +5,29 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slfs.files.columns import FileColumns
+
+
+class ColumnNote(str):
+    """What the user should know about some columns of a file; text that begins with their names."""
+
+    columns: list[str]
+    remark: str
+
+    def __new__(cls, columns: list[str], remark: str) -> Self:
+        """Join the names of the columns and the remark."""
+        note = super().__new__(cls, f"{some_names(columns)}: {remark}")
+        note.columns, note.remark = columns, remark
+        return note
+
+    def only(self, column: str) -> ColumnNote | None:
+        """Return the note about one column, or None if it is about others."""
+        return ColumnNote([column], self.remark) if column in self.columns else None
 
 
 @dataclass(frozen=True)

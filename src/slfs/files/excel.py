@@ -111,7 +111,8 @@ def _cells(row: tuple[Any, ...], missing: Any) -> list[Any]:
         if isinstance(plain, datetime.datetime) and plain.tzinfo is not None:
             plain = plain.astimezone(datetime.UTC).replace(tzinfo=None)
         known = isinstance(plain, str | int | float | datetime.date | datetime.timedelta | None)
-        found.append(plain if known else str(plain))
+        rounded = isinstance(plain, int) and abs(plain) > 2**53  # Excel holds floats
+        found.append(plain if known and not rounded else str(plain))
     return found
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import numbers
+import math
 from collections.abc import Collection, Sequence
+from numbers import Integral, Real
 from typing import Any
 
-from slfs.tables.dates import days
+import numpy as np
 
 _ISO = r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
 _NUMBER = r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*"
@@ -38,16 +39,15 @@ def parse_dates(frame: Any, text: Collection[str] = ()) -> Any:
         if present.empty or not _all_match(present, _ISO):
             continue
         dates = pd.to_datetime(column, format="ISO8601", errors="coerce", utc=True)
-        if dates.notna().sum() == len(present):  # 2020-02-31 looks like a date but is none
+        if dates.notna().sum() == len(present):  # 2020-02-31 looks like a date but is not one
             frame = _with_column(frame, index, dates.dt.tz_localize(None))
     return frame
 
 
 def restore_dates(column: Any) -> Any:
-    """Convert the dates of a text column to numbers of days if most of its values are dates.
+    """Convert the dates of a text column that is known to hold dates.
 
-    For columns that are known to hold numbers or dates, where another value is a mistake. Other values
-    stay text, so that they are told apart from missing values.
+    Other values stay text, so that they are told apart from missing values.
     """
     import pandas as pd
 
@@ -55,12 +55,10 @@ def restore_dates(column: Any) -> Any:
         return column
     present = column.dropna()
     matches = present.astype(object).map(str).str.fullmatch(_ISO)
-    if 2 * matches.sum() <= len(present):
-        return column
     dates = pd.to_datetime(present[matches], format="ISO8601", errors="coerce", utc=True)
-    dates = dates.dropna().dt.tz_localize(None)  # 2020-02-31 looks like a date but is none
+    dates = dates.dropna().dt.tz_localize(None)  # 2020-02-31 looks like a date but is not one
     found = column.astype(object)
-    found[dates.index] = days(dates.to_numpy())
+    found[dates.index] = dates.astype(object)
     return found
 
 
@@ -80,14 +78,37 @@ def infer_types(frame: Any, missing: Sequence[str] = ()) -> Any:
         texts = sum(isinstance(value, str) for value in present)
         if 0 < texts < len(present):
             values = values.map(str, na_action="ignore")
-        elif texts == 0 and all(
-            isinstance(v, numbers.Real) and not isinstance(v, bool) for v in present
-        ):
-            values = pd.to_numeric(values)
-        columns.append(values.infer_objects())
+        elif texts == 0 and all(isinstance(v, Real) and not isinstance(v, bool) for v in present):
+            numbers = pd.to_numeric(values)
+            integers = all(isinstance(value, Integral) for value in present)
+            values = exact_integers(values) if integers and has_large_floats(numbers) else numbers
+        else:
+            values = values.infer_objects()
+        columns.append(values)
     table = pd.concat(columns, axis=1) if columns else frame
     table.columns = frame.columns
     return parse_dates(table)
+
+
+def has_large_floats(column: Any) -> bool:
+    """Return whether a column holds floats that may be rounded integers."""
+    if column.dtype.kind != "f":
+        return False
+    return bool(column.abs().between(2.0**53, math.inf, inclusive="left").any())
+
+
+def exact_integers(column: Any) -> Any:
+    """Convert a column of integers, or of their text, and missing values to a type with all digits."""
+    import pandas as pd
+
+    missing = column.isna()
+    values = [None if gone else int(value) for value, gone in zip(column, missing, strict=True)]
+    integers = [value for value in values if value is not None]
+    for kind, low, high in (("Int64", -(2**63), 2**63), ("UInt64", 0, 2**64)):
+        if all(low <= value < high for value in integers):
+            data = np.array([value or 0 for value in values], kind.lower())
+            return pd.Series(pd.arrays.IntegerArray(data, missing.to_numpy()), column.index)
+    return pd.Series(values, column.index, dtype=object)
 
 
 def number_texts(frame: Any) -> list[str]:

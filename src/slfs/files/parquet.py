@@ -147,12 +147,14 @@ class ParquetColumns(FileColumns):
     def number_block(self, columns: Columns, order: Order) -> NumberBlock:
         part, order = self._read_rows([self.names[column] for column in columns], order)
         values = np.empty((len(columns), part.num_rows if order is None else len(order)))
+        time_kind = np.zeros(len(columns), np.int8)
         for index, column in enumerate(part.columns):
             if column.null_count == 0 and str(column.type) in _PLAIN:
                 values[index] = reorder(column.to_numpy(), order)
             else:
-                values[index] = _frame(part.select([index])).number_block(np.array([0]), order).value
-        return dense_block(values)
+                own = _frame(part.select([index])).number_block(np.array([0]), order)
+                values[index], time_kind[index] = own.value, own.time_kinds()[0]
+        return dense_block(values, time_kind)
 
     def label_block(self, column: int, order: Order) -> LabelBlock:
         part, order = self._read_rows([self.names[column]], order)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from slfs.files.data_file import DataFile, column_names, find_column, is_sparse, some_names
+from slfs.files.data_file import ColumnNote, DataFile, column_names, find_column, is_sparse, some_names
 from slfs.files.inference import TableError, date_columns, number_texts
 from slfs.files.limits import OPENERS, decompress, decompress_bytes
 from slfs.files.matching import Labels, match, transposed, typed
@@ -333,12 +333,13 @@ def _row_names(table: Any, known: list[int], notes: list[str]) -> list[int]:
 def _note_types(dates: list[str], numbers: list[str], notes: list[str]) -> None:
     """Note the columns whose values are used in a way that the user may not expect."""
     if dates:
-        notes.append(f"{some_names(dates)}: dates and times are used as numbers of days since {EPOCH}.")
+        notes.append(ColumnNote(dates, f"dates and times are used as numbers of days since {EPOCH}."))
     if numbers:
-        notes.append(
-            f"{some_names(numbers)}: numbers that are stored as text or categories are used as "
-            "categories. In a CSV file, they would be read as numbers."
+        text = (
+            "numbers that are stored as text or categories are used as categories. In a CSV file, they "
+            "would be read as numbers."
         )
+        notes.append(ColumnNote(numbers, text))
 
 
 def _format(source: str) -> Format:

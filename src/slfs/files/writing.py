@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from slfs.files.atomic import replace_file
 from slfs.files.registry import Format, format_of_suffix, formats
+
+_ELSEWHERE = "Write to another folder."
 
 PICTURES = [".png", ".svg", ".pdf"]
 
@@ -88,7 +91,16 @@ def check_output(
             f"{str(path)!r} cannot be written: it is a folder, or its folder does not exist."
         )
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise ValueError(f"{str(path)!r} cannot be written: permission denied.")
+        raise ValueError(f"{str(path)!r} cannot be written: permission denied. {_ELSEWHERE}")
+    if not path.exists() or path.is_file():
+        try:
+            with tempfile.TemporaryFile(dir=path.resolve().parent):
+                pass
+        except OSError as error:
+            raise ValueError(
+                f"{str(path)!r} cannot be written: no file can be created in its folder "
+                f"({error.strerror}). {_ELSEWHERE}"
+            ) from error
 
 
 def _format(path: Path) -> Format:

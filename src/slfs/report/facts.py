@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from slfs._core.indices import TableIndex
 from slfs._core.version import __version__
-from slfs.coding.level_names import as_text, level_names
+from slfs.coding.level_names import as_text, level_names, plain_cuts
 from slfs.report.words import (
     ROLES,
     RoleWords,
@@ -174,7 +174,7 @@ def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
             "mutual_information": _rounded(network.mutual_information[node]),
             "conditional_relevance": _rounded(network.conditional_relevance[node]),
             "kind": "numbers" if coding.cut[node] else "categories",
-            "cuts": _plain(coding.column_thresholds(node).tolist()) if coding.cut[node] else [],
+            "cuts": _plain(plain_cuts(coding, node)),
             "levels": level_names(coding, node),
             "counts": counts.class_counts[node].tolist(),
             "evidence": grade(selector.features_["q_value"][network.columns[node]]),

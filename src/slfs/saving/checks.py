@@ -72,7 +72,8 @@ def _check_selector(selector: BaseSelector) -> None:
     _demand(len(selector.features_) == n_features, "features_ must have one record per column")
     texts = selector.duplicates_
     _demand(
-        type(texts) is list and all(type(group) is list for group in texts), "duplicates_ is no list"
+        type(texts) is list and all(type(group) is list for group in texts),
+        "duplicates_ is not a list of lists",
     )
     _demand(all(type(name) is str for group in texts for name in group), "duplicates_ has no names")
     _check_records(selector)
@@ -82,7 +83,7 @@ def _check_selector(selector: BaseSelector) -> None:
 
     path = getattr(selector, "size_path_", None)
     if path is not None:
-        _demand(isinstance(path, SizePath), "size_path_ is no size path")
+        _demand(isinstance(path, SizePath), "size_path_ has another type")
         n_sizes = len(path.n_features)
         _demand_array(path.n_features, np.int64, (n_sizes,), "n_features")
         _demand_array(path.log_loss, np.float64, (n_sizes,), "log_loss")

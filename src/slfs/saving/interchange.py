@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from slfs.classifiers.base import NetworkClassifier
-from slfs.coding.level_names import level_names
+from slfs.coding.level_names import level_names, threshold_texts
 from slfs.files.atomic import replace_file
 from slfs.network.tree import ROOT
+from slfs.tables.dates import TimeKind
 
 _KEYWORDS = {"network", "variable", "probability", "property", "type", "discrete", "default", "table"}
 _LONGEST = 60
@@ -167,7 +168,10 @@ def _variables(classifier: NetworkClassifier) -> dict[int, _Variable]:
         states = _identifiers([_in_words(word) for word in words], "v")
         comment = _comment(f"{_quoted(title)}: {_listed(words)}")
         if coding.cut[node]:
-            comment += _comment(f"cut points: {_row(coding.column_thresholds(node))}")
+            cuts = _row(coding.column_thresholds(node))
+            if coding.time_kind(node) == TimeKind.DATE:
+                cuts = ", ".join(threshold_texts(coding, node))
+            comment += _comment(f"cut points: {cuts}")
         variables[node] = _Variable(name, states, comment)
     return variables
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs._core.warn import warn
+from slfs._core.warn import in_focus, warn
 from slfs.coding.codebook import Coding
 from slfs.coding.grouping import MANY
+from slfs.tables.dates import TimeKind
 from slfs.tables.table import Table
 
 _NAMED = 5
@@ -25,6 +24,9 @@ _SAMPLE_VALUES, _NEARLY_ALL = 200, 0.95
 _SAMPLE_ROWS, _MIN_ROWS = 4096, 20
 """Number of rows in which identifiers are searched, and the minimum number of rows."""
 
+_MIN_NUMBERS = 2
+"""Minimum number of distinct numbers in a column of which all other values look missing."""
+
 _DENSE = 1.5
 """Maximum range of consecutive identifiers, as a multiple of the number of rows."""
 
@@ -34,6 +36,13 @@ _NUMBER = re.compile(
     r"\s*(?P<after>[%‰$€£¥°]?[A-Za-zµ²³/]{0,8})\s*\)?\s*"
 )
 _PLAIN_NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
+_MISSING_MARKER = re.compile(
+    r"[\W_]*|\s*(?:n\.?/?a\.?n?|none|nil|null|missing|unknown|unk)\s*"
+    r"|\s*(?:not|no) (?:available|known|applicable|data|answer)\s*",
+    re.IGNORECASE,
+)
+"""Text that often means a missing value: signs such as ?, -- and *, and words."""
+
 _DATE = re.compile(
     r"\s*(?:\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
     r"|\d{1,2}[-/. ][A-Za-z]{3,9}\.?[-/., ]+\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4})"
@@ -42,40 +51,67 @@ _DATE = re.compile(
 _IDENTIFIER_NAME = re.compile(r"(?:^|[\W_])(?:[Ii][Dd]|uuid|key|index|row)$|[a-z]I[Dd]$")
 
 
-def warn_about_text(
+def warn_about_values(
+    coding: Coding, names: NDArray[np.object_], n_samples: int, used: NDArray[np.bool_]
+) -> None:
+    """Warn about large integers that are rounded, and about text that should not be categories.
+
+    ``used`` are the columns that were selected.
+    """
+    rounded = in_focus(np.flatnonzero(coding.columns["rounded"]), names)
+    if rounded:
+        warn(
+            f"{len(rounded)} column(s) of numbers have integers above 2**53, some of which are equal "
+            f"when they are rounded to 64-bit floats: {_listed(names[rounded])}. If they are "
+            "identifiers, drop them. If they are codes, declare them categorical (categorical_features, "
+            "--categorical on the command line); categories are compared exactly. If they are "
+            "quantities, subtract the smallest one.",
+            about_focus=True,
+        )
+    _warn_about_text(coding, names, n_samples, used)
+
+
+def _warn_about_text(
     coding: Coding, names: NDArray[np.object_], n_samples: int, used: NDArray[np.bool_]
 ) -> None:
     """Warn about columns of text that look like dates, numbers or identifiers.
 
-    ``used`` are the columns that were selected. Identifiers that were dropped do no harm; dates and
-    numbers that were dropped as categories may be useful once they are converted.
+    Identifiers that were dropped do no harm; dates and numbers that were dropped as categories may be
+    useful once they are converted.
     """
     n_distinct = coding.columns["n_distinct"]
     text = [
         column
-        for column in coding.categories
-        if n_distinct[column] > MANY and isinstance(next(iter(coding.categories[column])), str)
+        for column in in_focus(list(coding.categories), names)
+        if isinstance(next(iter(coding.categories[column]), None), str)
     ]
-    dates = [column for column in text if _all_dates(coding.categories[column])]
+    many = [column for column in text if n_distinct[column] > MANY]
+    dates = [column for column in many if _all_dates(coding.categories[column])]
     numbers = [
-        column for column in text if column not in dates and _all_numbers(coding.categories[column])
+        column for column in many if column not in dates and _all_numbers(coding.categories[column])
     ]
     _warn_about_converted(dates, "dates or times", _CONVERT_DATES, coding, names, used)
-    spoiled = [column for column in numbers if _not_numbers(coding.categories[column])]
+    spoiled = [
+        column
+        for column in text
+        if (column in numbers or n_distinct[column] <= MANY) and _not_numbers(coding.categories[column])
+    ]
     written = [column for column in numbers if column not in spoiled]
     if spoiled:
-        how = _READ_AS_MISSING.format(_not_numbers(coding.categories[spoiled[0]])[0])
+        markers = dict.fromkeys(itertools.chain(*(_not_numbers(coding.categories[j]) for j in spoiled)))
+        how = _read_as_missing(list(markers)[:_NAMED])
         _warn_about_converted(spoiled, "numbers", how, coding, names, used)
     _warn_about_converted(written, "numbers", _CONVERT_NUMBERS, coding, names, used)
     alike = (n_distinct > n_samples / 2) & used
     alike[dates + numbers] = False
-    columns = np.flatnonzero(alike)
-    if len(columns):
+    columns = in_focus(np.flatnonzero(alike), names)
+    if columns:
         warn(
             f"{len(columns)} selected column(s) have more categories than half the number of samples: "
             f"{_listed(names[columns])}. Most of their categories occur once and will not occur again. "
             "If they are likely identifiers, drop them; if they are numbers, do not declare them "
-            "categorical."
+            "categorical.",
+            about_focus=True,
         )
 
 
@@ -88,10 +124,13 @@ _CONVERT_NUMBERS = (
     "pandas.to_numeric."
 )
 
-_READ_AS_MISSING = (
-    "If the other text means a missing value, read it as one: na_values=[{0!r}] in pandas.read_csv, "
-    "--missing {0!r} on the command line."
-)
+
+def _read_as_missing(markers: list[str]) -> str:
+    options = " ".join(f"--missing {marker!r}" for marker in markers)
+    return (
+        f"If the other text means a missing value, read it as one: na_values={markers!r} in "
+        f"pandas.read_csv, {options} on the command line."
+    )
 
 
 def _warn_about_converted(
@@ -112,7 +151,8 @@ def _warn_about_converted(
     more = ", ..." if len(columns) > _NAMED else ""
     warn(
         f"{len(columns)} column(s) of text look like {what} and are treated as categories: "
-        f"{', '.join(shown)}{more}. {how}"
+        f"{', '.join(shown)}{more}. {how}",
+        about_focus=True,
     )
 
 
@@ -127,6 +167,8 @@ def _not_numbers(values: Iterable[object]) -> list[str]:
     texts = [str(value) for value in values]
     plain = [_PLAIN_NUMBER.fullmatch(text) is not None for text in texts]
     others = [text for text, is_number in zip(texts, plain, strict=True) if not is_number]
+    if len(texts) - len(others) >= _MIN_NUMBERS and all(map(_MISSING_MARKER.fullmatch, others)):
+        return others
     return others if len(others) <= (1 - _NEARLY_ALL) * len(texts) else []
 
 
@@ -147,13 +189,6 @@ def _first(values: Iterable[object]) -> list[str]:
     return [str(value) for value in itertools.islice(values, _SAMPLE_VALUES)]
 
 
-def is_date(X: Any, column: int) -> bool:
-    """Whether a column of the user's table contains dates or times, which are used as numbers."""
-    if not nw.dependencies.is_into_dataframe(X):
-        return False
-    return bool(nw.from_native(X, eager_only=True)[:, int(column)].dtype.is_temporal())
-
-
 def warn_about_row_numbers(
     table: Table, columns: NDArray[np.int64], coding: Coding, names: NDArray[np.object_]
 ) -> None:
@@ -167,10 +202,11 @@ def warn_about_row_numbers(
     low, high = coding.columns["low"], coding.columns["high"]
     spread = np.where(np.isfinite(low), high, 0.0) - np.where(np.isfinite(low), low, 0.0)
     candidates = coding.cut & (low == np.floor(low)) & (spread >= table.n_samples - 1)
+    candidates &= coding.columns["time_kind"] == TimeKind.NUMBER
     if n_rows < _MIN_ROWS or not candidates.any():
         return
     found = []
-    for node in np.flatnonzero(candidates).tolist():
+    for node in in_focus(np.flatnonzero(candidates), names):
         values = table.number_block(columns[[node]], np.arange(n_rows)).dense()[0]
         whole = np.isfinite(values).all() and (values == np.floor(values)).all()
         if not whole or len(np.unique(values)) < n_rows:
@@ -184,7 +220,8 @@ def warn_about_row_numbers(
         warn(
             f"{len(found)} selected column(s) of integers have a different value in every row and are "
             f"likely row numbers or identifiers: {_listed(found)}. They tell only how the rows are "
-            "sorted. Drop them unless they measure something."
+            "sorted. Drop them unless they measure something.",
+            about_focus=True,
         )
 
 

@@ -32,7 +32,9 @@ def drop_constant(facts: ColumnFacts) -> Reasons:
     columns = facts.coding.columns
     several = (columns["low"] < columns["high"]) | (columns["n_distinct"] > 1)
     constant = (columns["n_levels"] == 1) & ~several
-    return np.where(constant, Reason.CONSTANT, Reason.CANDIDATE).astype(np.int8)
+    reasons = np.where(constant, Reason.CONSTANT, Reason.CANDIDATE).astype(np.int8)
+    reasons[constant & columns["rounded"]] = Reason.EQUAL_AS_FLOATS
+    return reasons
 
 
 def drop_one_level(facts: ColumnFacts, *, merged: Reason = Reason.NO_CUT) -> Reasons:

@@ -11,15 +11,23 @@ from numpy.typing import NDArray
 
 from slfs.coding.by_rows import Piece, Tally, cut_rows, encode_rows, tally_rows
 from slfs.coding.categories import learn_labels
-from slfs.coding.codebook import Learned
+from slfs.coding.codebook import Learned, join_learned
 from slfs.coding.encode import encode_labels
 from slfs.coding.grouping import group_levels
-from slfs.coding.numbers import encode_numbers, learn_levels, learn_numbers, make_runs, mdlp_cuts
+from slfs.coding.numbers import (
+    encode_numbers,
+    learn_levels,
+    learn_numbers,
+    make_runs,
+    may_be_rounded,
+    mdlp_cuts,
+)
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import SampleLayout
 from slfs.screening.p_values import level_p_values, number_p_values
 from slfs.screening.plan import Block
 from slfs.tables.table import LabelBlock, NumberBlock, Table
+from slfs.tables.values import to_numbers
 
 Cuts = Sequence[NDArray[np.float64]]
 Encode = Callable[[NDArray[np.int64]], NDArray[np.uint8]]
@@ -43,12 +51,20 @@ def learn_block(
         return _learn_labels(table, block, layout)
     binned = block.kind == "mdlp" and cuts is None
     tally, numbers = _read_numbers(table, block, layout, binned=binned)
+    large = may_be_rounded(tally.runs)
     if block.kind == "levels":
+        if large.any():
+            return _learn_exactly(table, block, layout, large)
         ungrouped = learn_levels(tally.runs, tally.missing, layout)
         learned = group_levels(ungrouped, layout)
     else:
         thresholds, n_cuts = _cut_points(tally, block, layout, cuts, in_pieces=numbers is None)
         learned = learn_numbers(tally.runs, tally.missing, layout, thresholds, n_cuts)
+        for j in np.flatnonzero(large):
+            learned.coding.columns["rounded"][j] = _is_rounded(
+                table, int(block.columns[j]), block.n_rows
+            )
+    learned.coding.columns["time_kind"] = tally.time_kinds
 
     def encode(kept: NDArray[np.int64]) -> NDArray[np.uint8]:
         every = len(kept) == len(block.columns)
@@ -92,7 +108,31 @@ def _read_numbers(
         return tally_rows(table, block.columns, layout, block.n_rows, binned=binned), None
     numbers = table.number_block(block.columns, layout.order)
     runs, missing = make_runs(numbers, layout)
-    return Tally(runs, missing, runs.value), numbers
+    return Tally(runs, missing, runs.value, numbers.time_kinds()), numbers
+
+
+def _learn_exactly(
+    table: Table, block: Block, layout: SampleLayout, large: NDArray[np.bool_]
+) -> LearnedBlock:
+    """Learn categorical columns of numbers; those with large numbers by their values, not as floats."""
+    kinds = np.where(large, "labels", "levels").tolist()
+    parts = [
+        learn_block(table, Block(block.columns[[j]], kind, block.n_rows), layout)
+        for j, kind in enumerate(kinds)
+    ]
+    only = np.array([0])
+    return LearnedBlock(
+        join_learned([part.learned for part in parts]),
+        lambda kept: np.concatenate([parts[j].encode(only) for j in kept.tolist()]),
+        lambda: np.concatenate([part.p_values() for part in parts]),
+    )
+
+
+def _is_rounded(table: Table, column: int, n_rows: int) -> bool:
+    """Whether different integers of a column, in the first rows of it, are the same float."""
+    rows = np.arange(min(n_rows, table.n_samples))
+    integers = {value for value in table.label_block(column, rows).values if isinstance(value, int)}
+    return len(np.unique(to_numbers(list(integers)))) < len(integers)
 
 
 def _learn_labels(table: Table, block: Block, layout: SampleLayout) -> LearnedBlock:

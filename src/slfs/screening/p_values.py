@@ -10,10 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.coding.categories import learn_labels
-from slfs.coding.codebook import Learned
+from slfs.coding.codebook import Learned, join_learned
 from slfs.coding.cut_kernels import quantile_counts, quantile_cuts
 from slfs.coding.encode import encode_labels
-from slfs.coding.numbers import encode_numbers, learn_levels, learn_numbers, make_runs
+from slfs.coding.numbers import (
+    encode_numbers,
+    learn_levels,
+    learn_numbers,
+    make_runs,
+    may_be_rounded,
+)
 from slfs.coding.rank_kernels import summarize_ranks
 from slfs.coding.run_kernels import Runs
 from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
@@ -68,22 +74,7 @@ def pack_blind(
 
     ``layout`` has a single class with all samples.
     """
-    if kind == "labels":
-        labels = table.label_block(int(columns[0]), layout.order)
-        learned = learn_labels([(labels, layout)], layout.n_classes)
-        codes = encode_labels(learned.coding, 0, labels)
-    else:
-        numbers = table.number_block(columns, layout.order)
-        runs, missing = make_runs(numbers, layout)
-        if kind == "levels":
-            learned = learn_levels(runs, missing, layout)
-        else:
-            cuts = np.empty((len(columns), INTERVALS - 1))
-            n_cuts = np.empty(len(columns), np.int64)
-            quantile_cuts(runs, cuts, n_cuts)
-            thresholds = cuts[np.arange(INTERVALS - 1) < n_cuts[:, np.newaxis]]
-            learned = learn_numbers(runs, missing, layout, thresholds, n_cuts)
-        codes = encode_numbers(learned.coding, numbers)
+    learned, codes = _code_blind(table, columns, kind, layout)
     n_levels, counts = learned.coding.n_levels.copy(), learned.class_counts
     if n_levels.max(initial=0) > most_levels:
         for column in np.flatnonzero(n_levels > most_levels):
@@ -92,6 +83,33 @@ def pack_blind(
         parts = [np.bincount(row, minlength=d) for row, d in zip(codes, n_levels, strict=True)]
         counts = np.concatenate(parts)
     return pack_block(layout, columns, codes, n_levels, counts)
+
+
+def _code_blind(
+    table: Table, columns: NDArray[np.int64], kind: str, layout: SampleLayout
+) -> tuple[Learned, NDArray[np.uint8]]:
+    """Learn and code levels that do not depend on the class."""
+    if kind == "labels":
+        labels = table.label_block(int(columns[0]), layout.order)
+        learned = learn_labels([(labels, layout)], layout.n_classes)
+        return learned, encode_labels(learned.coding, 0, labels)
+    numbers = table.number_block(columns, layout.order)
+    runs, missing = make_runs(numbers, layout)
+    if kind == "levels":
+        large = may_be_rounded(runs)
+        if large.any():  # integers that are not told apart as floats
+            kinds = np.where(large, "labels", "levels").tolist()
+            parts = [_code_blind(table, columns[[j]], own, layout) for j, own in enumerate(kinds)]
+            codes = np.concatenate([own for _, own in parts])
+            return join_learned([own for own, _ in parts]), codes
+        learned = learn_levels(runs, missing, layout)
+    else:
+        cuts = np.empty((len(columns), INTERVALS - 1))
+        n_cuts = np.empty(len(columns), np.int64)
+        quantile_cuts(runs, cuts, n_cuts)
+        thresholds = cuts[np.arange(INTERVALS - 1) < n_cuts[:, np.newaxis]]
+        learned = learn_numbers(runs, missing, layout, thresholds, n_cuts)
+    return learned, encode_numbers(learned.coding, numbers)
 
 
 def pool_levels(codes: NDArray[np.integer], most_levels: int) -> NDArray[np.uint8]:

@@ -43,6 +43,7 @@ class Reason(IntEnum):
     TOO_FEW_SAMPLES = 11
     NOT_AFFORDABLE = 12
     ONE_GROUP = 13
+    EQUAL_AS_FLOATS = 14
     # redundant: because of other columns
     DUPLICATE = 20
     NEAR_DUPLICATE = 21
@@ -65,7 +66,7 @@ class Reason(IntEnum):
     @property
     def role(self) -> Role:
         """The role of a column that is dropped for this reason, without regard to its q-value."""
-        if self <= Reason.ONE_GROUP:
+        if self <= Reason.EQUAL_AS_FLOATS:
             return Role.IRRELEVANT
         if self == Reason.NO_ROOM:
             return Role.NO_ROOM

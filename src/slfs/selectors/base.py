@@ -22,12 +22,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from slfs._compat import Interval, StrOptions, get_output_config
 from slfs._core.indices import TableIndex
 from slfs._core.resources import Resources
-from slfs._core.warn import LeakageWarning, warn
+from slfs._core.warn import LeakageWarning, in_focus, warn
 from slfs.base import CODING_CONSTRAINTS, TableEstimator, TrainingData
 from slfs.counting.backend import make_backend
 from slfs.counting.duplicates import find_duplicates
 from slfs.measures.information import Information
-from slfs.screening.advice import is_date, warn_about_row_numbers, warn_about_text
+from slfs.screening.advice import warn_about_row_numbers, warn_about_values
 from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.judging import drop_uninformative
 from slfs.screening.learn import Cuts
@@ -119,11 +119,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         with Resources(self.n_jobs, self.memory_limit) as resources:
             self._fit_table(data, resources)
         if not isinstance(data.table, SpreadTable):
-            nodes = np.array(
-                [j for j in range(self.n_features_) if not is_date(X, self.indices_[j])], int
-            )
-            columns, coding = self.indices_[nodes], self.network_counts_.coding.take(nodes)
-            warn_about_row_numbers(data.table, columns, coding, self.features_["name"][columns])
+            names = self.features_["name"][self.indices_]
+            warn_about_row_numbers(data.table, self.indices_, self.network_counts_.coding, names)
         return self
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
@@ -185,16 +182,17 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def _warn(self, facts: ColumnFacts) -> None:
         """Warn about columns that should be checked, and about an empty selection."""
         names, entropy = self.features_["name"], self._class_entropy()
-        warn_about_text(facts.coding, names, facts.n_samples, self.support_)
-        leaks = self.leaks_
+        warn_about_values(facts.coding, names, facts.n_samples, self.support_)
+        leaks = in_focus(find_leaks(self.features_, entropy), names)
         if leaks:
-            records = self.features_[find_leaks(self.features_, entropy)[:_NAMED]]
+            records = self.features_[leaks[:_NAMED]]
             described = [f"{record['name']!r} {describe_leak(record, entropy)}" for record in records]
             more = f"; and {len(leaks) - _NAMED} more" if len(leaks) > _NAMED else ""
             warn(
                 f"Possible target leakage: {'; '.join(described)}{more}. Drop columns that are derived "
                 "from the class or are not known when it is predicted.",
                 LeakageWarning,
+                about_focus=True,
             )
         if self.n_features_ == 0:
             warn(sentences.nothing_selected(self.features_, type(self).__name__))
@@ -203,7 +201,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def leaks_(self) -> list[str]:
         """Names of columns that determine the class nearly completely, selected or not.
 
-        They contain at least 98% of the class entropy, in enough samples that this is no accident.
+        They contain at least 98% of the class entropy, in enough samples that this is not due to chance.
         """
         check_is_fitted(self)
         leaks = find_leaks(self.features_, self._class_entropy())
@@ -240,7 +238,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
                     reset=False,
                 )
             )
-        validate_data(self, X, reset=False, skip_check_array=True)
+        self._check_columns(X)
         frame = nw.from_native(X, eager_only=True)
         container = get_output_config("transform", self)["dense"]
         if self.n_features_ == 0 and container != "polars":  # a polars frame without columns has no rows

@@ -238,7 +238,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         rule: str = "objective",
         irrelevance: str = "mdl",
         swap: str = "printed",
-        order: str = "conditional",
+        order: str = "residual",
         fdr: float = 0.05,
         cv: int = 3,
         max_features: int = 100,

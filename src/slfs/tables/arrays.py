@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from slfs.tables.dates import days
+from slfs.tables.dates import days, time_kind
 from slfs.tables.table import (
     Columns,
     LabelBlock,
@@ -19,14 +20,14 @@ from slfs.tables.table import (
     make_label_block,
     reorder,
 )
-from slfs.tables.values import are_numbers, masked_as_missing, to_numbers
+from slfs.tables.values import kind_of_numbers, masked_as_missing, to_numbers
 
 
 def read_array(X: Any) -> ArrayTable | ObjectTable:
     """Read a two-dimensional array, or an object that NumPy can convert to one."""
     array = check_any_array(keep_types(masked_as_missing(X)))
     if array.dtype.kind in "mM":
-        return ArrayTable(days(array))
+        return TimeTable(array)
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: pass real and imaginary parts as columns.")
     return ArrayTable(array) if array.dtype.kind in "biuf" else ObjectTable(array)
@@ -80,15 +81,30 @@ class ArrayTable:
         return make_label_block(reorder(self._array[:, column], order).tolist(), column)
 
 
+class TimeTable(ArrayTable):
+    """A NumPy array of dates or of durations, which are used as numbers of days."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        super().__init__(days(array))
+        self._times = array
+
+    def number_block(self, columns: Columns, order: Order) -> NumberBlock:
+        kinds = np.full(len(columns), time_kind(self._times), np.int8)
+        return replace(super().number_block(columns, order), time_kind=kinds)
+
+    def label_block(self, column: int, order: Order) -> LabelBlock:
+        return make_label_block(list(reorder(self._times[:, column], order)), column)
+
+
 class ObjectTable:
     """A NumPy array of strings or Python objects: each column holds numbers or labels."""
 
     def __init__(self, array: NDArray[Any]) -> None:
         self._array = array
         self.n_samples, self.n_features = array.shape
-        self.numbers = np.array(
-            [are_numbers(array[:, j].tolist(), j) for j in range(self.n_features)], dtype=bool
-        )
+        kinds = [kind_of_numbers(array[:, j].tolist()) for j in range(self.n_features)]
+        self._time_kinds = np.array([kind or 0 for kind in kinds], np.int8)
+        self.numbers = np.array([kind is not None for kind in kinds], dtype=bool)
         self.categorical = ~self.numbers
 
     def number_block(self, columns: Columns, order: Order) -> NumberBlock:
@@ -96,7 +112,7 @@ class ObjectTable:
         values = np.empty((len(columns), n_samples))
         for index, column in enumerate(columns):
             values[index] = to_numbers(reorder(self._array[:, column], order).tolist())
-        return dense_block(values)
+        return dense_block(values, self._time_kinds[columns])
 
     def label_block(self, column: int, order: Order) -> LabelBlock:
         return make_label_block(reorder(self._array[:, column], order).tolist(), column)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.tables.arrays import ArrayTable, read_array
-from slfs.tables.dates import days, report_dates
+from slfs.tables.dates import TimeKind, days, report_dates
 from slfs.tables.table import (
     Columns,
     LabelBlock,
@@ -21,7 +21,7 @@ from slfs.tables.table import (
     make_label_block,
     reorder,
 )
-from slfs.tables.values import are_numbers, to_numbers
+from slfs.tables.values import kind_of_numbers, to_numbers
 
 
 def read_frame(X: Any) -> Table:
@@ -54,19 +54,28 @@ class FrameTable:
         self.n_samples, self.n_features = frame.shape
         kinds = [_kind(series) for series in self._columns]
         self.numbers = np.array([kind != "label" for kind in kinds])
-        self.categorical = np.array([kind != "number" for kind in kinds])
+        self.categorical = np.array([kind in ("label", "boolean") for kind in kinds])
+        self._time_kinds = np.array(
+            [kind if isinstance(kind, TimeKind) else 0 for kind in kinds], np.int8
+        )
 
     def number_block(self, columns: Columns, order: Order) -> NumberBlock:
         values = np.empty((len(columns), self.n_samples if order is None else len(order)))
         for index, column in enumerate(columns):
             values[index] = reorder(_series_numbers(self._columns[column]), order)
-        return dense_block(values)
+        return dense_block(values, self._time_kinds[columns])
 
     def label_block(self, column: int, order: Order) -> LabelBlock:
         series = self._columns[column]
-        block = make_label_block(reorder(plain_values(series), order).tolist(), series.name)
-        null = reorder(series.is_null().to_numpy(), order)
-        return LabelBlock(block.values, block.missing | null, series.name)
+        null = series.is_null().to_numpy()
+        if series.dtype.is_integer() and null.any():  # NumPy would round large integers to floats
+            values = reorder(np.array(series.to_list(), dtype=object), order)
+        else:
+            values = reorder(plain_values(series), order)
+        # tolist turns nanoseconds into integers
+        plain = list(values) if values.dtype.kind in "mM" else values.tolist()
+        block = make_label_block(plain, series.name)
+        return LabelBlock(block.values, block.missing | reorder(null, order), series.name)
 
 
 def plain_values(series: nw.Series[Any]) -> NDArray[Any]:
@@ -79,10 +88,11 @@ def plain_values(series: nw.Series[Any]) -> NDArray[Any]:
     return values
 
 
-def _kind(series: nw.Series[Any]) -> str:
-    """Classify a column as "number", "boolean" or "label"; raise an error for any other type."""
+def _kind(series: nw.Series[Any]) -> TimeKind | str:
+    """Classify a column as a kind of numbers, "boolean" or "label"; raise an error for other types."""
     if _holds_objects(series):
-        return "number" if are_numbers(plain_values(series).tolist(), series.name) else "label"
+        found = kind_of_numbers(plain_values(series).tolist())
+        return "label" if found is None else found
     dtype = series.dtype
     held = _value_type(series)
     if held.is_nested() or held == nw.Binary or (held == nw.Unknown and not series.is_null().all()):
@@ -90,8 +100,10 @@ def _kind(series: nw.Series[Any]) -> str:
             f"The column {series.name!r} of X has type {dtype}, which is not supported. "
             "Expand it into several columns, convert it to numbers, or drop it."
         )
-    if dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Unknown:
-        return "number"
+    if dtype.is_temporal():
+        return TimeKind.DATE if dtype in (nw.Date, nw.Datetime) else TimeKind.DURATION
+    if dtype.is_numeric() or dtype == nw.Unknown:
+        return TimeKind.NUMBER
     return "boolean" if dtype == nw.Boolean else "label"
 
 

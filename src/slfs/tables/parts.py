@@ -123,10 +123,11 @@ def _interleave(first: NumberBlock, second: NumberBlock, from_second: NDArray[np
     """Join the columns of two blocks of the same samples, in the order that the mask gives."""
     position = np.argsort(np.argsort(from_second, kind="stable"))  # in first followed by second
     value = np.concatenate([first.value, second.value])
+    time_kind = np.concatenate([first.time_kinds(), second.time_kinds()])[position]
     if first.sample is None or second.sample is None:
-        return dense_block(value.reshape(len(position), first.n_samples)[position])
+        return dense_block(value.reshape(len(position), first.n_samples)[position], time_kind)
     begins = np.concatenate([first.indptr[:-1], first.indptr[-1] + second.indptr[:-1]])
     lengths = np.concatenate([np.diff(first.indptr), np.diff(second.indptr)])
     indptr, source = ragged(begins[position], lengths[position])
     sample = np.concatenate([first.sample, second.sample])[source]
-    return NumberBlock(first.n_samples, indptr, value[source], sample)
+    return NumberBlock(first.n_samples, indptr, value[source], sample, time_kind)

@@ -22,6 +22,9 @@ Rows = NDArray[np.int64]
 Order = Rows | None
 """The samples that are wanted, in the order in which they are wanted. None: all, as they are."""
 
+TimeKinds = NDArray[np.int8]
+"""A `slfs.tables.dates.TimeKind` per column."""
+
 Array = TypeVar("Array", bound=NDArray[Any])
 
 
@@ -41,12 +44,15 @@ class NumberBlock:
     sample : ndarray of shape (n_entries,) or None
         Row of each entry; rows without an entry have the value 0. None if every row has an entry, in
         order.
+    time_kind : ndarray of int8 of shape (n_columns,) or None, default=None
+        The `TimeKind` of each column. None if no column holds dates or durations.
     """
 
     n_samples: int
     indptr: NDArray[np.int64]
     value: NDArray[Any]
     sample: NDArray[np.int64] | None
+    time_kind: TimeKinds | None = None
 
     def take(self, columns: Columns) -> NumberBlock:
         """Return some columns of the block.
@@ -62,10 +68,20 @@ class NumberBlock:
         """
         if len(columns) == len(self.indptr) - 1:
             return self
+        time_kind = None if self.time_kind is None else self.time_kind[columns]
         if self.sample is None:
-            return dense_block(self.value.reshape(-1, self.n_samples)[columns])
+            return dense_block(self.value.reshape(-1, self.n_samples)[columns], time_kind)
         indptr, source = ragged(self.indptr[columns], np.diff(self.indptr)[columns])
-        return NumberBlock(self.n_samples, indptr, self.value[source], self.sample[source])
+        return NumberBlock(self.n_samples, indptr, self.value[source], self.sample[source], time_kind)
+
+    def time_kinds(self) -> TimeKinds:
+        """Return the `TimeKind` of each column.
+
+        Returns
+        -------
+        kinds : ndarray of int8 of shape (n_columns,)
+        """
+        return np.zeros(len(self.indptr) - 1, np.int8) if self.time_kind is None else self.time_kind
 
     def dense(self) -> NDArray[np.float64]:
         """Return all values.
@@ -222,13 +238,17 @@ class ColumnSource(ABC):
         return replace(block, name=self.names[column])
 
 
-def dense_block(values: NDArray[np.float64] | NDArray[np.uint8]) -> NumberBlock:
+def dense_block(
+    values: NDArray[np.float64] | NDArray[np.uint8], time_kind: TimeKinds | None = None
+) -> NumberBlock:
     """Make a dense block.
 
     Parameters
     ----------
     values : ndarray of shape (n_columns, n_samples)
         Floats, or bytes.
+    time_kind : ndarray of int8 of shape (n_columns,) or None, default=None
+        The `TimeKind` of each column. None if no column holds dates or durations.
 
     Returns
     -------
@@ -236,7 +256,7 @@ def dense_block(values: NDArray[np.float64] | NDArray[np.uint8]) -> NumberBlock:
     """
     n_columns, n_samples = values.shape
     indptr = np.arange(n_columns + 1, dtype=np.int64) * n_samples
-    return NumberBlock(n_samples, indptr, values.reshape(-1), None)
+    return NumberBlock(n_samples, indptr, values.reshape(-1), None, time_kind)
 
 
 def make_label_block(values: list[Any], name: object) -> LabelBlock:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
+from slfs._core.warn import warn
 from slfs.tables.frames import plain_values
 from slfs.tables.values import is_dask, masked_as_missing, missing_values
 
@@ -27,6 +28,9 @@ class Target:
 
 _QCUT = "pandas.qcut(y, 5, labels=False)"
 _BIN = f"Bin y into classes first, for example with {_QCUT}."
+
+_NAMED = 5
+"""Maximum number of labels in a warning."""
 
 _MANY_CLASSES = 20
 """A target with more classes, most of them with one or two samples, is refused."""
@@ -64,7 +68,28 @@ def read_target(y: Any, *, whole: bool = True) -> Target:
             f"y contains only one class ({classes.tolist()[0]!r}): no feature can be relevant to it. "
             "Pass samples of at least two classes."
         )
-    return Target(classes, codes.astype(np.int64), name if isinstance(name, str) and name else "class")
+    name = name if isinstance(name, str) and name else "class"
+    if whole:
+        _warn_about_spellings(classes, name)
+    return Target(classes, codes.astype(np.int64), name)
+
+
+def _warn_about_spellings(classes: NDArray[Any], name: str) -> None:
+    """Warn about classes of text that differ only in case or blanks."""
+    spellings: dict[str, list[str]] = {}
+    for label in classes.tolist():
+        if isinstance(label, str):
+            spellings.setdefault(" ".join(label.casefold().split()), []).append(label)
+    alike = [labels for labels in spellings.values() if len(labels) > 1]
+    if alike:
+        shown = "; ".join(", ".join(map(repr, labels[:_NAMED])) for labels in alike[:_NAMED])
+        more = "; ..." if len(alike) > _NAMED else ""
+        warn(
+            f"Some classes of the target {name!r} differ only in upper and lower case or in blanks, and "
+            f"are treated as different classes: {shown}{more}. If they mean the same class, write them "
+            "in the same way, for example with y.str.strip().str.lower() in pandas.",
+            about_focus=True,
+        )
 
 
 def _refuse_identifiers(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:

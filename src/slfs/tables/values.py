@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.tables.dates import TEMPORAL, days_of
+from slfs.tables.dates import TEMPORAL, TimeKind, days_of, time_kind
 
 _NA_TYPES = ("NAType", "NaTType")
 
@@ -19,28 +19,24 @@ def missing_values(values: list[Any]) -> NDArray[np.bool_]:
     return np.fromiter((_is_missing(value) for value in values), bool, len(values))
 
 
-def are_numbers(values: list[Any], name: object) -> bool:
-    """Return whether all values that are not missing are numbers, or all are dates.
+def kind_of_numbers(values: list[Any]) -> TimeKind | None:
+    """Return what the values are if all that are not missing are numbers, dates or durations.
 
-    Booleans do not count as numbers here: they are categories.
+    None for any other or mixed values. Booleans do not count as numbers here: they are categories.
     """
-    kinds = {kind for kind in set(map(type, values)) if kind.__name__ not in _NA_TYPES}
-    kinds -= {type(None)}
-    dates = [kind for kind in kinds if issubclass(kind, TEMPORAL)]
-    if dates:
-        others = {kind for kind in kinds if not issubclass(kind, TEMPORAL)}
-        if others and any(value == value for value in values if type(value) in others):
-            found = sorted(kind.__name__ for kind in kinds)
-            raise ValueError(
-                f"The column {name!r} of X mixes dates or times with other values ({', '.join(found)}). "
-                "Convert all of them to dates, numbers or text."
-            )
-        return True
-    return all(issubclass(kind, Real | Decimal) and not issubclass(kind, bool) for kind in kinds)
+    types = set(map(type, values))
+    if any(issubclass(kind, TEMPORAL) for kind in types):
+        found = {time_kind(value) for value in values if not _is_missing(value)}
+        return found.pop() if len(found) == 1 else None if found else TimeKind.NUMBER
+    types = {kind for kind in types if kind.__name__ not in _NA_TYPES} - {type(None)}
+    numbers = all(issubclass(kind, Real | Decimal) and not issubclass(kind, bool) for kind in types)
+    return TimeKind.NUMBER if numbers else None
 
 
-def to_numbers(values: list[Any]) -> NDArray[np.float64]:
-    """Convert each value to a number, or to NaN if it is not one."""
+def to_numbers(values: list[Any], kind: TimeKind | None = None) -> NDArray[np.float64]:
+    """Convert each value to a number, or to NaN if it is not one, or not one of the given kind."""
+    if kind is not None:
+        values = [value if time_kind(value) == kind else None for value in values]
     return np.fromiter((_number(value) for value in values), np.float64, len(values))
 
 
@@ -79,4 +75,6 @@ def _is_missing(value: Any) -> bool:
         return True
     if isinstance(value, float | np.floating | Decimal):
         return bool(value != value)
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
     return type(value).__name__ in _NA_TYPES

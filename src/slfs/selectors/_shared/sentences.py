@@ -23,6 +23,7 @@ GRADES = ((1e-4, "overwhelming"), (0.01, "strong"), (0.05, "moderate"), (0.2, "w
 
 _PLAIN = (
     Reason.CONSTANT, Reason.NO_CUT, Reason.ONE_GROUP, Reason.NO_INFORMATION, Reason.MERGED,
+    Reason.EQUAL_AS_FLOATS,
 )  # fmt: skip
 """Reasons of columns without information: their sentences do not mention it."""
 
@@ -185,6 +186,10 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
         f"adding it has p = {figures['p_value']:.2g}, above the level {figures['level']:.2g}"
     ),
     Reason.ONE_GROUP: lambda *_: "no grouping of its categories is worth its cost",
+    Reason.EQUAL_AS_FLOATS: lambda *_: (
+        "its integers are above 2**53 and differ, but are all the same number when rounded to 64-bit "
+        "floats"
+    ),
     Reason.DUPLICATE: _duplicate,
     Reason.NEAR_DUPLICATE: _near_duplicate,
     Reason.ADDS_NOTHING: _adds_nothing,
@@ -202,6 +207,7 @@ _COUNTED = {
     Reason.CONSTANT: "constant",
     Reason.NO_CUT: "without a cut point that is worth its cost (MDLP)",
     Reason.ONE_GROUP: "without a grouping of their categories that is worth its cost",
+    Reason.EQUAL_AS_FLOATS: "of integers that are the same number when rounded to 64-bit floats",
     Reason.COSTS_MORE: "with less information than their parameters cost (MDL)",
     Reason.NO_INFORMATION: "without information about the class",
     Reason.NOT_SIGNIFICANT: "not significant",
