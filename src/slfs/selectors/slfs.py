@@ -82,7 +82,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         When an inserted feature replaces a node of the tree: if it is more relevant (``"printed"``,
         eq. 12), only if J of the whole tree increases (``"objective"``), or never. Used with
         ``order="given"`` only.
-    order : {"residual", "conditional", "relevance", "given"}, default="conditional"
+    order : {"residual", "conditional", "relevance", "given"}, default="residual"
         Order in which features are inserted into the tree.
 
         - ``"residual"``: the next feature is the one whose levels best explain what a log-linear model
