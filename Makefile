@@ -58,7 +58,8 @@ KERNEL_TESTS := $(addprefix tests/,test_counting.py test_backends.py test_mdlp.p
 	test_table.py::test_columns_become_rows_whatever_type_and_memory_order test_information.py::test_laws \
 	test_information.py::test_sums_over_few_levels_are_those_of_their_tables \
 	test_information.py::test_pooled_counts_are_the_same_bits_however_they_are_counted test_contingency.py \
-	test_significance.py::test_permutations_approach_the_count_of_all_of_them)
+	test_significance.py::test_permutations_approach_the_count_of_all_of_them test_vectors.py \
+	test_residual.py::test_equal_to_the_algorithm_in_floats)
 coverage: .venv/test.stamp ## Branch coverage, kernels as plain Python; at least 95%
 	$(BIN)/coverage erase
 	SLFS_EXAMPLES=20 $(BIN)/coverage run -m pytest -q -n auto -p no:cacheprovider

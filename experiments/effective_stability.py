@@ -33,7 +33,7 @@ DATASETS = (
     "warpAR10P", "west",
 )  # fmt: skip
 
-METHODS = {
+METHODS: dict[str, Callable[..., Any]] = {
     "residual pursuit": ResidualPursuit,
     "mRMR MID": MRMR,
     "CMIM": CMIM,

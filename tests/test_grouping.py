@@ -95,7 +95,7 @@ def test_the_names_of_a_group_are_its_most_frequent_categories():
 def test_p_values_are_those_of_the_levels_without_groups():
     X, y = cities()
     y = np.random.default_rng(1).permutation(y)
-    shuffled = SLFS(irrelevance="printed")
+    shuffled = SLFS(order="given", irrelevance="printed")
     shuffled.fit(X, y)
     np.testing.assert_allclose(shuffled.pvalues_, p_values(X, y))
     assert (shuffled.pvalues_ > 0.01).all()

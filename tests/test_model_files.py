@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from slfs import BNSLFS, SLFS
+from slfs import BNSLFS, SLFS, ResidualPursuit
 from slfs.saving import ModelFileError, load, save
 from slfs.saving.checks import _demand_forest
 from tests.test_saving import LABELS, mixed
@@ -24,7 +24,7 @@ def file(tmp_path_factory):
     """The file of a fitted classifier."""
     X, y = mixed()
     path = tmp_path_factory.mktemp("models") / "model.slfs"
-    save(BNSLFS().fit(X, LABELS["objects"][y]), path)
+    save(BNSLFS(structure="linked").fit(X, LABELS["objects"][y]), path)
     return path
 
 
@@ -266,10 +266,30 @@ def test_p_values_must_be_probabilities(p_value, tmp_path):
 def test_tables_must_have_probabilities(value, tmp_path):
     X, y = load_iris(return_X_y=True)
     for change in (lambda model: model._log_prior, lambda model: model._tables[0].values[0, 0]):
-        classifier = BNSLFS().fit(X, y)
+        classifier = BNSLFS(structure="linked").fit(X, y)
         change(classifier)[1] = value
         with pytest.raises(ValueError, match="a table does not contain probabilities"):
             save(classifier, tmp_path / "forged.slfs")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda tables: tables.nodes[0].fill(np.nan), "infinite entries"),
+        (lambda tables: tables.edges[1].fill(np.inf), "infinite entries"),
+        (lambda tables: tables.nodes.pop(), "the table of a node is missing"),
+        (lambda tables: tables.edges.__setitem__(1, None), "the table of an edge is missing"),
+        (lambda tables: tables.edges.__setitem__(1, tables.edges[1][:1]), "the table of an edge is"),
+        (lambda tables: tables.parents.fill(0), "its own ancestor"),
+        (lambda tables: tables.log_prior.fill(0), "does not contain probabilities"),
+    ],
+)
+def test_additive_tables_must_hold_together(change, message, tmp_path):
+    classifier = BNSLFS(ResidualPursuit(3)).fit(*load_iris(return_X_y=True))
+    assert [edge is None for edge in classifier._additive.edges] == [True, False, False]
+    change(classifier._additive)
+    with pytest.raises(ValueError, match=message):
+        save(classifier, tmp_path / "forged.slfs")
 
 
 @pytest.mark.parametrize("part", ["class_counts", "joint_counts", "class_totals"])

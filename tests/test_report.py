@@ -323,7 +323,7 @@ def test_facts_of_an_automatic_size(cancer, pursuit):
     assert found["n_features"] == list(range(len(found["log_loss"])))
     np.testing.assert_allclose(found["log_loss"], path.log_loss, rtol=1e-3)
     np.testing.assert_allclose(found["standard_error"], path.standard_error, rtol=1e-3)
-    assert (found["best"], found["size"], found["cv"]) == (path.best, path.best, 3)
+    assert (found["best"], found["size"], found["cv"]) == (path.best, path.best, pursuit.cv)
     assert found["sentence"].startswith(f"{path.best} columns have the smallest cross-validated log")
     assert f"{path.within_one_standard_error} columns are the fewest within" in found["sentence"]
     fewer = make_facts(ResidualPursuit(one_standard_error=True).fit(*cancer))["size_path"]
@@ -348,7 +348,8 @@ def test_facts_of_what_each_column_added(pursuit, cancer):
 
 
 def path_of(*losses):
-    return SizePath(np.arange(len(losses)), np.array(losses), np.full(len(losses), 0.01))
+    n_sizes = len(losses)
+    return SizePath(np.arange(n_sizes), np.array(losses), np.full(n_sizes, 0.01), n_sizes - 1)
 
 
 def test_the_number_of_columns_in_words(cancer):
@@ -366,6 +367,8 @@ def test_the_number_of_columns_in_words(cancer):
     assert found.startswith("1 column is the fewest whose cross-validated log loss, 0.205 nats, is with")
     assert found.endswith("0 to 2 columns: 0.2 nats with 2 columns, compared with 0.6 without columns.")
     assert words(path_of(0.6, 0.7), 0, 0).startswith("No number of columns from 1 to 1 has a smaller")
+    assert words(path_of(0.6, 0.7), 0, 1).endswith("A column is selected because it is significant.")
+    assert words(flat, 2, 3).endswith(" All 3 are selected: a fold has only 2 to choose from.")
     assert words(path_of(0.6), 0, 0).startswith("There is no column to try")
     limited = make_facts(ResidualPursuit(max_features=2).fit(*cancer))["size_path"]
     assert limited["sentence"].endswith(" More were not tried: see max_features=2.")

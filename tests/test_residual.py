@@ -10,11 +10,15 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 from slfs import SLFS, MDLPDiscretizer, ResidualPursuit, make_network_classification, saving
+from slfs._core.threads import Threads
 from slfs.counting.backend import use_backend
+from slfs.counting.numpy_backend import NumpyBackend
+from slfs.counting.residuals import Queue, Residuals, row_length
+from slfs.measures.information import Information
 from slfs.measures.residuals import AdditiveModel
 from slfs.screening.plan import BlockLimits, block_limits
 from slfs.selectors._shared.pursuit import Pursuit
-from tests.helpers import dependent_codes, information_of
+from tests.helpers import dependent_codes, information_of, pack_codes
 from tests.test_selectors import REFERENCES, load
 
 
@@ -96,6 +100,42 @@ def test_same_bits_for_any_backend_threads_and_blocks(n_classes):
         np.testing.assert_array_equal(other.selection_scores_, first.selection_scores_)
     turned = ResidualPursuit(**parameters).fit(X[:, ::-1], y)
     np.testing.assert_array_equal(turned.selection_scores_, first.selection_scores_)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 20])
+def test_many_steps_and_levels(n_classes):
+    """Marks of more than 64 steps, columns stored as codes, rows of one and of several vectors."""
+    codes, y = dependent_codes(4, 250, 75, n_classes=n_classes)
+    codes[::7] = np.random.default_rng(0).integers(0, 100, codes[::7].shape)
+    fast = list(Pursuit(information_of(codes, y)))
+    assert fast == list(Pursuit(Information(NumpyBackend(pack_codes(codes, y), Threads(1)))))
+    assert sorted(step.column for step in fast) == list(range(75))
+
+
+def test_sums_of_more_samples_than_fit_in_32_bits():
+    n_samples = 70_000
+    codes = np.zeros((1, n_samples), np.int64)
+    codes[0, :2] = 1
+    information = information_of(codes, np.arange(n_samples) % 3)
+    rows = np.full((n_samples, row_length(3)), -(2**15), np.int16)
+    queue = Queue(np.full(1, np.inf))
+    information.backend.settle_first(queue, [Residuals.of_rows(rows)])
+    weight = -32768 / 2**16
+    expected = 3 * sum(n**2 / (n * weight + 5) for n in (n_samples - 2, 2))
+    assert queue.bounds[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_most_columns_are_looked_at_rarely():
+    """Of noise columns, which all have similar gains, only the best ones meet each new step."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 300)
+    codes = random.integers(0, 3, (400, 300))
+    codes[:5, :200] = y[:200]
+    backend, looks = NumpyBackend(pack_codes(codes, y), Threads(1)), []
+    count = backend.weighted_sums
+    backend.weighted_sums = lambda *given: looks.append(1) or count(*given)
+    list(itertools.islice(Pursuit(Information(backend)), 20))
+    assert 19 <= len(looks) < 0.1 * 20 * len(codes)
 
 
 def test_the_size_is_that_of_the_smallest_held_out_loss(tmp_path):
@@ -189,7 +229,8 @@ def test_copies_are_not_selected_although_there_is_room():
 def test_the_size_of_the_tree_is_that_of_the_path():
     X, y = load_breast_cancer(return_X_y=True)
     selector = SLFS(order="residual").fit(X, y)
-    assert selector.n_features_ == selector.size_path_.best > 5
+    path = selector.size_path_
+    assert selector.n_features_ == path.best > 5 or selector.n_features_ > path.best == path.fewest
     np.testing.assert_array_equal(selector.indices_, ResidualPursuit().fit(X, y).indices_)
     smaller = SLFS(order="residual", one_standard_error=True).fit(X, y)
     assert smaller.n_features_ == selector.size_path_.within_one_standard_error < selector.n_features_

@@ -18,10 +18,10 @@ from tests import naive
 from tests.helpers import dependent_codes
 
 CLASSIFIERS = {
-    "linked": BNSLFS(SLFS(categorical_features="all", max_children=2, max_depth=3)),
+    "linked": BNSLFS(SLFS(categorical_features="all", max_children=2, max_depth=3), structure="linked"),
     "augmented": BNSLFS(SLFS(categorical_features="all", max_depth=3), structure="augmented"),
     "tree": BNSLFS(SLFS(categorical_features="all", max_children=2), structure="tree"),
-    "mrmr": BNSLFS(MRMR(4, categorical_features="all")),
+    "mrmr": BNSLFS(MRMR(4, categorical_features="all"), structure="linked"),
     "tan": TAN(categorical_features="all"),
     "chow-liu": ChowLiu(categorical_features="all"),
     "naive": NaiveBayes(categorical_features="all"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -34,6 +35,14 @@ class TrainingData:
     target: Target
     layout: SampleLayout
     categorical: NDArray[np.bool_]
+
+
+@functools.lru_cache(maxsize=1)  # hundreds of fits to tables of the same width are common
+def _default_names(number: int) -> NDArray[np.object_]:
+    """Return x0, x1, ...; the array cannot be written to."""
+    names = np.array(list(map("x%d".__mod__, range(number))), dtype=object)
+    names.flags.writeable = False
+    return names
 
 
 class TableEstimator(BaseEstimator):  # type: ignore[misc]
@@ -118,9 +127,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     def _feature_names(self) -> NDArray[np.object_]:
         """Return the names of the columns seen in fit, or x0, x1, ... if they have none."""
         names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{j}" for j in range(self.n_features_in_)]
-        return np.asarray(names, dtype=object)
+        return _default_names(self.n_features_in_) if names is None else np.asarray(names, dtype=object)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -22,7 +22,7 @@ from slfs._core.indices import PackedIndex
 from slfs._core.threads import Threads
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import PackedColumns
-from slfs.counting.residuals import residual_gains
+from slfs.counting.residuals import Queue, Residuals, residual_gains
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8]
@@ -103,22 +103,19 @@ class CountingBackend(ABC):
         column, and one column per weight.
         """
 
-    def lower_scores(
-        self, columns: Ints, steps: Sequence[Ints], seen: Ints, scores: Floats, least: float
-    ) -> None:
-        """Lower the score of each column to its smallest gain over the steps that it has not seen.
+    def settle_first(self, queue: Queue, steps: Sequence[Residuals]) -> None:
+        """Lower the bounds of columns until the first column of the queue has seen all steps.
 
-        A step is an array of residuals and weights in fixed point, as in `weighted_sums`; the gain is
-        that of `residual_gains`. A column is given up as soon as its score falls below ``least``.
-        ``seen`` (number of steps) and ``scores`` are arrays of all packed columns, changed in place.
+        Only the first column is looked at, in the newest step that it has not seen; its gain is that of
+        `residual_gains`. The queue is changed in place.
         """
-        for step in range(int(seen[columns].min(initial=len(steps))), len(steps)):
-            due = columns[(seen[columns] == step) & (scores[columns] >= least)]
-            if len(due):
-                sums = self.weighted_sums(due, steps[step])
-                gains = residual_gains(sums, self.packed.arrays.levels[due].astype(np.int64))
-                scores[due] = np.minimum(scores[due], gains)
-                seen[due] = step + 1
+        n_classes = self.packed.layout.n_classes
+        n_weights = 2 if n_classes == 2 else 2 * n_classes
+        while (step := queue.newest_unseen(len(steps))) >= 0:
+            first = queue.columns[:1].astype(np.int64)
+            sums = self.weighted_sums(first, steps[step].rows[:, :n_weights].astype(np.int64))
+            levels = self.packed.arrays.levels[first].astype(np.int64)
+            queue.lower_first(step, float(residual_gains(sums, levels)[0]))
 
     @abstractmethod
     def label_sums(self, labels: Codes) -> Ints:

@@ -20,26 +20,26 @@ def find_duplicates(packed: PackedColumns, sums: NDArray[np.int64]) -> list[NDAr
     n log n: only columns with equal ones are read. Their levels are compared by a hash that does not
     depend on the order of the levels.
     """
-    keys = np.column_stack([sums, packed.arrays.levels.astype(np.int64)])
     several = np.flatnonzero(packed.arrays.levels > 1)
-    ties = _ties(keys[several])
-    if not ties:
+    keys = packed.arrays.levels[several]
+    for column in sums.T:
+        keys = _mixed(keys) + column[several].astype(np.uint64)
+    order, same = _sorted(keys)
+    tied = np.sort(several[order[same | np.append(same[1:], False)]])
+    if len(tied) == 0:
         return []
-    tied = several[np.concatenate(ties)]
-    hashes = _hashes(packed, tied).view(np.int64)
-    return [np.sort(tied[own]) for own in _ties(np.column_stack([keys[tied], hashes]))]
+    order, same = _sorted(_hashes(packed, tied))
+    begins = np.flatnonzero(~same & np.append(same[1:], False))
+    ends = np.flatnonzero(same & ~np.append(same[1:], False)) + 1
+    groups = [tied[order[begin:end]] for begin, end in zip(begins, ends, strict=True)]
+    return sorted(groups, key=lambda group: int(group[0]))
 
 
-def _ties(keys: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Return the groups of at least two equal rows, in the order of their first row."""
-    if len(keys) < 2:
-        return []
-    order = np.lexsort(keys.T[::-1])
-    same = (keys[order[1:]] == keys[order[:-1]]).all(axis=1)
-    begins = np.flatnonzero(same & ~np.append(False, same[:-1]))
-    ends = np.flatnonzero(same & ~np.append(same[1:], False)) + 2
-    groups = [order[begin:end] for begin, end in zip(begins, ends, strict=True)]
-    return sorted(groups, key=lambda group: int(group.min()))
+def _sorted(keys: Words) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the order of the keys, and whether each one is equal to the one before it."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    return order, np.append(False, ordered[1:] == ordered[:-1])[: len(keys)]
 
 
 def _hashes(packed: PackedColumns, columns: NDArray[np.int64]) -> Words:

@@ -10,26 +10,17 @@ from numpy.typing import NDArray
 
 from slfs._core.indices import PackedIndex
 from slfs._core.ragged import starts
-from slfs.counting.backend import Codes, ConditionalCounts, CountingBackend, Floats, Ints
+from slfs.counting.backend import Codes, ConditionalCounts, CountingBackend, Ints
 from slfs.counting.kernels import PackedArrays, decode, level_sums, pair_sums
 from slfs.counting.marginals import column_sums
 from slfs.counting.permutations import count_exceedances, sums_with_labels
 from slfs.counting.planes import MAX_PLANE_LEVELS, SampleLayout, pack_block
-from slfs.counting.residuals import lower_scores_by_planes
+from slfs.counting.residuals import Queue, Residuals, settle_in_step
 from slfs.counting.strata import strata_by_planes, strata_by_samples
-from slfs.counting.weights import (
-    ADD,
-    PreparedWeights,
-    StepPlanes,
-    WeightPlanes,
-    level_sums_by_planes,
-)
+from slfs.counting.weights import ADD, PreparedWeights, level_sums_by_planes
 
 _THREAD_WORTH = 300_000
 """Nanoseconds of counting below which several threads are slower than one."""
-
-_THREAD_COLUMNS = 64
-"""Number of columns from which several threads lower their scores."""
 
 _WEIGHT_BITS = 30
 _MAX_WEIGHT = 1 << _WEIGHT_BITS
@@ -44,8 +35,6 @@ class NumbaBackend(CountingBackend):
     _pooled: PackedArrays | None = None
     _sample_bits: NDArray[np.uint64] | None = None
     _decoded: dict[int, Codes] | None = None
-    _weights: dict[int, PreparedWeights] | None = None
-    _steps: StepPlanes | None = None
 
     def codes(self, f: PackedIndex) -> Codes:
         codes = np.empty(self.packed.layout.n_samples, np.uint8)
@@ -104,7 +93,7 @@ class NumbaBackend(CountingBackend):
         levels = self.packed.arrays.levels[columns].astype(np.int64)
         sums = np.empty((int(levels.sum()), weights.shape[1]), np.int64)
         offset = starts(levels)
-        own = self._prepared(weights)
+        own = PreparedWeights(weights, self.packed.layout)
 
         def add(piece: slice) -> None:
             chosen = columns[piece].astype(np.uint64)
@@ -119,36 +108,11 @@ class NumbaBackend(CountingBackend):
         self.threads.map(add, _split(len(columns), count))
         return sums
 
-    def lower_scores(
-        self, columns: Ints, steps: Sequence[Ints], seen: Ints, scores: Floats, least: float
-    ) -> None:
-        levels = self.packed.arrays.levels[columns].astype(np.int64)
-        if not self._prepared(steps[-1]).by_planes(levels):
-            super().lower_scores(columns, steps, seen, scores, least)
-            return
-        planes = self._stacked(steps)
-
-        def lower(part: NDArray[np.uint64]) -> None:
-            lower_scores_by_planes(self.packed.arrays, part, *planes, seen, scores, least)
-
-        n_parts = self.threads.count if len(columns) >= _THREAD_COLUMNS else 1
-        self.threads.map(lower, np.array_split(columns.astype(np.uint64), n_parts))
-
-    def _stacked(self, steps: Sequence[Ints]) -> WeightPlanes:
-        """Return the planes of all steps in one array, to which new steps are added."""
-        if self._steps is None:
-            self._steps = StepPlanes(self.packed.layout, steps[0].shape[1])
-        for step in steps[self._steps.n_steps :]:
-            self._steps.append(self._prepared(step).planes)
-        return self._steps.planes()
-
-    def _prepared(self, weights: Ints) -> PreparedWeights:
-        """Return weights in the form that the kernels need; they are likely to be needed again."""
-        if self._weights is None:
-            self._weights = {}
-        if id(weights) not in self._weights:
-            self._weights[id(weights)] = PreparedWeights(weights, self.packed.layout)
-        return self._weights[id(weights)]
+    def settle_first(self, queue: Queue, steps: Sequence[Residuals]) -> None:
+        arrays = (queue.columns, queue.bounds, queue.seen)
+        while (step := queue.newest_unseen(len(steps))) >= 0:
+            rows, totals = steps[step].rows.reshape(-1), steps[step].totals
+            settle_in_step(self.packed.arrays, rows, totals, step, len(steps), *arrays)
 
     def label_sums(self, labels: Codes) -> Ints:
         sums = np.empty(len(self.packed), np.int64)
@@ -175,14 +139,13 @@ class NumbaBackend(CountingBackend):
         def count(piece: slice) -> None:
             pair_sums(arrays, np.uint64(f), indices[piece], table, rest, sums[piece], _NO_TABLES)
 
-        self.threads.map(count, self._pieces(f, len(others)))
-        return sums
-
-    def _pieces(self, f: PackedIndex, n_others: int) -> list[slice]:
-        """Split the other columns among the threads, if counting takes long enough."""
         planes = float(self.packed.arrays.levels[f])
-        work = n_others * (15 + 0.15 * planes * planes * self.packed.layout.n_words)
-        return _split(n_others, self.threads.count if work > _THREAD_WORTH else 1)
+        work = len(others) * (15 + 0.15 * planes * planes * self.packed.layout.n_words)
+        if work > _THREAD_WORTH:
+            self.threads.map(count, _split(len(others), self.threads.count))
+        else:
+            pair_sums(arrays, np.uint64(f), indices, table, rest, sums, _NO_TABLES)
+        return sums
 
     def _by_planes(self, f: PackedIndex, given: Sequence[int], n_strata: int) -> bool:
         """Whether counting strata with planes is cheaper than by samples; the counts are the same."""

@@ -7,17 +7,21 @@ floats in `slfs.counting`: each gain is computed from exact integers, in a fixed
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from slfs._core.compile import inlined, kernel, popcount
+from slfs._core.compile import helper, inlined, kernel, late_kernel, popcount
 from slfs._core.ragged import starts
-from slfs.counting.kernels import PACKED, PackedArrays
+from slfs._core.vectors import eight_zeros, load_ints, store
+from slfs.counting.kernels import MAX_PLANES, PACKED, WORD, PackedArrays
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
+Rows = NDArray[np.int16]
 
 GAIN_RIDGE = 5.0
 """Regularizer of the gain."""
@@ -25,8 +29,21 @@ GAIN_RIDGE = 5.0
 RESIDUAL_SCALE, WEIGHT_SCALE = 2.0**15, 2.0**16
 """Residuals have 16 bits, weights (at most 1/4) 14."""
 
-_i1, _i2, _u1, _f1 = types.int64[::1], types.int64[:, ::1], types.uint64[::1], types.float64[::1]
-ZERO, ONE = np.uint64(0), np.uint64(1)
+_i1, _i2, _f1 = types.int64[::1], types.int64[:, ::1], types.float64[::1]
+_u1, _u2 = types.uint64[::1], types.uint64[:, ::1]
+ZERO, ONE, TWO, THREE, FOUR = (np.uint64(n) for n in range(5))
+EIGHT = np.uint64(8)
+
+AT_ONCE = np.uint64(1000)
+"""Number of words of samples whose residuals can be added in 32 bits."""
+
+
+def row_length(n_residuals: int) -> int:
+    """Return the length of a row with the residuals and weights of one sample.
+
+    One pair stays as it is; longer rows are padded to a multiple of eight.
+    """
+    return 2 if n_residuals == 1 else -(-2 * n_residuals // 8) * 8
 
 
 def residual_gains(sums: Ints, n_levels: Ints) -> Floats:
@@ -58,56 +75,220 @@ def column_gains(sums: Ints, offset: Ints, out: Floats) -> None:
         out[j] = 2.0 * gain if n == 1 else gain
 
 
-@kernel(types.void(PACKED, _u1, types.uint64[:, :, :, ::1], _i2, _i2, _i1, _f1, types.float64))
-def lower_scores_by_planes(
-    packed: PackedArrays,
-    columns: Words,
-    words: Words,
-    lowest: Ints,
-    totals: Ints,
-    seen: Ints,
-    scores: Floats,
-    least: float,
-) -> None:
-    """Lower the scores of columns, step by step, to the gains that they have not seen.
+class Residuals(NamedTuple):
+    """Residuals and weights of the samples in one step of a pursuit, in fixed point.
 
-    ``words``, ``lowest`` and ``totals`` are the fields of `slfs.counting.weights.WeightPlanes`, one per
-    step. The last level of a column is what remains of the totals.
+    Attributes
+    ----------
+    rows : ndarray of shape (n_samples, row length)
+        The residuals of each sample, its weights, and zeros, see `row_length`.
+    totals : ndarray of shape (row length,)
+        The sum of the rows.
     """
-    n_words = packed.home_word[np.uint64(packed.home_word.shape[0] - 1)]
-    n_classes = np.uint64(packed.first_word.shape[0] - 1)
-    n_weights, n_bits = np.uint64(words.shape[1]), np.uint64(words.shape[2])
-    n = n_weights >> ONE
-    sums, rest = np.empty(n_weights, np.int64), np.empty(n_weights, np.int64)
-    for i in range(np.uint64(columns.shape[0])):
-        j = columns[i]
-        for step in range(np.uint64(seen[j]), np.uint64(words.shape[0])):
-            if not scores[j] >= least:
-                break
-            gain = 0.0
-            for w in range(n_weights):
-                rest[w] = totals[step, w]
-            for a in range(packed.levels[j]):
-                if a == packed.levels[j] - ONE:
-                    for w in range(n_weights):
-                        sums[w] = rest[w]
+
+    rows: Rows
+    totals: Ints
+
+    @classmethod
+    def of_rows(cls, rows: Rows) -> Residuals:
+        """Add up the rows."""
+        return cls(rows, rows.sum(axis=0, dtype=np.int64))
+
+
+class Queue:
+    """Columns by decreasing upper bound of their score, as a binary heap; ties: the smaller index.
+
+    The score of a column is the minimum of its gains over all steps, so any gain is an upper bound.
+
+    Parameters
+    ----------
+    bounds : ndarray of shape (n_columns,)
+        First upper bound of each column.
+    columns : ndarray or None, default=None
+        The columns of the queue. None: all of them.
+
+    Attributes
+    ----------
+    columns : ndarray
+        The columns that are still open, as a heap.
+    bounds : ndarray of shape (n_columns,)
+        Minimum of the gains that have been computed.
+    seen : ndarray of shape (n_words, n_columns)
+        Bit s of word w: whether the gain in step 64 w + s has been computed.
+    """
+
+    def __init__(self, bounds: Floats, columns: Ints | None = None) -> None:
+        self.bounds = bounds
+        columns = np.arange(len(bounds)) if columns is None else np.sort(columns)
+        order = np.argsort(-bounds[columns], kind="stable")  # sorted columns are a heap
+        self.columns = columns[order].astype(np.uint64)
+        self.seen = np.zeros((1, len(bounds)), np.uint64)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def reserve(self, n_steps: int) -> None:
+        """Make room for the marks of so many steps."""
+        if n_steps > 64 * len(self.seen):
+            self.seen = np.concatenate([self.seen, np.zeros_like(self.seen[:1])])
+
+    def newest_unseen(self, n_steps: int) -> int:
+        """Return the newest step that the first column has not seen, or -1."""
+        return int(_newest_unseen(self.seen, self.columns[0], n_steps))
+
+    def lower_first(self, step: int, gain: float) -> None:
+        """Lower the bound of the first column to its gain in a step, and put it where it belongs."""
+        _lower_first(self.columns, self.bounds, self.seen, step, gain)
+
+    def remove_first(self) -> int:
+        """Take the first column out of the queue, and return it."""
+        first = int(self.columns[0])
+        self.columns[0], self.columns = self.columns[-1], self.columns[:-1]
+        _sink(self.columns, self.bounds)
+        return first
+
+
+@late_kernel
+def _newest_unseen(seen: Words, column: np.uint64, n_steps: int) -> int:
+    for step in range(n_steps - 1, -1, -1):
+        if not (seen[step >> 6, column] >> np.uint64(step & 63)) & ONE:
+            return step
+    return -1
+
+
+@late_kernel
+def _sink(columns: Words, bounds: Floats) -> None:
+    """Exchange the first column of a heap with its successors until none of them precedes it."""
+    place, size = ZERO, np.uint64(columns.shape[0])
+    while True:
+        best = place
+        for child in (TWO * place + ONE, TWO * place + TWO):
+            if child < size:
+                f, g = columns[child], columns[best]
+                if bounds[f] > bounds[g] or (bounds[f] == bounds[g] and f < g):
+                    best = child
+        if best == place:
+            return
+        columns[place], columns[best] = columns[best], columns[place]
+        place = best
+
+
+@late_kernel
+def _lower_first(columns: Words, bounds: Floats, seen: Words, step: int, gain: float) -> None:
+    first = columns[ZERO]
+    seen[step >> 6, first] |= ONE << np.uint64(step & 63)
+    if gain < bounds[first]:
+        bounds[first] = gain
+        _sink(columns, bounds)
+
+
+@kernel(types.void(PACKED, types.int16[::1], _i1, types.int64, types.int64, _u1, _f1, _u2))
+def settle_in_step(
+    packed: PackedArrays,
+    rows: Rows,
+    totals: Ints,
+    step: int,
+    n_steps: int,
+    columns: Words,
+    bounds: Floats,
+    seen: Words,
+) -> None:
+    """Compute gains in a step while it is the newest that the first column of a queue has not seen.
+
+    ``rows`` (flat) and ``totals`` are the fields of `Residuals`; ``columns``, ``bounds`` and ``seen``
+    those of `Queue`.
+    """
+    n_samples = packed.home_sample[np.uint64(packed.home_sample.shape[0] - 1)]
+    length = np.uint64(totals.shape[0])
+    n = ONE if length == TWO else np.uint64(packed.home_word.shape[0] - 1)
+    sums = np.empty((256, length), np.int64)
+    while _newest_unseen(seen, columns[ZERO], n_steps) == step:
+        j = columns[ZERO]
+        levels = packed.levels[j]
+        sums[:levels] = 0
+        if levels > MAX_PLANES + ONE:
+            for i in range(n_samples):
+                word = packed.words[packed.offset[j] + (i >> THREE)]
+                level = (word >> ((i & np.uint64(7)) << THREE)) & np.uint64(255)
+                for w in range(length):
+                    sums[level, w] += rows[i * length + w]
+        else:
+            last = levels - ONE
+            for w in range(length):
+                sums[last, w] = totals[w]
+            for level in range(last):
+                if length == TWO:
+                    _add_pairs(packed, j, level, rows, sums)
                 else:
-                    size = np.int64(0)
-                    for c in range(n_classes):
-                        size += packed.class_counts[packed.counts_offset[j] + a * n_classes + c]
-                    start = packed.offset[j] + a * n_words
-                    for w in range(n_weights):
-                        total = size * lowest[step, w]
-                        for b in range(n_bits):
-                            count = ZERO
-                            for k in range(n_words):
-                                count += popcount(packed.words[start + k] & words[step, w, b, k])
-                            total += np.int64(count << b)
-                        sums[w] = total
-                        rest[w] -= total
-                for c in range(n):
-                    gain += _gain(sums[c], sums[n + c])
-            if n == ONE:
-                gain *= 2.0
-            scores[j] = min(scores[j], gain)
-            seen[j] = np.int64(step) + 1
+                    _add_rows(packed, j, level, rows, length, sums)
+                for w in range(length):
+                    sums[last, w] -= sums[level, w]
+        gain = 0.0
+        for level in range(levels):
+            for c in range(n):
+                gain += _gain(sums[level, c], sums[level, n + c])
+        _lower_first(columns, bounds, seen, step, 2.0 * gain if n == ONE else gain)
+
+
+@helper
+def _add_pairs(packed: PackedArrays, j: np.uint64, level: np.uint64, rows: Rows, sums: Ints) -> None:
+    """Add up the rows of the samples of a level: one residual and one weight."""
+    n_classes = np.uint64(packed.home_word.shape[0] - 1)
+    plane = packed.offset[j] + level * packed.home_word[n_classes]
+    residual, weight = np.int64(0), np.int64(0)
+    for c in range(n_classes):
+        first = TWO * packed.home_sample[c]
+        for k in range(packed.home_word[c], packed.home_word[c + ONE]):
+            word = packed.words[plane + k]
+            while word != ZERO:
+                place = first + TWO * popcount((word & (~word + ONE)) - ONE)
+                residual += rows[place]
+                weight += rows[place + ONE]
+                word &= word - ONE
+            first += TWO * WORD
+    sums[level, ZERO], sums[level, ONE] = residual, weight
+
+
+@helper
+def _add_rows(
+    packed: PackedArrays, j: np.uint64, level: np.uint64, rows: Rows, length: np.uint64, sums: Ints
+) -> None:
+    """Add up the rows of the samples of a level, four vectors at a time, in 32 bits for a while."""
+    n_classes = np.uint64(packed.home_word.shape[0] - 1)
+    plane = packed.offset[j] + level * packed.home_word[n_classes]
+    for begin in range(ZERO, length, FOUR * EIGHT):
+        # Beyond the end of the rows: the last vector once more, which is faster than to distinguish.
+        w1, w2 = min(begin + EIGHT, length - EIGHT), min(begin + TWO * EIGHT, length - EIGHT)
+        w3 = min(begin + THREE * EIGHT, length - EIGHT)
+        v0, v1, v2, v3 = eight_zeros(), eight_zeros(), eight_zeros(), eight_zeros()
+        n_words = ZERO
+        for c in range(n_classes):
+            first = length * packed.home_sample[c]
+            for k in range(packed.home_word[c], packed.home_word[c + ONE]):
+                word = packed.words[plane + k]
+                while word != ZERO:
+                    row = first + length * popcount((word & (~word + ONE)) - ONE)
+                    v0 = v0 + load_ints(rows, row + begin)
+                    v1 = v1 + load_ints(rows, row + w1)
+                    v2 = v2 + load_ints(rows, row + w2)
+                    v3 = v3 + load_ints(rows, row + w3)
+                    word &= word - ONE
+                first += length * WORD
+                n_words += ONE
+                if n_words == AT_ONCE:
+                    _add_vectors(v0, v1, v2, v3, begin, sums[level])
+                    v0, v1, v2, v3 = eight_zeros(), eight_zeros(), eight_zeros(), eight_zeros()
+                    n_words = ZERO
+        _add_vectors(v0, v1, v2, v3, begin, sums[level])
+
+
+@helper
+def _add_vectors(v0: Any, v1: Any, v2: Any, v3: Any, begin: np.uint64, sums: Ints) -> None:
+    """Add four vectors to the sums from ``begin`` on."""
+    part = np.empty(FOUR * EIGHT, np.int32)
+    store(v0, part, ZERO)
+    store(v1, part, EIGHT)
+    store(v2, part, TWO * EIGHT)
+    store(v3, part, THREE * EIGHT)
+    for k in range(min(FOUR * EIGHT, np.uint64(sums.shape[0]) - begin)):
+        sums[begin + k] += part[k]

@@ -90,43 +90,6 @@ class PreparedWeights:
         return n_popcounts * POPCOUNT < n_samples * (SAMPLE + ADD * n_weights)
 
 
-STEP_BITS = 16
-"""Number of bits of the residuals and weights of a step."""
-
-
-class StepPlanes:
-    """The planes of the weights of several steps in one array, to which steps can be added.
-
-    Parameters
-    ----------
-    layout : SampleLayout
-        The order of the samples.
-    n_weights : int
-        Number of weights per sample and step.
-    """
-
-    def __init__(self, layout: SampleLayout, n_weights: int) -> None:
-        self.n_steps = 0
-        self._words = np.zeros((8, n_weights, STEP_BITS, layout.n_words), np.uint64)
-        self._lowest, self._totals = np.zeros((2, 8, n_weights), np.int64)
-
-    def append(self, planes: WeightPlanes) -> None:
-        """Add a step."""
-        if self.n_steps == len(self._words):
-            self._words, self._lowest, self._totals = (
-                np.concatenate([part, np.zeros_like(part)])
-                for part in (self._words, self._lowest, self._totals)
-            )
-        self._words[self.n_steps, :, : planes.words.shape[1]] = planes.words
-        self._lowest[self.n_steps], self._totals[self.n_steps] = planes.lowest, planes.totals
-        self.n_steps += 1
-
-    def planes(self) -> WeightPlanes:
-        """Return the planes of all steps, with the steps as first dimension."""
-        parts = (self._words, self._lowest, self._totals)
-        return WeightPlanes(*(part[: self.n_steps] for part in parts))
-
-
 @kernel(types.void(_i2, _i1, _u3))
 def pack_weights(weights: Ints, position: Ints, words: Words) -> None:
     """Write the bits of non-negative weights; ``position`` is the bit of each sample in a plane."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from slfs._core.compile import kernel
 from slfs._core.ragged import starts
+from slfs._core.vectors import four, load_floats, store, total
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -26,9 +29,13 @@ RIDGE = 3.0
 DAMPING = 0.5
 """Share of a Newton step that is taken: the steps of several tables overlap."""
 SWEEPS = 20
-"""Number of steps for each table."""
+"""Number of steps for each table, unless a model is extended column by column."""
 
-_f2, _i1 = types.float64[:, ::1], types.int64[::1]
+LANES = 4
+"""Number of classes that are processed together."""
+
+_f1 = types.float64[::1]
+ZERO, ONE, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)
 
 
 def fit_tables(
@@ -58,11 +65,25 @@ def fit_tables(
     paired = np.flatnonzero(others >= 0)
     first = np.concatenate([np.arange(len(codes)), paired])
     second = np.concatenate([np.arange(len(codes)), others[paired]])
-    width = np.concatenate([np.ones(len(codes), np.int64), n_levels[others[paired]]])
-    offset = starts(n_levels[first] * width)
-    tables = np.zeros((int(offset[-1]), n_classes))
-    odds = np.tile(totals / totals.sum(), (len(labels), 1))
-    sweep(codes, first, second, width, offset, labels, odds, tables)
+    n_others = np.concatenate([np.zeros(len(codes), np.int64), n_levels[others[paired]]])
+    offset = starts(n_levels[first] * np.maximum(n_others, 1))
+    counts = np.zeros((int(offset[-1]), n_classes), np.int64)
+    places = []
+    for a, b, width, (begin, end) in zip(
+        first.tolist(),
+        second.tolist(),
+        n_others.tolist(),
+        itertools.pairwise(offset.tolist()),
+        strict=True,
+    ):
+        level = codes[a].astype(np.int64) * max(width, 1) + (codes[b] if width else 0)
+        cells = np.bincount(level * n_classes + labels, minlength=(end - begin) * n_classes)
+        counts[begin:end] = cells.reshape(-1, n_classes)
+        places.append(Place(a, b, width, begin, end - begin))
+    odds = padded_rows(np.tile(totals / totals.sum(), (len(labels), 1)))
+    padded = np.zeros((len(counts), odds.shape[1]))
+    sweep(codes, places, RIDGE, SWEEPS, (padded_rows(counts), odds, padded))
+    tables = padded[:, :n_classes].copy()
     parts = [tables[begin:end] for begin, end in itertools.pairwise(offset)]
     pairs: list[Floats | None] = [None] * len(codes)
     for column, table in zip(paired.tolist(), parts[len(codes) :], strict=True):
@@ -70,53 +91,90 @@ def fit_tables(
     return parts[: len(codes)], pairs
 
 
-@kernel(types.void(types.uint8[:, ::1], _i1, _i1, _i1, _i1, types.int32[::1], _f2, _f2))
+def padded_rows(values: NDArray[Any]) -> Floats:
+    """Return an array of floats with the columns of another one, and zeros up to a multiple of LANES."""
+    shape = len(values), -(-values.shape[1] // LANES) * LANES
+    flat = np.zeros(shape[0] * shape[1] + LANES)
+    skipped = -(flat.ctypes.data // flat.itemsize) % LANES  # aligned vectors are faster
+    rows = flat[skipped : skipped + shape[0] * shape[1]].reshape(shape)
+    rows[:, : values.shape[1]] = values
+    return rows
+
+
+class Place(NamedTuple):
+    """Where a table is: its columns (rows of the codes) and its rows among those of all tables.
+
+    ``n_others`` is the number of levels of ``second``, or 0 for a table of one column.
+    """
+
+    first: int
+    second: int
+    n_others: int
+    begin: int
+    n_rows: int
+
+
 def sweep(
+    codes: Codes, places: Sequence[Place], added: float, n_sweeps: int, rows: tuple[Floats, ...]
+) -> None:
+    """Take damped Newton steps, one table after another, ``n_sweeps`` times.
+
+    ``added`` is added to the sums of weights by which the steps are divided. ``rows`` are the counts of
+    levels and classes, the probabilities of each sample and the tables, made by `padded_rows`; the last
+    two are updated.
+    """
+    if len(places) == 0:
+        return
+    _sweep(codes, np.array(places, np.int64), added, n_sweeps, *(part.reshape(-1) for part in rows))
+
+
+@kernel(types.void(types.uint8[:, ::1], types.int64[:, ::1], types.float64, types.int64, _f1, _f1, _f1))
+def _sweep(
     codes: Codes,
-    first: Ints,
-    second: Ints,
-    width: Ints,
-    offset: Ints,
-    labels: NDArray[np.int32],
+    places: Ints,
+    added: float,
+    n_sweeps: int,
+    counts: Floats,
     odds: Floats,
     tables: Floats,
 ) -> None:
-    """Take damped Newton steps, one table after another, SWEEPS times.
+    """Take the steps of `sweep`; ``places`` has one row per table, with the fields of `Place`.
 
-    Table t has the level ``codes[first[t]] * width[t] + codes[second[t]]`` or, if its width is 1, the
-    level ``codes[first[t]]``. ``odds`` are the probabilities of each sample and class. They are
-    multiplied by the exponentials of each step, so that no exponential per sample is needed.
+    The odds of each sample and class are multiplied by the exponentials of each step, so that no
+    exponential per sample is needed, while the next step is computed.
     """
-    n_tables, n_samples, n_classes = first.shape[0], codes.shape[1], odds.shape[1]
-    most = 0
-    for t in range(n_tables):
-        most = max(most, offset[t + 1] - offset[t])
-    residual, weight = np.empty((most, n_classes)), np.empty((most, n_classes))
-    level = np.empty(n_samples, np.int64)
-    for _ in range(SWEEPS):
-        for t in range(n_tables):
-            n_levels = offset[t + 1] - offset[t]
-            residual[:n_levels], weight[:n_levels] = 0.0, 0.0
-            for i in range(n_samples):
-                a = np.int64(codes[first[t], i])
-                if width[t] > 1:
-                    a = a * width[t] + np.int64(codes[second[t], i])
-                level[i] = a
-                for c in range(n_classes):
-                    p = odds[i, c]
-                    residual[a, c] -= p
-                    weight[a, c] += p * (1.0 - p)
-                residual[a, labels[i]] += 1.0
-            for a in range(n_levels):
-                for c in range(n_classes):
-                    row = offset[t] + a
-                    step = DAMPING * (residual[a, c] - RIDGE * tables[row, c]) / (weight[a, c] + RIDGE)
-                    tables[row, c] += step
-                    weight[a, c] = math.exp(step)  # the factor by which the odds change
-            for i in range(n_samples):
-                a, size = level[i], 0.0
-                for c in range(n_classes):
-                    odds[i, c] *= weight[a, c]
-                    size += odds[i, c]
-                for c in range(n_classes):
-                    odds[i, c] /= size
+    n_samples, n_tables = np.uint64(codes.shape[1]), np.uint64(places.shape[0])
+    width = np.uint64(odds.shape[0]) // n_samples
+    most = np.uint64(places[:, 4].max()) * width
+    totals, squares, factors = np.empty(most), np.empty(most), np.ones(most)
+    rows = np.zeros((2, n_samples), np.uint64)  # the row of each sample in this table and the one before
+    for turn in range(np.uint64(n_sweeps) * n_tables + ONE):
+        t, now = turn % n_tables, turn & ONE
+        first, second = np.uint64(places[t, 0]), np.uint64(places[t, 1])
+        n_others = np.uint64(places[t, 2])
+        for i in range(n_samples):
+            level = np.uint64(codes[first, i])
+            if n_others > ZERO:
+                level = level * n_others + np.uint64(codes[second, i])
+            rows[now, i] = level * width
+        totals[:], squares[:] = 0.0, 0.0
+        for i in range(n_samples):
+            own, step, level = i * width, rows[ONE - now, i], rows[now, i]
+            size = four(0.0)
+            for c in range(ZERO, width, FOUR):
+                size = size + load_floats(odds, own + c) * load_floats(factors, step + c)
+            inverse = four(1.0 / total(size))
+            for c in range(ZERO, width, FOUR):
+                p = load_floats(odds, own + c) * load_floats(factors, step + c) * inverse
+                store(p, odds, own + c)
+                store(load_floats(totals, level + c) + p, totals, level + c)
+                store(load_floats(squares, level + c) + p * p, squares, level + c)
+        if turn == np.uint64(n_sweeps) * n_tables:
+            break
+        begin = np.uint64(places[t, 3]) * width
+        for cell in range(np.uint64(places[t, 4]) * width):
+            residual = counts[begin + cell] - totals[cell]
+            weight = totals[cell] - squares[cell]
+            change = DAMPING * (residual - RIDGE * tables[begin + cell]) / (weight + added)
+            tables[begin + cell] += change
+            factors[cell] = math.exp(change)

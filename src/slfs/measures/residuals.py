@@ -7,29 +7,24 @@ that their sums over the samples of a level are exact integers.
 
 from __future__ import annotations
 
-import itertools
-import math
-
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from slfs._core.compile import kernel
-from slfs._core.ragged import starts
-from slfs.counting.residuals import GAIN_RIDGE, RESIDUAL_SCALE, WEIGHT_SCALE
+from slfs._core.compile import inlined, kernel
+from slfs.counting.residuals import GAIN_RIDGE, RESIDUAL_SCALE, WEIGHT_SCALE, row_length
+from slfs.measures.additive import RIDGE, Place, padded_rows, sweep
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8]
 
-TABLE_RIDGE = 3.0
-"""Ridge penalty of the tables."""
-DAMPING = 0.5
-"""Share of a Newton step that is taken."""
 SWEEPS = 2
 """Sweeps over the columns of the model after each new column."""
 
-_f2, _i1, _i2 = types.float64[:, ::1], types.int64[::1], types.int64[:, ::1]
+_TO_INTEGER = 1.5 * 2.0**52
+"""Adding this number removes the fraction of a smaller one."""
+_f2 = types.float64[:, ::1]
 
 
 class AdditiveModel:
@@ -46,8 +41,6 @@ class AdditiveModel:
     ----------
     tables : list of ndarray of shape (n_levels, n_classes)
         The table of each column, in the order in which they were added.
-    probability : ndarray of shape (n_samples, n_classes)
-        P(class | columns of the model) of each sample.
     """
 
     def __init__(self, labels: NDArray[np.int32], totals: Ints) -> None:
@@ -55,9 +48,16 @@ class AdditiveModel:
         share = totals / totals.sum()
         self.log_prior: Floats = np.log(share)
         self.tables: list[Floats] = []
-        self.probability: Floats = np.repeat(share[np.newaxis], len(labels), axis=0)
+        self._odds = padded_rows(np.repeat(share[np.newaxis], len(labels), axis=0))
         self._codes: list[Codes] = []
-        self._class_counts: list[Ints] = []
+        self._places: list[Place] = []  # the newest first
+        self._counts = np.zeros((0, self._odds.shape[1]))
+        self._tables = np.zeros((0, self._odds.shape[1]))
+
+    @property
+    def probability(self) -> Floats:
+        """P(class | columns of the model) of each sample: an array of shape (n_samples, n_classes)."""
+        return self._odds[:, : len(self.log_prior)]
 
     @property
     def n_residuals(self) -> int:
@@ -70,81 +70,56 @@ class AdditiveModel:
 
         Damped Newton steps are taken for one table after another, the newest first.
         """
-        self.tables.append(np.zeros(class_counts.shape))
+        n_levels, n_classes = class_counts.shape
+        counts = padded_rows(class_counts)
+        self._counts = np.concatenate([self._counts, counts])
+        self._tables = np.concatenate([self._tables, np.zeros_like(counts)])
         self._codes.append(codes)
-        self._class_counts.append(class_counts)
-        offset = starts(np.array([len(table) for table in self.tables]))
-        tables, counts = np.concatenate(self.tables), np.concatenate(self._class_counts)
-        sweep_tables(np.stack(self._codes), offset, counts, self.probability, tables)
-        self.tables = [tables[begin:end] for begin, end in itertools.pairwise(offset)]
+        place = Place(len(self._places), 0, 0, len(self._tables) - n_levels, n_levels)
+        self._places.insert(0, place)
+        rows = (self._counts, self._odds, self._tables)
+        sweep(np.stack(self._codes), self._places, GAIN_RIDGE + RIDGE, SWEEPS, rows)
+        tables = self._tables[:, :n_classes].copy()
+        self.tables = [
+            tables[place.begin : place.begin + place.n_rows] for place in reversed(self._places)
+        ]
 
     def log_loss(self) -> float:
         """Return the mean negative log probability of the class."""
-        own = self.probability[np.arange(len(self.labels)), self.labels]
+        own = self._odds[np.arange(len(self.labels)), self.labels]
         return float(-np.log(own).mean())
 
-    def weights(self) -> Ints:
-        """Return residuals and weights in fixed point: (n_samples, 2 * n_residuals) integers.
+    def weights(self) -> NDArray[np.int16]:
+        """Return residuals and weights in fixed point: at least 2 * n_residuals integers per sample.
 
         Residuals have 16 bits and weights 14; the largest ones are a unit smaller than they should be.
+        The rows are padded with zeros as `slfs.counting.residuals.row_length` says.
         """
         n = self.n_residuals
-        weights = np.empty((len(self.labels), 2 * n), np.int64)
-        fixed_point(self.probability, self.labels, weights)
+        weights = np.zeros((len(self.labels), row_length(n)), np.int16)
+        fixed_point(self._odds, self.labels, n, weights)
         return weights
 
 
-@kernel(types.void(_f2, types.int32[::1], _i2))
-def fixed_point(probability: Floats, labels: NDArray[np.int32], weights: Ints) -> None:
-    """Round residuals and weights to fixed point."""
-    n = weights.shape[1] // 2
-    for i in range(probability.shape[0]):
-        for c in range(n):
+@kernel(types.void(_f2, types.int32[::1], types.int64, types.int16[:, ::1]))
+def fixed_point(
+    probability: Floats, labels: NDArray[np.int32], n: int, weights: NDArray[np.int16]
+) -> None:
+    """Round the first n residuals and weights of each sample to fixed point."""
+    n_residuals = np.uint64(n)
+    for i in range(np.uint64(weights.shape[0])):
+        for c in range(n_residuals):
             p = probability[i, c]
-            residual = (1.0 - p if labels[i] == c else -p) * RESIDUAL_SCALE
-            weights[i, c] = min(np.int64(np.rint(residual)), np.int64(32767))
-            weights[i, n + c] = min(np.int64(np.rint(p * (1.0 - p) * WEIGHT_SCALE)), np.int64(16383))
+            weights[i, c] = np.int16(np.int32(_rounded(-p * RESIDUAL_SCALE)))
+            weight = min(p * (1.0 - p) * WEIGHT_SCALE, 16383.0)
+            weights[i, n_residuals + c] = np.int16(np.int32(_rounded(weight)))
+        own = np.uint64(labels[i])
+        if own < n_residuals:
+            residual = (1.0 - probability[i, own]) * RESIDUAL_SCALE
+            weights[i, own] = np.int16(_rounded(min(residual, 32767.0)))
 
 
-@kernel(types.void(types.uint8[:, ::1], _i1, _i2, _f2, _f2))
-def sweep_tables(codes: Codes, offset: Ints, counts: Ints, odds: Floats, tables: Floats) -> None:
-    """Update the table of each column SWEEPS times, the last column first.
-
-    ``odds`` are the probabilities of each sample and class. They are multiplied by the exponentials of
-    each step, so that no exponential per sample is needed.
-    """
-    n_columns, n_samples = codes.shape
-    n_classes = odds.shape[1]
-    most = 0
-    for k in range(n_columns):
-        most = max(most, offset[k + 1] - offset[k])
-    total, square = np.empty((most, n_classes)), np.empty((most, n_classes))
-    factor = np.ones((most, n_classes))
-    before = n_columns - 1  # the column whose step is not yet in the odds
-    for turn in range(SWEEPS * n_columns + 1):
-        k = n_columns - 1 - turn % n_columns
-        first, n_levels = offset[k], offset[k + 1] - offset[k]
-        total[:], square[:] = 0.0, 0.0
-        for i in range(n_samples):
-            step_level, level = codes[before, i], codes[k, i]
-            size = 0.0
-            for c in range(n_classes):
-                odds[i, c] *= factor[step_level, c]
-                size += odds[i, c]
-            inverse = 1.0 / size
-            for c in range(n_classes):
-                p = odds[i, c] * inverse
-                odds[i, c] = p
-                total[level, c] += p
-                square[level, c] += p * p
-        if turn == SWEEPS * n_columns:
-            break
-        for level in range(n_levels):
-            for c in range(n_classes):
-                residual = counts[first + level, c] - total[level, c]
-                weight = total[level, c] - square[level, c]
-                step = residual - TABLE_RIDGE * tables[first + level, c]
-                step *= DAMPING / (weight + GAIN_RIDGE + TABLE_RIDGE)
-                tables[first + level, c] += step
-                factor[level, c] = math.exp(step)
-        before = k
+@inlined
+def _rounded(number: float) -> float:
+    """Round to the nearest integer, ties to even, as `numpy.rint` does but much faster."""
+    return (number + _TO_INTEGER) - _TO_INTEGER

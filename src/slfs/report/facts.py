@@ -207,7 +207,7 @@ def _size_path(selector: BaseSelector) -> dict[str, Any] | None:
         "standard_error": _all_rounded(path.standard_error),
         "best": path.best,
         "within_one_standard_error": path.within_one_standard_error,
-        "size": selector._size(selector.n_features_in_),
+        "size": selector._found_size(path),
         "cv": selector.cv,
         "sentence": selector._size_sentence(),
     }

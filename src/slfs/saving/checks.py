@@ -88,6 +88,7 @@ def _check_selector(selector: BaseSelector) -> None:
         _demand_array(path.n_features, np.int64, (n_sizes,), "n_features")
         _demand_array(path.log_loss, np.float64, (n_sizes,), "log_loss")
         _demand_array(path.standard_error, np.float64, (n_sizes,), "standard_error")
+        _demand(type(path.fewest) is int and n_sizes > 0, "size_path_ has no sizes")
 
 
 def _check_records(selector: BaseSelector) -> None:

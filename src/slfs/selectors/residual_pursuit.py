@@ -29,9 +29,9 @@ class ResidualPursuit(AutomaticSizeMixin):
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
-        Number of features to select, or fraction of the columns. ``"auto"`` takes the number with the
-        smallest cross-validated log loss of the model; see ``size_path_``.
-    cv : int, default=3
+        Number of features to select, or fraction of the columns. ``"auto"`` finds the
+        number by the cross-validated log loss of the model; see ``size_path_``.
+    cv : int, default=5
         Number of folds for ``n_features_to_select="auto"``.
     max_features : int, default=100
         Largest number of features that ``n_features_to_select="auto"`` tries.
@@ -87,7 +87,7 @@ class ResidualPursuit(AutomaticSizeMixin):
         self,
         n_features_to_select: float | str = "auto",
         *,
-        cv: int = 3,
+        cv: int = 5,
         max_features: int = 100,
         one_standard_error: bool = False,
         categorical_features: Any = "from_dtype",
@@ -110,6 +110,6 @@ class ResidualPursuit(AutomaticSizeMixin):
         super()._fit_table(data, resources)
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
-        steps = list(itertools.islice(Pursuit(information), self._size(len(facts.coding))))
+        steps = list(itertools.islice(Pursuit(information), self._size(information, facts)))
         nodes = np.array([step.column for step in steps], np.int64)
         return Selection(nodes, below_class(nodes), **describe_steps(steps))

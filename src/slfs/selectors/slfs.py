@@ -97,7 +97,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
           stream.
     fdr : float, default=0.05
         False discovery rate for ``irrelevance="test"``.
-    cv : int, default=3
+    cv : int, default=5
         Number of folds that are used to find the number of features. Each fold is one more fit. Used
         with ``order="residual"`` and ``n_features_to_select="auto"`` only, like the next two parameters.
     max_features : int, default=100
@@ -240,7 +240,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         swap: str = "printed",
         order: str = "residual",
         fdr: float = 0.05,
-        cv: int = 3,
+        cv: int = 5,
         max_features: int = 100,
         one_standard_error: bool = False,
         categorical_features: Any = "from_dtype",
@@ -294,6 +294,12 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             super()._fit_table(data, resources)
             return
         if self.order == "residual":
+            if self.irrelevance in ("printed", "reversed"):
+                raise ValueError(
+                    f"irrelevance={self.irrelevance!r} compares a column with the tree and cannot be "
+                    "combined with order='residual', which does so with all selected columns. Use "
+                    "order='given' as in the paper, or irrelevance='mdl'."
+                )
             self._make_size_path(data, resources)
         BaseSelector._fit_table(self, data, resources)
 
@@ -313,7 +319,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             candidates = self._keep_found(candidates, found, growth)
         builder = TreeBuilder(information, self._rules(), growth)
         if self.order == "residual":
-            return self._select_by_residuals(builder, candidates, self._size(len(facts.coding)))
+            return self._select_by_residuals(builder, candidates, self._size(information, facts))
         if self.order == "conditional":
             builder.insert_by_margin(candidates)
         else:
@@ -326,14 +332,14 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     ) -> Selection:
         """Place the columns of a residual pursuit until there are enough or the tree is full.
 
-        Copies and functions of a column of the tree, which the pursuit may choose last, are left out.
+        Copies of a column of the tree, which the pursuit may choose last, are left out.
         """
         steps: list[Step] = []
         full = False
         for step in Pursuit(builder.information, candidates):
             if len(steps) == size or full:
                 break
-            if not builder.is_function(step.column):
+            if not builder.is_copy(step.column):
                 full = not builder.place(step.column)
                 steps += [] if full else [step]
         chosen = [step.column for step in steps]

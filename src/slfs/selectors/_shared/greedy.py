@@ -18,7 +18,7 @@ from slfs.selectors.base import BaseSelector
 Floats = NDArray[np.float64]
 
 
-_FRONT = 128
+_FRONT = 256
 """Number of columns to score first, where the relevance bounds the scores: some microseconds of work."""
 
 

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.indices import PackedIndex
+from slfs.counting.residuals import Queue, Residuals, residual_gains
 from slfs.measures.information import Information
 from slfs.measures.residuals import AdditiveModel
 
 Ints = NDArray[np.int64]
-
-_FIRST = 128
-"""Number of columns to look at first in each step; twice as many each time that this is not enough."""
 
 
 class Step(NamedTuple):
@@ -42,8 +41,10 @@ def describe_steps(steps: list[Step]) -> dict[str, Any]:
 class Pursuit:
     """Order columns by their gain: how well they explain the residuals of the columns before them.
 
-    The score of a column is the minimum of its gains over all steps, so it can only fall. A column is
-    confronted with the steps that it has missed only when its score could still be the highest.
+    The score of a column is the minimum of its gains over all steps, so any of its gains is an upper
+    bound. The column with the highest bound is confronted with the newest step that it has not seen,
+    until one that has seen all steps is in front. Gains tend to fall, so the newest step tells most, and
+    most columns are looked at once in a while only.
 
     Parameters
     ----------
@@ -59,36 +60,31 @@ class Pursuit:
     """
 
     def __init__(self, information: Information, candidates: Ints | None = None) -> None:
-        self._information = information
+        self._information, self._candidates = information, candidates
         layout = information.packed.layout
         self.model = AdditiveModel(layout.labels, layout.totals)
-        self._score = np.full(len(information.packed), -np.inf)
-        self._score[candidates if candidates is not None else slice(None)] = np.inf
-        self._seen = np.zeros(len(information.packed), np.int64)
-        self._steps: list[Ints] = []
 
     def __iter__(self) -> Iterator[Step]:
         """Add one column after another to the model."""
         packed, loss = self._information.packed, self.model.log_loss()
-        for _ in range(int((self._score == np.inf).sum())):
-            self._steps.append(self.model.weights())
-            f = self._best()
-            score = float(self._score[f])
-            self._score[f] = -np.inf
-            self.model.add(self._information.codes(f), packed.class_counts(f))
+        queue = Queue(self._first_gains(), self._candidates)
+        residuals: list[Residuals] = []
+        while len(queue):
+            self._information.backend.settle_first(queue, residuals)
+            f = queue.remove_first()
+            self.model.add(self._information.codes(PackedIndex(f)), packed.class_counts(f))
             before, loss = loss, self.model.log_loss()
-            yield Step(f, score, before, loss)
+            yield Step(f, float(queue.bounds[f]), before, loss)
+            residuals.append(Residuals.of_rows(self.model.weights()))
+            queue.reserve(len(residuals))
 
-    def _best(self) -> int:
-        """Return the open column with the highest score; ties: the column with the smaller index."""
-        now, size = len(self._steps), _FIRST
-        while True:
-            current = self._seen == now
-            best = float(self._score[current].max(initial=-np.inf))
-            stale = np.flatnonzero(~current & (self._score >= best))
-            if len(stale) == 0:
-                return int(np.flatnonzero(current & (self._score == best))[0])
-            if len(stale) > size:
-                stale = np.sort(stale[np.argpartition(-self._score[stale], size)[:size]])
-            self._information.backend.lower_scores(stale, self._steps, self._seen, self._score, best)
-            size *= 2
+    def _first_gains(self) -> NDArray[np.float64]:
+        """Compute the gains of the first step, where all samples of a class have the same residuals."""
+        packed = self._information.packed
+        n_classes = packed.layout.n_classes
+        first = packed.layout.first_sample[:-1].astype(np.int64)
+        of_class = self.model.weights()[first, : 2 * self.model.n_residuals]
+        by_level = packed.arrays.class_counts.reshape(-1, n_classes)
+        return residual_gains(
+            by_level @ of_class.astype(np.int64), packed.arrays.levels.astype(np.int64)
+        )

@@ -61,6 +61,15 @@ def _filled(information: Information, f: int, k: int) -> NDArray[np.bool_]:
     return filled
 
 
+def nearly_equal(
+    information: Information, one: int, others: NDArray[np.int64], shared: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Return which columns have nearly the same levels as one column; ``shared`` is I(f;k)."""
+    both = information.entropy[others] + information.entropy[one]
+    near: NDArray[np.bool_] = 2 * shared >= _NEARLY_ALL * both
+    return near
+
+
 def judge_losers(
     information: Information,
     winner: int,
@@ -75,6 +84,7 @@ def judge_losers(
     both = information.entropy[losers] + information.entropy[winner]
     redundant = adds_nothing(information, winner, losers, added)
     reasons = np.where(redundant, Reason.ADDS_NOTHING, Reason.NO_ROOM)
-    reasons[redundant & (2 * shared >= _NEARLY_ALL * both)] = Reason.NEAR_DUPLICATE
+    near = nearly_equal(information, winner, losers, shared)
+    reasons[redundant & near] = Reason.NEAR_DUPLICATE
     reasons[redundant & (both - 2 * shared < NOTHING)] = Reason.DUPLICATE
     return reasons.astype(np.int8)

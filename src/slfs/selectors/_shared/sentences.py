@@ -220,18 +220,18 @@ _COUNTED = {
 def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool) -> str:
     """Say which number of columns was found by cross-validation.
 
-    ``size`` is the number that the selector tried to select, ``n_selected`` the number that it has
-    selected. ``full`` says that the tree has no room for more.
+    ``size`` is the number that was found, ``n_selected`` the number of columns that are selected. ``full`` says that the tree has no room for more.
     """
     most, best, fewest = int(path.n_features[-1]), path.best, path.within_one_standard_error
     without, smallest = f"{path.log_loss[0]:.3g}", f"{path.log_loss[best]:.3g}"
+    if most == 0:
+        return f"There is no column to try: the log loss without columns is {without} nats."
     if best == 0:
-        return (
+        text = (
             f"No number of columns from 1 to {most} has a smaller cross-validated log loss than "
             f"predicting the class frequencies ({without} nats)."
-            if most
-            else f"There is no column to try: the log loss without columns is {without} nats."
         )
+        return f"{text} A column is selected because it is significant." if n_selected else text
     if size == best:
         has = "column has" if size == 1 else "columns have"
         text = (
@@ -248,6 +248,8 @@ def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool) -> 
             f"is within one standard error of the smallest of 0 to {most} columns: {smallest} nats with "
             f"{best} columns, compared with {without} without columns."
         )
+    if n_selected > size:
+        text += f" All {n_selected} are selected: a fold has only {path.fewest} to choose from."
     if n_selected < size:
         why = "the tree is full (max_depth, max_children)" if full else "no other column can be added"
         text += f" Only {n_selected} could be selected: {why}."

@@ -17,10 +17,11 @@ from slfs.base import TrainingData
 from slfs.coding.encode import encode_table
 from slfs.counting.backend import make_backend
 from slfs.counting.planes import SampleLayout
+from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
-from slfs.screening.facts import Judge
+from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.pipeline import screen_table
-from slfs.screening.reasons import Role
+from slfs.screening.reasons import SIGNIFICANT, Role
 from slfs.selectors._shared.additive import node_scores
 from slfs.selectors._shared.pursuit import Pursuit
 from slfs.selectors._shared.sentences import size_sentence
@@ -45,6 +46,9 @@ class SizePath:
         Mean log loss on the samples left out, over the folds.
     standard_error : ndarray of shape (n_sizes,)
         Standard error of this mean over the folds.
+    fewest : int
+        Number of columns that the fold with the fewest columns has. Without it, MDLP finds no cut
+        points in some columns of the whole table.
     best : int
         Number of columns with the smallest log loss.
     within_one_standard_error : int
@@ -54,6 +58,7 @@ class SizePath:
     n_features: Ints
     log_loss: Floats
     standard_error: Floats
+    fewest: int
 
     @property
     def best(self) -> int:
@@ -81,11 +86,14 @@ def make_size_path(
         _fold_losses(data, names, judge, max_features, train, test, resources)
         for train, test in _folds(cv, data.target.codes)
     ]
-    n_sizes = min((len(loss) for loss in losses), default=1)
-    table = np.array([loss[:n_sizes] for loss in losses]).reshape(len(losses), n_sizes)
-    error = table.std(axis=0, ddof=1) / np.sqrt(len(table)) if len(table) > 1 else np.zeros(n_sizes)
-    mean = table.mean(axis=0) if len(table) else np.zeros(n_sizes)
-    return SizePath(np.arange(n_sizes), mean, error)
+    sizes = [len(loss) for loss in losses] or [1]
+    table = np.zeros((len(losses), max(sizes)))
+    for row, loss in zip(table, losses, strict=True):
+        row[:] = loss[-1]  # no columns are left to add
+        row[: len(loss)] = loss
+    error = table.std(axis=0, ddof=1) / np.sqrt(len(table)) if len(table) > 1 else np.zeros(max(sizes))
+    mean = table.mean(axis=0) if len(table) else np.zeros(max(sizes))
+    return SizePath(np.arange(max(sizes)), mean, error, min(sizes) - 1)
 
 
 def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
@@ -174,16 +182,28 @@ class AutomaticSizeMixin(BaseSelector):
         if path is None:
             return ""
         full = bool((self.features_["role"] == Role.NO_ROOM).any())
-        text = size_sentence(path, self._size(self.n_features_in_), self.n_features_, full=full)
+        text = size_sentence(path, self._found_size(path), self.n_features_, full=full)
         if path.best == self.max_features < self.n_features_in_:
             text += f" More were not tried: see max_features={self.max_features}."
         return text
 
-    def _size(self, n_columns: int) -> int:
-        """Return the number of columns to select."""
+    def _found_size(self, path: SizePath) -> int:
+        """Return the number of columns that cross-validation has found."""
+        return path.within_one_standard_error if self.one_standard_error else path.best
+
+    def _size(self, information: Information, facts: ColumnFacts) -> int:
+        """Return the number of columns to select.
+
+        "auto" selects at least one column if some column is significant, and all columns if the best
+        size is that of a fold which had no more columns.
+        """
         path = self.size_path_
-        if path is not None:
-            return path.within_one_standard_error if self.one_standard_error else path.best
-        wanted = self._n_wanted(n_columns)
-        assert wanted is not None  # "auto" has a path
-        return wanted
+        if path is None:
+            wanted = self._n_wanted(len(facts.coding))
+            assert wanted is not None  # "auto" has a path
+            return wanted
+        size = self._found_size(path)
+        if size == 0:
+            found = q_values(facts.p_value)[information.packed.columns] <= SIGNIFICANT
+            return int(found.any())
+        return self.max_features if size >= path.fewest else size
