@@ -220,7 +220,8 @@ _COUNTED = {
 def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool) -> str:
     """Say which number of columns was found by cross-validation.
 
-    ``size`` is the number that was found, ``n_selected`` the number of columns that are selected. ``full`` says that the tree has no room for more.
+    ``size`` is the number that was found, ``n_selected`` the number of columns that are selected.
+    ``full`` says that the tree has no room for more.
     """
     most, best, fewest = int(path.n_features[-1]), path.best, path.within_one_standard_error
     without, smallest = f"{path.log_loss[0]:.3g}", f"{path.log_loss[best]:.3g}"
