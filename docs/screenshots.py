@@ -21,16 +21,18 @@ STATIC = Path(__file__).parent / "_static"
 
 
 def main() -> None:
-    """Fit a selector, write its report and take pictures of two parts."""
+    """Fit a selector, write its report and take pictures of three parts."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     y = y.map({0: "malignant", 1: "benign"}).rename("diagnosis")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         report = Path(folder) / "report.html"
-        write_report(SLFS().fit(X, y), report, X=X, y=y, data="Breast cancer")
+        selector = SLFS(order="residual").fit(X, y)
+        write_report(selector, report, X=X, y=y, data="Breast cancer")
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 640}, reduced_motion="reduce")
         page.goto(report.as_uri())
         _save(page.screenshot(), "report.png")
+        _save(page.locator("#size").screenshot(), "report-size.png")
         page.locator(".pick").nth(1).click()
         _save(page.locator("#tree-body").screenshot(), "report-tree.png")
         browser.close()

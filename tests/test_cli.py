@@ -111,20 +111,21 @@ def test_the_report_is_written(here, slfs):
 
 
 def test_fit_predict_explain(here, slfs, table):
-    assert slfs("fit", "cancer.csv", "-t", "diagnosis", "--model", "m.slfs", "--bif", "m.bif")[0] == 0
+    common = ("cancer.csv", "-t", "diagnosis", "--order", "conditional")
+    assert slfs("fit", *common, "--model", "m.slfs", "--bif", "m.bif")[0] == 0
     code, out, _ = slfs("predict", "m.slfs", "cancer.csv", "--probabilities")
     assert code == 0
     (here / "predicted.csv").write_text(out)
     found = pd.read_csv(here / "predicted.csv")
     X = table.drop(columns="diagnosis")
-    expected = SLFS().fit(X, table["diagnosis"]).to_classifier()
+    expected = SLFS(order="conditional").fit(X, table["diagnosis"]).to_classifier()
     assert (found["prediction"] == expected.predict(X)).all()
     np.testing.assert_allclose(found[["P(benign)", "P(malignant)"]], expected.predict_proba(X))
     table.drop(columns=["worst area", "diagnosis"]).to_csv("short.csv")
     code, _, error = slfs("predict", "m.slfs", "short.csv")
     assert code == 1
     assert "is missing 1 of the 10 columns that the model uses: 'worst area'." in error
-    for source in (["--model", "m.slfs"], ["cancer.csv", "-t", "diagnosis"]):
+    for source in (["--model", "m.slfs"], common):
         code, out, _ = slfs("explain", "worst radius", *source)
         assert (code, "redundant" in out) == (0, True)
     assert "benign" in (here / "m.bif").read_text()

@@ -237,8 +237,8 @@ def test_text_in_a_column_of_dates_is_no_missing_value(tmp_path, monkeypatch, sl
         code, out, error = slfs("predict", "m.slfs", "new.csv", "-p")
     assert code == 0, error
     found = pd.read_csv(io.StringIO(out))["P(q)"]
-    assert found[:3].max() < 0.1
-    assert found[3] > 0.9
+    assert found[:3].max() < 0.2
+    assert found[3] > 0.8
     assert found[4] == found[5] == 0.5, "the class frequencies"
 
 

@@ -2,11 +2,14 @@
 
 import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_breast_cancer
 
+from slfs import BNSLFS, SLFS, ResidualPursuit, saving
 from slfs.cli.commands import _show_once
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* selected 0 of")
@@ -64,3 +67,72 @@ def test_warnings_are_shown_once(capsys):
         for _ in range(3):
             warnings.warn("something odd", UserWarning, stacklevel=1)
     assert capsys.readouterr().err == "slfs: warning: something odd\n"
+
+
+@pytest.fixture
+def cancer(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X.assign(y=np.where(y, "benign", "malignant")).to_csv("cancer.csv", index=False)
+    return X, np.where(y, "benign", "malignant")
+
+
+def test_the_number_of_columns_that_was_found(cancer, slfs):
+    path = SLFS(order="residual").fit(*cancer).size_path_
+    code, out, error = slfs("select", "cancer.csv", "-t", "y", "--order", "residual", "-k", "auto")
+    assert (code, error) == (0, "")
+    assert out.startswith(f"cancer.csv: {path.best} of 30 columns selected")
+    most = path.n_features[-1]
+    assert (
+        f"{path.best} columns have the smallest cross-validated log loss of 0 to {most} columns" in out
+    )
+    code, out, error = slfs("select", "cancer.csv", "-t", "y", "-m", "residual", "--one-standard-error")
+    assert (code, error) == (0, "")
+    fewest = path.within_one_standard_error
+    assert out.startswith(f"cancer.csv: {fewest} of 30 columns selected")
+    assert f"{fewest} columns are the fewest whose cross-validated log loss" in out
+    code, out, _ = slfs("select", "cancer.csv", "-t", "y", "--order", "residual", "--json")
+    found = json.loads(out)["size_path"]
+    np.testing.assert_allclose(found["log_loss"], path.log_loss, rtol=1e-3)
+    assert found["size"] == path.best
+    code, out, _ = slfs("fit", "cancer.csv", "-t", "y", "--order", "residual", "-o", "m.slfs")
+    assert f"{path.best} columns have the smallest" in out
+    code, out, _ = slfs("select", "cancer.csv", "-t", "y", "--order", "conditional")
+    assert (code, "log loss" in out) == (0, False)
+
+
+@pytest.mark.usefixtures("cancer")
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("-m", "mrmr", "--order", "residual"), "mrmr has no parameter 'order'"),
+        (("-m", "mrmr", "--one-standard-error"), "mrmr has no parameter 'one_standard_error'"),
+        (("--order", "residual", "-k", "5", "--one-standard-error"), "without -k"),
+        (("--order", "conditional", "--one-standard-error"), "use --order residual"),
+    ],
+)
+def test_options_of_an_automatic_size(arguments, problem, slfs):
+    code, _, error = slfs("select", "cancer.csv", "-t", "y", *arguments)
+    assert (code, problem in error) == (1, True), error
+
+
+def test_the_structure_of_the_classifier(cancer, slfs):
+    X, y = cancer
+    common = ("fit", "cancer.csv", "-t", "y", "-m", "residual", "-k", "3", "-o", "m.slfs")
+    for options, structure in (
+        ((), "additive"),
+        (("--structure", "augmented"), "augmented"),
+        (("--bif", "m.bif"), "linked"),
+    ):
+        code, _, error = slfs(*common, *options)
+        assert (code, error) == (0, "")
+        classifier = saving.load("m.slfs")
+        assert classifier.structure == structure
+        expected = BNSLFS(ResidualPursuit(3), structure=structure).fit(X, y)
+        np.testing.assert_array_equal(classifier.predict_proba(X), expected.predict_proba(X))
+    before = Path("m.slfs").read_bytes()
+    code, _, error = slfs(*common, "--bif", "m.bif", "--structure", "additive")
+    assert (code, "Use --structure linked." in error) == (1, True)
+    assert Path("m.slfs").read_bytes() == before, "nothing is written"
+    code, _, error = slfs("compare", "cancer.csv", "-t", "y", "-k", "auto")
+    assert (code, "Use --own-size" in error) == (1, True)

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from slfs import BNSLFS, MRMR, SLFS
+from slfs import BNSLFS, MRMR, SLFS, ResidualPursuit
 from slfs.coding.level_names import level_names
 from slfs.plotting import (
     AccuracyCurveDisplay,
@@ -16,6 +16,7 @@ from slfs.plotting import (
     EvidenceDisplay,
     NetworkDisplay,
     RelevanceDisplay,
+    SizePathDisplay,
 )
 
 mpl.use("Agg")
@@ -23,7 +24,8 @@ mpl.use("Agg")
 
 @pytest.fixture(scope="module")
 def selector():
-    return SLFS().fit(*load_breast_cancer(return_X_y=True, as_frame=True))
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return SLFS(order="conditional").fit(X, y)
 
 
 @pytest.fixture(autouse=True)
@@ -124,6 +126,36 @@ def test_accuracy_curve(convert):
     noise = np.random.default_rng(0).normal(size=X.shape)
     with pytest.raises(ValueError, match="selects no columns"):
         AccuracyCurveDisplay.from_estimator(SLFS(irrelevance="test"), convert(noise), y, cv=3)
+
+
+@pytest.mark.parametrize("one_standard_error", [False, True])
+def test_size_path(one_standard_error):
+    X, y = load_breast_cancer(return_X_y=True)
+    fitted = ResidualPursuit(one_standard_error=one_standard_error).fit(X, y)
+    path, ax = fitted.size_path_, SizePathDisplay.from_estimator(fitted).ax_
+    curve = ax.lines[0]
+    np.testing.assert_array_equal(curve.get_xdata(), path.n_features)
+    np.testing.assert_array_equal(curve.get_ydata(), path.log_loss)
+    band = ax.collections[0].get_paths()[0].vertices
+    assert band[:, 1].max() == pytest.approx((path.log_loss + path.standard_error).max())
+    marks = {int(line.get_xdata()[0]): line for line in ax.lines if len(line.get_xdata()) == 1}
+    assert set(marks) == {path.best, path.within_one_standard_error}
+    filled = [size for size, mark in marks.items() if mark.get_markerfacecolor() != "white"]
+    assert filled == [fitted.n_features_]
+    labels = {text.get_text() for text in ax.get_legend().get_texts()}
+    assert labels == {
+        f"{path.best} columns: smallest log loss",
+        f"{path.within_one_standard_error} columns: fewest within one standard error",
+    }
+
+
+def test_size_path_needs_an_automatic_size():
+    X, y = load_wine(return_X_y=True)
+    classifier = BNSLFS(ResidualPursuit()).fit(X, y)
+    assert SizePathDisplay.from_estimator(classifier).size_path is classifier.selector_.size_path_
+    for fixed in (ResidualPursuit(2), MRMR(2), SLFS(order="conditional")):
+        with pytest.raises(ValueError, match=rf"This {type(fixed).__name__} has not found its number"):
+            SizePathDisplay.from_estimator(fixed.fit(X, y))
 
 
 def test_comparison_draws_the_means():

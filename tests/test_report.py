@@ -11,6 +11,7 @@ from collections import Counter
 from datetime import datetime
 from html.parser import HTMLParser
 from importlib import resources
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,7 @@ from slfs import (
     FastOSFS,
     LeakageWarning,
     NaiveBayes,
+    ResidualPursuit,
     StabilitySelection,
 )
 from slfs.evaluation import accuracy as accuracy_module
@@ -37,6 +39,8 @@ from slfs.evaluation.accuracy import compare_accuracy
 from slfs.report import make_facts, render_html, write_report
 from slfs.report.words import ROLES
 from slfs.screening.reasons import Role
+from slfs.selectors._shared.sentences import size_sentence
+from slfs.selectors._shared.size_path import SizePath
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -127,6 +131,7 @@ def test_facts_agree_with_the_selector(selector, cancer):
         SLFS(),
         SLFS(n_features_to_select=4),
         SLFS(irrelevance="test"),
+        SLFS(order="residual"),
         MRMR(n_features_to_select=4),
         FCBF(),
         OSFS(),
@@ -304,6 +309,69 @@ def test_facts_of_a_stability_selection(cancer):
     assert (facts["stability"]["threshold"], facts["stability"]["n_subsamples"]) == (0.6, 10)
     assert facts["nodes"][0]["frequency"] == "10 of 10"
     assert make_facts(SLFS().fit(*cancer))["stability"] is None
+
+
+@pytest.fixture(scope="module")
+def pursuit(cancer):
+    return SLFS(order="residual").fit(*cancer)
+
+
+def test_facts_of_an_automatic_size(cancer, pursuit):
+    path, facts = pursuit.size_path_, make_facts(pursuit)
+    found = facts["size_path"]
+    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
+    assert found["n_features"] == list(range(len(found["log_loss"])))
+    np.testing.assert_allclose(found["log_loss"], path.log_loss, rtol=1e-3)
+    np.testing.assert_allclose(found["standard_error"], path.standard_error, rtol=1e-3)
+    assert (found["best"], found["size"], found["cv"]) == (path.best, path.best, pursuit.cv)
+    assert found["sentence"].startswith(f"{path.best} columns have the smallest cross-validated log")
+    assert f"{path.within_one_standard_error} columns are the fewest within" in found["sentence"]
+    fewer = make_facts(ResidualPursuit(one_standard_error=True).fit(*cancer))["size_path"]
+    assert fewer["size"] == fewer["within_one_standard_error"] == path.within_one_standard_error
+    assert fewer["sentence"].startswith(f"{fewer['size']} columns are the fewest whose")
+    for fixed in (ResidualPursuit(2), SLFS(order="conditional"), MRMR(2)):
+        assert make_facts(fixed.fit(*cancer))["size_path"] is None
+
+
+def test_facts_of_what_each_column_added(pursuit, cancer):
+    nodes = make_facts(pursuit)["nodes"]
+    assert [node["joined"] for node in nodes] == list(range(1, len(nodes) + 1))
+    assert all(one["log_loss"] == two["log_loss_before"] for one, two in pairwise(nodes))
+    y = cancer[1]
+    entropy = -np.log(y.value_counts(normalize=True)[y]).mean()
+    assert nodes[0]["log_loss_before"] == pytest.approx(entropy, rel=1e-3)
+    figures = [pursuit._figures[node["column"]] for node in nodes]
+    losses = [node["log_loss"] for node in nodes]
+    np.testing.assert_allclose(losses, [own["log_loss"] for own in figures], rtol=1e-3)
+    (node,) = make_facts(MRMR(1).fit(*cancer))["nodes"]
+    assert (node["joined"], node["log_loss_before"], node["log_loss"]) == (None, None, None)
+
+
+def path_of(*losses):
+    n_sizes = len(losses)
+    return SizePath(np.arange(n_sizes), np.array(losses), np.full(n_sizes, 0.01), n_sizes - 1)
+
+
+def test_the_number_of_columns_in_words(cancer):
+    def words(path, size, n_selected):
+        return size_sentence(path, size, n_selected, full=True)
+
+    best = "has the smallest cross-validated log loss of 0 to 2 columns: 0.2 nats, compared with 0.6"
+    assert words(path_of(0.6, 0.2, 0.3), 1, 1) == f"1 column {best} without columns."
+    flat = path_of(0.6, 0.205, 0.2)
+    found = words(flat, 2, 1)
+    assert found.startswith("2 columns have the smallest")
+    assert "1 column is the fewest within one standard error of it. Only 1 could be selected: " in found
+    assert found.endswith("the tree is full (max_depth, max_children).")
+    found = words(flat, 1, 1)
+    assert found.startswith("1 column is the fewest whose cross-validated log loss, 0.205 nats, is with")
+    assert found.endswith("0 to 2 columns: 0.2 nats with 2 columns, compared with 0.6 without columns.")
+    assert words(path_of(0.6, 0.7), 0, 0).startswith("No number of columns from 1 to 1 has a smaller")
+    assert words(path_of(0.6, 0.7), 0, 1).endswith("A column is selected because it is significant.")
+    assert words(flat, 2, 3).endswith(" All 3 are selected: a fold has only 2 to choose from.")
+    assert words(path_of(0.6), 0, 0).startswith("There is no column to try")
+    limited = make_facts(ResidualPursuit(max_features=2).fit(*cancer))["size_path"]
+    assert limited["sentence"].endswith(" More were not tried: see max_features=2.")
 
 
 def test_the_sentence_about_dropped_columns_counts_all_of_them(selector):

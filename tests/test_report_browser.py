@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
-from slfs import MRMR, SLFS
+from slfs import MRMR, SLFS, ResidualPursuit
 from slfs.evaluation.accuracy import compare_accuracy
 from slfs.report import make_facts, render_html
 
@@ -65,8 +65,14 @@ def show(browser, tmp_path):
 def cancer():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     y = y.map({0: "malignant", 1: "benign"}).rename("diagnosis")
-    selector = SLFS().fit(X, y)
+    selector = SLFS(order="conditional").fit(X, y)
     return make_facts(selector, data="cancer", accuracy=compare_accuracy(selector, X, y, cv=3))
+
+
+@pytest.fixture(scope="module")
+def pursuit():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return make_facts(SLFS(order="residual").fit(X, y))
 
 
 @pytest.fixture(scope="module")
@@ -277,6 +283,46 @@ def test_a_phone_shows_everything_without_scrolling_sideways(show, cancer, hosti
         page.get_by_role("treeitem").nth(1).click()
         assert overflow(page) <= 0
         assert page.locator("#rows tr").first.bounding_box()["width"] <= 360
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_curve_marks_the_number_of_columns(show, pursuit, width):
+    page, path = show(pursuit, width=width), pursuit["size_path"]
+    section = page.locator("#size")
+    assert section.locator("p").first.inner_text() == path["sentence"]
+    frame = section.locator(".curve > svg").bounding_box()
+    dot = section.locator(".blue.dot").bounding_box()
+    x = frame["x"] + frame["width"] * path["size"] / path["n_features"][-1]
+    assert dot["x"] + dot["width"] / 2 == pytest.approx(x, abs=1)
+    sizes = {path["size"], path["within_one_standard_error"]}
+    assert set(section.locator(".mark-label").all_text_contents()) == set(map(str, sizes))
+    trace = section.locator(".trace").get_attribute("points").split()
+    assert len(trace) == len(path["log_loss"])
+    section.get_by_text("Curve as a table").click()
+    cells = section.locator(".counts td").all_inner_texts()
+    assert [float(cell) for cell in cells[::2]] == path["log_loss"]
+    rows = section.locator(".added li")
+    assert rows.count() == len(pursuit["nodes"]) + 1
+    assert rows.nth(1).inner_text().split("\n")[1] == pursuit["nodes"][0]["name"]
+    assert rows.nth(1).locator(".value").inner_text() == f"{pursuit['nodes'][0]['log_loss']:.3f}"
+    assert overflow(page) <= 0
+    rows.nth(2).locator("button").click()
+    assert page.locator("#panel h3").inner_text() == pursuit["nodes"][1]["name"]
+
+
+def test_a_given_number_of_columns_has_no_curve(show):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    page = show(make_facts(ResidualPursuit(3).fit(X, y)))
+    assert page.locator("#size h2").inner_text() == "What each column added"
+    assert page.locator(".added li").count() == 4
+    assert page.locator(".curve").count() == 0
+    page = show(make_facts(MRMR(3).fit(X, y)))
+    assert page.locator("#size, nav a[href='#size']").count() == 0
+    random = np.random.default_rng(0)
+    with pytest.warns(UserWarning, match="selected 0 of"):
+        nothing = ResidualPursuit().fit(random.normal(size=(60, 2)), random.integers(0, 2, 60))
+    page = show(make_facts(nothing))
+    assert page.locator("#size, nav a[href='#size']").count() == 0
 
 
 @pytest.fixture(scope="module")

@@ -256,3 +256,10 @@ def test_what_a_column_added_is_said_in_words(selector):
 
 def coded(X, y):
     return MDLPDiscretizer().fit_transform(X, y).astype(int).T, y
+
+
+def test_the_size_does_not_depend_on_the_names_of_the_classes():
+    X, y = load_breast_cancer(return_X_y=True)
+    path = ResidualPursuit(max_features=10).fit(X, y).size_path_
+    renamed = ResidualPursuit(max_features=10).fit(X, np.array(["malignant", "benign"])[y]).size_path_
+    np.testing.assert_allclose(renamed.log_loss, path.log_loss)

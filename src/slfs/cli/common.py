@@ -88,7 +88,9 @@ def make_selector(
     file: DataFile,
     *,
     settings: Sequence[str] | None = None,
-    size: float | None = None,
+    size: float | str | None = None,
+    order: str | None = None,
+    one_standard_error: bool = False,
     categorical: Sequence[str] | None = None,
     n_jobs: int = 1,
     memory_limit: str | None = None,
@@ -106,11 +108,27 @@ def make_selector(
         parameters["categorical_features"] = categorical_columns(categorical, file)
     if size is not None:
         parameters["n_features_to_select"] = size
+    if order is not None:
+        parameters["order"] = order
+    if one_standard_error:
+        parameters["one_standard_error"] = True
     parameters |= dict(map(_setting, settings or ()))
     for name in parameters:
         if name not in names:
             raise ValueError(f"{method} has no parameter {name!r}.{_suggestion(name, names)}")
-    return known[method](**parameters)
+    selector = known[method](**parameters)
+    if one_standard_error and not _finds_size(selector):
+        raise ValueError(
+            "--one-standard-error needs a number of columns that is found by cross-validation: use "
+            "--order residual or --method residual, without -k."
+        )
+    return selector
+
+
+def _finds_size(selector: Any) -> bool:
+    """Whether a selector finds its number of columns by cross-validation."""
+    by_residuals = getattr(selector, "order", "residual") == "residual"
+    return by_residuals and selector.n_features_to_select == "auto"
 
 
 def make_stable(selector: Any, stability: int | None, rate: float | None, size: Any, n_jobs: int) -> Any:

@@ -94,6 +94,8 @@ def compare(
     check_output(plot, out, inputs=[data], picture=True)
     if networks and plot is not None:
         raise ValueError("--plot cannot be combined with --networks. Use --out to write the results.")
+    if n_features_to_select == "auto":
+        raise ValueError("-k auto is not available here. Use --own-size to let each method choose.")
     if own_size and n_features_to_select is not None:
         raise ValueError("--own-size cannot be combined with -k, which sets the size of all methods.")
     file = read_labelled(

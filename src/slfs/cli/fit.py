@@ -20,6 +20,8 @@ from slfs.cli.options import (
     Method,
     Missing,
     NoHeader,
+    OneStandardError,
+    Order,
     Setting,
     Sheet,
     Size,
@@ -28,7 +30,7 @@ from slfs.cli.options import (
     Transpose,
 )
 from slfs.cli.output import NOTHING_SELECTED, progress, show_json
-from slfs.cli.selection import explain_nothing
+from slfs.cli.selection import explain_nothing, size_text
 
 
 def fit(
@@ -39,10 +41,17 @@ def fit(
     target: Target = None,
     method: Method = "slfs",
     n_features_to_select: Size = None,
+    order: Order = None,
+    one_standard_error: OneStandardError = False,
     settings: Setting = None,
     structure: Annotated[
-        str, typer.Option(metavar="NAME", help="Network structure: linked, augmented or tree.")
-    ] = "linked",
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Classifier: additive (default), or a network: linked (default with --bif), augmented, "
+            "tree.",
+        ),
+    ] = None,
     categorical: Categorical = None,
     drop: Drop = None,
     ids: Id = None,
@@ -62,7 +71,7 @@ def fit(
 ) -> None:
     """Select columns, then fit and save a classifier.
 
-    The classifier is the Bayesian network that the selection has learned (BNSLFS).
+    The classifier (BNSLFS) is made from what the selection has counted.
 
     Example:  slfs fit cancer.csv --target diagnosis --model cancer.slfs
     """
@@ -74,6 +83,12 @@ def fit(
     from slfs.saving import save
     from slfs.saving.interchange import write_bif
 
+    if structure is None:
+        structure = "additive" if bif is None else "linked"
+    if bif is not None and structure == "additive":
+        raise ValueError(
+            "--bif writes a Bayesian network, which --structure additive is not. Use --structure linked."
+        )
     check_output(model, inputs=[data])
     check_output(bif, model, inputs=[data])
     file = read_labelled(
@@ -93,6 +108,8 @@ def fit(
         file,
         settings=settings,
         size=n_features_to_select,
+        order=order,
+        one_standard_error=one_standard_error,
         categorical=categorical,
         n_jobs=n_jobs,
         memory_limit=memory_limit,
@@ -121,6 +138,8 @@ def fit(
         )
     else:
         typer.echo(f"{file.name}: {len(selected)} of {file.X.shape[1]} columns selected.")
+        if sentence := size_text(classifier.selector_):
+            typer.echo(sentence)
         for path in (model, bif):
             if path is not None and selected:
                 typer.echo(f"Written: {path}")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 
-def number_or_share(text: str) -> float:
-    """Read a number of columns, such as 10, or a fraction of the columns, such as 0.1."""
+def number_or_share(text: str) -> float | str:
+    """Read a number of columns, such as 10, a fraction of the columns, such as 0.1, or "auto"."""
+    if text == "auto":
+        return text
     try:
         return int(text)
     except ValueError:
@@ -17,7 +19,8 @@ def number_or_share(text: str) -> float:
         return float(text)
     except ValueError:
         raise typer.BadParameter(
-            f"{text!r} is not a number. Use a number of columns, such as 10, or a fraction, such as 0.1."
+            f"{text!r} is not a number. Use a number of columns, such as 10, a fraction, such as 0.1, "
+            "or auto."
         ) from None
 
 
@@ -86,13 +89,29 @@ Method = Annotated[
     typer.Option("--method", "-m", metavar="NAME", help="Selection method; 'slfs methods' lists them."),
 ]
 Size = Annotated[
-    float | None,
+    Any,
     typer.Option(
         "--n-features-to-select",
         "-k",
         parser=number_or_share,
         metavar="K",
-        help="Maximum number of columns to select, or a fraction of all columns, such as 0.1.",
+        help="Maximum number of columns to select, or a fraction of all columns, such as 0.1; auto: the "
+        "method chooses.",
+    ),
+]
+Order = Annotated[
+    str | None,
+    typer.Option(
+        "--order",
+        metavar="NAME",
+        help="How slfs orders the columns: residual, conditional, relevance or given.",
+    ),
+]
+OneStandardError = Annotated[
+    bool,
+    typer.Option(
+        "--one-standard-error",
+        help="Fewer columns: the fewest within one standard error of the smallest log loss.",
     ),
 ]
 Setting = Annotated[

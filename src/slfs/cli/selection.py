@@ -58,6 +58,8 @@ def show_selection(file: DataFile, selector: Any) -> None:
         typer.echo(f"\n{_stability_text(selector)}")
         if selector.memory_limit is None:  # the levels of all columns are kept in memory
             typer.echo(_similar_text(file, selector))
+    elif sentence := size_text(selector):
+        typer.echo(f"\n{sentence}")
     dropped = Counter(selector.features_["role"][~selector.support_].tolist())
     if dropped:
         counted = ", ".join(f"{count} {role}" for role, count in dropped.most_common())
@@ -66,6 +68,13 @@ def show_selection(file: DataFile, selector: Any) -> None:
     if groups:
         more = ", ..." if len(selector.duplicates_) > _MAX_GROUPS else ""
         typer.echo(f"Same levels in all samples: {', '.join(groups)}{more}.")
+
+
+def size_text(selector: Any) -> str:
+    """How many columns cross-validation has found; "" if their number was given."""
+    from slfs.selectors._shared.size_path import AutomaticSizeMixin
+
+    return selector._size_sentence() if isinstance(selector, AutomaticSizeMixin) else ""
 
 
 def explanation(selector: Any, column: Any) -> dict[str, Any]:

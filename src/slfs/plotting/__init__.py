@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from slfs.plotting.evidence import EvidenceDisplay
     from slfs.plotting.network import NetworkDisplay
     from slfs.plotting.relevance import RelevanceDisplay
+    from slfs.plotting.size_path import SizePathDisplay
 
 __all__ = [
     "AccuracyCurveDisplay",
@@ -23,6 +24,7 @@ __all__ = [
     "EvidenceDisplay",
     "NetworkDisplay",
     "RelevanceDisplay",
+    "SizePathDisplay",
 ]
 
 __getattr__, __dir__ = lazy_attributes(
@@ -34,5 +36,6 @@ __getattr__, __dir__ = lazy_attributes(
         "EvidenceDisplay": "slfs.plotting.evidence",
         "NetworkDisplay": "slfs.plotting.network",
         "RelevanceDisplay": "slfs.plotting.relevance",
+        "SizePathDisplay": "slfs.plotting.size_path",
     },
 )

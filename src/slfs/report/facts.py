@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from slfs._core.indices import TableIndex
 from slfs._core.version import __version__
 from slfs.coding.level_names import as_text, level_names, plain_cuts
 from slfs.report.words import (
@@ -28,10 +29,11 @@ from slfs.report.words import (
 )
 from slfs.screening.reasons import Role
 from slfs.selectors._shared.sentences import grade, nothing_selected
+from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.stability_selection import StabilitySelection
 
-FORMAT = 3
+FORMAT = 4
 """Version of the layout of the facts; increased when readers of the JSON have to adapt."""
 
 
@@ -67,7 +69,10 @@ def make_facts(
         Plain values only. Information is in nats, to four significant digits. ``columns`` holds one list
         per field: ``role``, ``reason`` and ``sentence`` are indices into ``roles``, ``reasons`` and
         ``sentences``; ``other`` is the index of the parent of a selected column, or of the column that
-        made another one redundant, -1 for none. ``created`` is the current time.
+        made another one redundant, -1 for none. ``size_path`` is the cross-validated log loss by number
+        of columns, None if their number was given. The entries ``joined``, ``log_loss_before`` and
+        ``log_loss`` of ``nodes`` say what a column added to a residual pursuit; they are None for other
+        methods. ``created`` is the current time.
 
     Examples
     --------
@@ -111,6 +116,7 @@ def make_facts(
         "seconds": None if seconds is None else _rounded(seconds),
         "accuracy": _plain(accuracy),
         "stability": _stability(selector),
+        "size_path": _size_path(selector),
         "parameters": _plain(selector.get_params(deep=False)),
         "fingerprint": as_text(fingerprint),
         "command": as_text(command),
@@ -173,10 +179,38 @@ def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
             "counts": counts.class_counts[node].tolist(),
             "evidence": grade(selector.features_["q_value"][network.columns[node]]),
             "frequency": _frequency(selector, network.columns[node]),
+            **_joined(selector, network.columns[node]),
             "sentence": as_text(selector.explain(int(network.columns[node]))),
         }
         for node in range(len(network))
     ]
+
+
+def _joined(selector: BaseSelector, column: int) -> dict[str, Any]:
+    """When a column joined a residual pursuit, and the log loss before and after; None otherwise."""
+    figures = selector._figures.get(TableIndex(column), {})
+    losses = {name: figures.get(name) for name in ("log_loss_before", "log_loss")}
+    return {
+        "joined": figures.get("joined"),
+        **{name: None if loss is None else _rounded(loss) for name, loss in losses.items()},
+    }
+
+
+def _size_path(selector: BaseSelector) -> dict[str, Any] | None:
+    """The cross-validated log loss by number of columns; None if their number was given."""
+    if not isinstance(selector, AutomaticSizeMixin) or selector.size_path_ is None:
+        return None
+    path = selector.size_path_
+    return {
+        "n_features": path.n_features.tolist(),
+        "log_loss": _all_rounded(path.log_loss),
+        "standard_error": _all_rounded(path.standard_error),
+        "best": path.best,
+        "within_one_standard_error": path.within_one_standard_error,
+        "size": selector._found_size(path),
+        "cv": selector.cv,
+        "sentence": selector._size_sentence(),
+    }
 
 
 def _frequency(selector: BaseSelector, column: int) -> str:

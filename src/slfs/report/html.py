@@ -28,6 +28,7 @@ SCRIPTS = (
     "list.js",
     "tree.js",
     "panel.js",
+    "size.js",
     "csv.js",
     "table.js",
     "reproduce.js",

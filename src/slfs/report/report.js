@@ -63,4 +63,5 @@ showAccuracy();
 showReproduction();
 showDuplicates();
 const openNode = showTree();
+showSize(openNode);
 showAnswer(openNode, makeTable(openNode));

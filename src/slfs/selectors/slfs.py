@@ -40,8 +40,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     Features are inserted one after another into a tree whose root is the class. A relevant feature
     becomes a child of the class if that raises the criterion J of the paper more than any position below
     another feature; otherwise it moves down the tree, towards the features it is most redundant with.
-    Features that add nothing to their parent are dropped as redundant, and those that would be placed
-    below ``max_depth`` for lack of room.
+    Which feature is inserted next, and what happens to features that add little, depends on ``order``.
 
     Parameters
     ----------
@@ -54,9 +53,14 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         Maximum number of children of the class and of each feature (NCH in the paper, which recommends
         at most 15). ``None`` means no limit.
     n_features_to_select : int, float or "auto", default="auto"
-        Maximum number of features to select, or fraction of the columns. ``"auto"`` keeps all
-        features of the tree; otherwise they are kept level by level, and within a level in order of
-        insertion.
+        Number of features to select, or fraction of the columns.
+
+        With ``order="residual"``, ``"auto"`` takes the number with the smallest cross-validated log
+        loss; see ``cv``, ``max_features``, ``one_standard_error`` and ``size_path_``. A number keeps the
+        features that were inserted first.
+
+        With other orders, ``"auto"`` keeps all features of the tree; otherwise they are kept level by
+        level, and within a level in order of insertion.
     rule : {"objective", "printed"}, default="objective"
         How the position of a feature is chosen. ``"objective"`` maximizes J. ``"printed"`` uses eq. 8 to
         10 of the paper as printed; then few features after the first one become children of the class.
@@ -78,16 +82,29 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         When an inserted feature replaces a node of the tree: if it is more relevant (``"printed"``,
         eq. 12), only if J of the whole tree increases (``"objective"``), or never. Used with
         ``order="given"`` only.
-    order : {"conditional", "relevance", "given"}, default="conditional"
+    order : {"residual", "conditional", "relevance", "given"}, default="residual"
         Order in which features are inserted into the tree.
 
+        - ``"residual"``: the next feature is the one whose levels best explain what a log-linear model
+          of all features in the tree still gets wrong; see `ResidualPursuit`. It takes the best position
+          that has room. Only copies and functions of a single feature of the tree are left out.
         - ``"conditional"``: the next feature has the largest minimum of I(f;Y) and of I(f;Y|k) over all
-          nodes k of the tree.
-        - ``"relevance"``: by decreasing relevance.
-        - ``"given"``: in the order of the columns. Only with this value does the selection depend on the
-          order of the columns.
+          nodes k of the tree. Features that add nothing to their parent are dropped as redundant, and
+          those that would be placed below ``max_depth`` for lack of room.
+        - ``"relevance"``: by decreasing relevance. Features are dropped as with ``"conditional"``.
+        - ``"given"``: in the order of the columns, as in the paper. Only with this value does the
+          selection depend on the order of the columns, and only with this value can columns arrive in a
+          stream.
     fdr : float, default=0.05
         False discovery rate for ``irrelevance="test"``.
+    cv : int, default=5
+        Number of folds that are used to find the number of features. Each fold is one more fit. Used
+        with ``order="residual"`` and ``n_features_to_select="auto"`` only, like the next two parameters.
+    max_features : int, default=100
+        Largest number of features that is tried.
+    one_standard_error : bool, default=False
+        Take the smallest number of features whose log loss is at most one standard error above the
+        smallest. This selects fewer features, with a slightly larger log loss.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
@@ -108,8 +125,12 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     indices_ : ndarray of shape (n_features_,)
         Selected columns, in order of selection.
     selection_scores_ : ndarray of shape (n_features_,)
-        Score of each selected column at the time of its selection. For SLFS this is the relevance
-        I(f;Y), in nats.
+        Score of each selected column at the time of its selection: with ``order="residual"`` how well
+        its levels explain the residuals, otherwise the relevance I(f;Y), in nats.
+    size_path_ : SizePath or None
+        Cross-validated log loss by number of features, with the fields ``n_features``, ``log_loss``,
+        ``standard_error``, ``best`` and ``within_one_standard_error``. None if ``order`` is not
+        ``"residual"`` or the number of features was given.
     scores_ : ndarray of shape (n_features_in_,)
         Relevance I(f;Y) of every column, in nats.
     pvalues_ : ndarray of shape (n_features_in_,)
@@ -153,12 +174,17 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
 
     See Also
     --------
-    BNSLFS : Classifier that uses the network of the selected features.
+    BNSLFS : Classifier on the selected features.
+    ResidualPursuit : The same selection as ``order="residual"``, without a tree.
+    slfs.plotting.SizePathDisplay : Plot of ``size_path_``.
 
     Notes
     -----
     With many more columns than samples, MDLP finds cut points in some columns of pure noise, because
     each column is tested on its own; ``irrelevance="test"`` accounts for the number of columns.
+
+    The algorithm of the paper is ``SLFS(order="given")``; with ``rule="printed"`` its formulas are used
+    as printed.
 
     A feature f is redundant with a feature k of the tree if I(f;Y|k) is not significant at 5%: copies,
     recodings and functions of one column are. With ``order="given"``, as in the paper, such a feature
@@ -172,7 +198,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     References
     ----------
     H. Zare and M. Niazi, "Relevant based structure learning for feature selection", Engineering
-    Applications of Artificial Intelligence 55, 2016.
+    Applications of Artificial Intelligence 55, 2016. I. Tsamardinos et al., "The gamma-OMP algorithm for
+    feature selection with application to gene expression data", IEEE/ACM TCBB 19, 2022.
 
     Examples
     --------

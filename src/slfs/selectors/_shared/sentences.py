@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from slfs.screening.reasons import BY_LABEL, SIGNIFICANT, Reason, Role
 from slfs.selectors._shared.redundancy import NOTHING
+
+if TYPE_CHECKING:
+    from slfs.selectors._shared.size_path import SizePath
 
 Figures = Mapping[str, Any]
 """Parameters of the selector, and the figures on which a decision is based."""
@@ -212,6 +215,46 @@ _COUNTED = {
     Reason.NO_THRESHOLD: "not selected more often than noise",
 }
 """Descriptions of columns with the same reason; for others the name of the reason is used."""
+
+
+def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool) -> str:
+    """Say which number of columns was found by cross-validation.
+
+    ``size`` is the number that was found, ``n_selected`` the number of columns that are selected.
+    ``full`` says that the tree has no room for more.
+    """
+    most, best, fewest = int(path.n_features[-1]), path.best, path.within_one_standard_error
+    without, smallest = f"{path.log_loss[0]:.3g}", f"{path.log_loss[best]:.3g}"
+    if most == 0:
+        return f"There is no column to try: the log loss without columns is {without} nats."
+    if best == 0:
+        text = (
+            f"No number of columns from 1 to {most} has a smaller cross-validated log loss than "
+            f"predicting the class frequencies ({without} nats)."
+        )
+        return f"{text} A column is selected because it is significant." if n_selected else text
+    if size == best:
+        has = "column has" if size == 1 else "columns have"
+        text = (
+            f"{size} {has} the smallest cross-validated log loss of 0 to {most} columns: {smallest} "
+            f"nats, compared with {without} without columns."
+        )
+        if fewest < best:
+            are = "column is" if fewest == 1 else "columns are"
+            text += f" {fewest} {are} the fewest within one standard error of it."
+    else:
+        are = "column is" if size == 1 else "columns are"
+        text = (
+            f"{size} {are} the fewest whose cross-validated log loss, {path.log_loss[size]:.3g} nats, "
+            f"is within one standard error of the smallest of 0 to {most} columns: {smallest} nats with "
+            f"{best} columns, compared with {without} without columns."
+        )
+    if n_selected > size:
+        text += f" All {n_selected} are selected: a fold has only {path.fewest} to choose from."
+    if n_selected < size:
+        why = "the tree is full (max_depth, max_children)" if full else "no other column can be added"
+        text += f" Only {n_selected} could be selected: {why}."
+    return text
 
 
 def nothing_selected(records: Any, method: str) -> str:

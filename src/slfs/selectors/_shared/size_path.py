@@ -21,9 +21,10 @@ from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
 from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.pipeline import screen_table
-from slfs.screening.reasons import SIGNIFICANT
+from slfs.screening.reasons import SIGNIFICANT, Role
 from slfs.selectors._shared.additive import node_scores
 from slfs.selectors._shared.pursuit import Pursuit
+from slfs.selectors._shared.sentences import size_sentence
 from slfs.selectors.base import BaseSelector
 from slfs.tables.parts import Part
 
@@ -98,12 +99,16 @@ def make_size_path(
 def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Distribute the samples of each class at random over the folds, which are always the same.
 
-    A class with a single sample is never left out: without it the class would be unknown.
+    The classes are taken in order of appearance, so that the folds do not depend on their names. A class
+    with a single sample is never left out: without it the class would be unknown.
     """
     random = np.random.default_rng(0)
     fold = np.full(len(codes), -1)
     first = 0
-    for c in np.flatnonzero(np.bincount(codes) > 1).tolist():
+    sizes = np.bincount(codes)
+    for c in codes[np.sort(np.unique(codes, return_index=True)[1])].tolist():
+        if sizes[c] == 1:
+            continue
         rows = random.permutation(np.flatnonzero(codes == c))
         fold[rows] = (first + np.arange(len(rows))) % cv
         first += len(rows)
@@ -175,6 +180,21 @@ class AutomaticSizeMixin(BaseSelector):
                 data, names, self._judge(), self.cv, self.max_features, resources
             )
 
+    def _size_sentence(self) -> str:
+        """Say how many columns cross-validation has found; "" if their number was given."""
+        path = getattr(self, "size_path_", None)
+        if path is None:
+            return ""
+        full = bool((self.features_["role"] == Role.NO_ROOM).any())
+        text = size_sentence(path, self._found_size(path), self.n_features_, full=full)
+        if path.best == self.max_features < self.n_features_in_:
+            text += f" More were not tried: see max_features={self.max_features}."
+        return text
+
+    def _found_size(self, path: SizePath) -> int:
+        """Return the number of columns that cross-validation has found."""
+        return path.within_one_standard_error if self.one_standard_error else path.best
+
     def _size(self, information: Information, facts: ColumnFacts) -> int:
         """Return the number of columns to select.
 
@@ -186,7 +206,7 @@ class AutomaticSizeMixin(BaseSelector):
             wanted = self._n_wanted(len(facts.coding))
             assert wanted is not None  # "auto" has a path
             return wanted
-        size = path.within_one_standard_error if self.one_standard_error else path.best
+        size = self._found_size(path)
         if size == 0:
             found = q_values(facts.p_value)[information.packed.columns] <= SIGNIFICANT
             return int(found.any())
