@@ -24,13 +24,20 @@ from threadpoolctl import threadpool_limits
 import slfs
 from experiments.cells import Row, cells, finished, key
 from experiments.config import Config, Method
-from experiments.methods import make
+from experiments.methods import STOPS_AT_SIZE, make
 from experiments.storage import append, read_journal
-from slfs.evaluation.classify import FoldScores
+from slfs import BNSLFS
+from slfs.evaluation.classify import CLASSIFIERS, FoldScores
 from slfs.evaluation.cross_validation import Fold, Split
 
 Load = Callable[[str], Any]
 """Takes the name of a dataset and returns a Bunch with ``data`` and ``target``."""
+
+NETWORKS = {
+    **CLASSIFIERS,
+    "BNSLFS": lambda size: BNSLFS(slfs.Chi2Ranking(n_features_to_select=size), structure="linked"),
+}
+"""The classifiers, with the Bayesian network of the paper as BNSLFS."""
 
 _WARM_UP = 3.0
 """Seconds: the first fit of a process loads compiled kernels."""
@@ -62,12 +69,14 @@ def run_job(job: Job) -> None:
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # for example about columns that are constant in one fold
         fold = make_fold(job.load, job.dataset, job.fold, job.config)
-        scores, select = FoldScores(fold), Selections(fold, _WARM_UP)
+        methods = {method.name: method for method in job.config.methods}
+        scores, select = FoldScores(fold, NETWORKS), Selections(fold, _WARM_UP)
+        for row in done:
+            select.remember(methods[row["method"]], row)
         for row in done:
             if row["shared"] and row["columns"]:
                 columns = np.array(json.loads(row["columns"]), np.int64)
                 scores.remember(columns, row["classifier"], row["accuracy"])
-        methods = {method.name: method for method in job.config.methods}
         equal = next((row["n_features"] for row in done if key(row) == key(own[0])), 0)
         for cell in own:
             if key(cell) not in complete:
@@ -79,7 +88,10 @@ def run_job(job: Job) -> None:
 
 @dataclass(frozen=True)
 class Selection:
-    """A fitted selector, its columns (cut off at a size) and the seconds that the fit took."""
+    """A fitted selector, its columns (cut off at a size) and the seconds that the fit took.
+
+    The selector is None if the columns are those of a stored row.
+    """
 
     selector: Any
     columns: NDArray[np.int64]
@@ -95,9 +107,19 @@ class Selections:
     def __init__(self, fold: Fold, warm_up: float = 0.0) -> None:
         self._fold, self._warm_up = fold, warm_up
         self._fitted: dict[str, tuple[Any, float]] = {}
+        self._stored: dict[str, Selection] = {}
+
+    def remember(self, method: Method, row: Row) -> None:
+        """Use the columns of a stored row if the method's smaller selections are cut off from them."""
+        if method.estimator not in STOPS_AT_SIZE and row["size"] == "own" and row["columns"]:
+            columns = np.array(json.loads(row["columns"]), np.int64)
+            self._stored[method.name] = Selection(None, columns, row["selection_seconds"])
 
     def __call__(self, method: Method, size: int | None) -> Selection:
         """Select at most ``size`` columns, or as many as the method selects by itself (None)."""
+        if size is not None and method.name in self._stored:
+            stored = self._stored[method.name]
+            return Selection(None, stored.columns[:size], stored.seconds)
         selector = make(method.estimator, method.parameters, size)
         name = f"{method.estimator} {selector.get_params()}"
         if name not in self._fitted:

@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from slfs.classifiers.bnslfs import BNSLFS
 from slfs.classifiers.tan import NaiveBayes
 from slfs.evaluation.cross_validation import CV, Fold, cross_validate, make_splits
 from slfs.evaluation.metrics import METRICS, Metrics
@@ -76,9 +77,9 @@ def compare_accuracy(
     categorical = resolve_categorical(selector.categorical_features, table, _column_names(X))
 
     def score(fold: Fold) -> dict[str, tuple[Metrics, int]]:
-        fitted = fold.fit(selector)
-        chosen = np.flatnonzero(fitted.support_)
-        network = selected = fold.metrics(fitted.to_classifier())
+        fitted = fold.fit(BNSLFS(selector))
+        chosen = np.flatnonzero(fitted.selector_.support_)
+        network = selected = fold.metrics(fitted)
         if len(chosen):  # otherwise both predict the most frequent class
             model = fold.fit(NaiveBayes(categorical_features=categorical[chosen]), chosen)
             selected = fold.metrics(model, chosen)

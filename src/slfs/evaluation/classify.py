@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,10 +45,14 @@ class FoldScores:
     ----------
     fold : Fold
         Its table must be a pandas dataframe or a sparse array.
+    classifiers : mapping
+        Classifiers by name, as in `CLASSIFIERS`.
     """
 
-    def __init__(self, fold: Fold) -> None:
-        self._fold = fold
+    def __init__(
+        self, fold: Fold, classifiers: Mapping[str, Callable[[int], Any]] = CLASSIFIERS
+    ) -> None:
+        self._fold, self._classifiers = fold, classifiers
         self._known: dict[tuple[bytes, str], float] = {}
         self._metrics: dict[tuple[bytes, str], Metrics] = {}
 
@@ -97,4 +101,4 @@ class FoldScores:
         """Fit a classifier; return it with the columns that it needs, None for all."""
         if len(columns) == 0:  # the most frequent class, whatever the columns
             return self._fold.fit(DummyClassifier()), None
-        return self._fold.fit(CLASSIFIERS[classifier](len(columns)), columns), columns
+        return self._fold.fit(self._classifiers[classifier](len(columns)), columns), columns

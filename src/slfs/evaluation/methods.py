@@ -106,7 +106,8 @@ def _score_fold(
             seconds = time.perf_counter() - begin
             columns = fitted.indices_
             for classifier in classifiers:
-                own = fitted.to_classifier() if classifier == "BNSLFS" and len(columns) else None
+                has_tables = classifier == "BNSLFS" and getattr(fitted, "_additive", None) is not None
+                own = fitted.to_classifier() if has_tables and len(columns) else None
                 result = scores.metrics(columns, classifier, own)
                 if result is not None:
                     row: Row = {"method": name, "classifier": classifier, "fold": fold.number}
