@@ -11,8 +11,10 @@ from sklearn.model_selection import train_test_split
 
 from slfs import BNSLFS, CMIM, MRMR, SLFS, TAN, ResidualPursuit, StabilitySelection, saving
 from slfs._core.warn import UnseenValueWarning
+from slfs.coding.encode import Encoded
+from slfs.measures.additive import fit_tables
 from slfs.saving.interchange import to_bif
-from slfs.selectors._shared.additive import fit_additive_tables
+from slfs.selectors._shared.additive import AdditiveTables, fit_additive_tables
 from tests import naive
 from tests.helpers import dependent_codes, information_of
 
@@ -31,23 +33,67 @@ def penalized_loss(tables, codes, y, pairs, log_prior):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_tables_minimize_the_penalized_loss(n_classes):
     codes, y = dependent_codes(4, 300, 4, n_levels=3, n_classes=n_classes)
-    found = fit_additive_tables(information_of(codes, y), np.arange(4))
-    pairs = [(f, int(k)) for f, k in enumerate(found.parents) if k >= 0]
-    edges = [edge for edge in found.edges if edge is not None]
-    assert len(pairs) == len(edges) == 3
-    log_prior = np.log(np.bincount(y) / len(y))
-    shapes = [table.shape for table in (*found.nodes, *edges)]
+    others = np.array([-1, 0, 1, 1])
+    totals, labels = np.bincount(y), y.astype(np.int32)
+    nodes, edges = fit_tables(codes.astype(np.uint8), codes.max(axis=1) + 1, others, labels, totals)
+    pairs = [(f, int(k)) for f, k in enumerate(others) if k >= 0]
+    tables = [*nodes, *edges[1:]]
+    shapes = [table.shape for table in tables]
     ends = np.cumsum([np.prod(shape) for shape in shapes])
 
     def loss(flat):
         parts = np.split(flat, ends[:-1])
         tables = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
-        return penalized_loss(tables, codes, y, pairs, log_prior)
+        return penalized_loss(tables, codes, y, pairs, np.log(totals / len(y)))
 
-    own = np.concatenate([table.ravel() for table in (*found.nodes, *edges)])
+    own = np.concatenate([table.ravel() for table in tables])
     best = minimize(loss, own, method="L-BFGS-B", options={"maxfun": 10**6}).fun
     start = loss(np.zeros_like(own))
     assert loss(own) - best < 0.002 * (start - best)
+
+
+def test_shifted_tables_make_the_same_predictions():
+    codes, y = dependent_codes(4, 300, 5, n_levels=3)
+    information = information_of(codes, y)
+    found = fit_additive_tables(information, np.arange(5))
+    order = np.argsort(y, kind="stable")
+    encoded = Encoded(np.ascontiguousarray(codes[:, order].astype(np.uint8)))
+    nodes, edges = fit_tables(
+        encoded.codes, codes.max(axis=1) + 1, found.parents, y[order].astype(np.int32), np.bincount(y)
+    )
+    raw = AdditiveTables(found.log_prior, nodes, found.parents, edges, found.importances)
+    np.testing.assert_allclose(
+        softmax(found.scores(encoded), axis=1), softmax(raw.scores(encoded), axis=1)
+    )
+    own = np.array([found.entries(encoded, node).mean(axis=0) for node in range(5)])
+    np.testing.assert_allclose(own, np.tile(own[0], (5, 1)), atol=1e-12)
+    for node, parent in enumerate(found.parents.tolist()):
+        if parent >= 0:
+            entries = found.edges[node][encoded.codes[node], encoded.codes[parent]]
+            np.testing.assert_allclose(entries.mean(axis=0), 0, atol=1e-12)
+
+
+def test_leaving_a_value_out_hardly_changes_the_mean_prediction():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 400)
+    X = pd.DataFrame({f"g{j}": random.normal(size=400) + y for j in range(5)})
+    classifier = BNSLFS().fit(X, y)
+    for name in X.columns:
+        with pytest.warns(UnseenValueWarning):
+            found = classifier.predict_proba(X.assign(**{name: np.nan}))
+        assert found[:, 1].mean() == pytest.approx(y.mean(), abs=0.02)
+
+
+def test_a_column_that_matters_has_importance():
+    """Alone, the second column says nothing: it tells when the first one is wrong."""
+    random = np.random.default_rng(0)
+    y, flipped = random.integers(0, 2, (2, 500))
+    X = pd.DataFrame({"a": y ^ flipped, "b": flipped, "c": random.integers(0, 2, 500)}).astype(str)
+    X["d"] = np.where(random.random(500) < 0.3, 1 - y, y).astype(str)
+    classifier = BNSLFS(MRMR(4)).fit(X, y)
+    importances = dict(zip(X.columns, classifier.feature_importances_, strict=True))
+    assert min(importances["a"], importances["b"]) >= 0
+    assert max(importances["a"], importances["b"]) > 5 * importances["c"]
 
 
 def test_the_edges_are_the_spanning_tree_of_the_information_given_the_class():

@@ -9,6 +9,7 @@ from scipy.stats import chi2
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from slfs import CMIM, FCBF, MRMR, OSFS, SLFS, StabilitySelection
+from slfs.coding.level_names import level_names
 from tests import naive
 
 SELECTED = {"strongly relevant", "weakly relevant, non-redundant", "tentative", "selected"}
@@ -139,3 +140,31 @@ def test_degrees_of_freedom_ignore_empty_cells():
     selector = SLFS(order="relevance").fit(X, y.astype(int))
     assert set(selector.get_feature_names_out()) <= {"k", "f"}
     assert selector.features_["role"].tolist().count("redundant") == 1
+
+
+def test_names_that_differ_in_case_are_suggested():
+    X = pd.DataFrame({"APOE": [0, 1] * 20, "sample": range(40)})
+    selector = MRMR(1).fit(X, [0, 1] * 20)
+    with pytest.raises(ValueError, match="Did you mean 'APOE'"):
+        selector.explain("apoe")
+
+
+def test_a_column_of_gaps_has_levels_with_names():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 200)
+    X = np.where((random.random(200) < 0.8) & (y == 1), np.nan, 1.0)
+    assert level_names(MRMR(1).fit(X[:, np.newaxis], y).network_counts_.coding, 0) == [
+        "not missing",
+        "missing",
+    ]
+
+
+def test_the_given_false_discovery_rate_decides_who_is_tentative():
+    random = np.random.default_rng(3)
+    y = np.arange(300) % 2
+    X = random.integers(0, 2, (300, 60))
+    X[:, :12] = np.where(random.random((300, 12)) < 0.15, y[:, np.newaxis], X[:, :12])
+    selector = SLFS(order="relevance", irrelevance="test", fdr=0.3, categorical_features="all").fit(X, y)
+    q_values = selector.qvalues_[selector.support_]
+    assert ((q_values > 0.05) & (q_values <= 0.3)).any()
+    assert "tentative" not in selector.features_["role"]

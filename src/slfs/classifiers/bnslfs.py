@@ -244,4 +244,4 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
     def _mean_contributions(self) -> NDArray[np.float64]:
         if self._additive is None:
             return super()._mean_contributions()
-        return self._additive.mean_contributions
+        return self._additive.importances

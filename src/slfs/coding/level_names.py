@@ -9,6 +9,7 @@ from collections.abc import Callable
 from slfs.coding.codebook import NONE, Coding
 from slfs.tables.dates import TimeKind, as_date
 
+_ALL = "all values"
 _NAMED = 3
 """Number of categories that are named in a group."""
 
@@ -34,6 +35,7 @@ def level_names(coding: Coding, column: int) -> list[str]:
         names[rare] = f"rare ({int(coding.columns['n_distinct'][column]) - rare} others)"
     if missing != NONE:
         names[missing] = "missing"
+        names = ["not missing" if name == _ALL else name for name in names]
     return names
 
 
@@ -79,6 +81,6 @@ def plain_cuts(coding: Coding, column: int) -> list[float] | list[str]:
 
 def _intervals(texts: list[str]) -> list[str]:
     if not texts:
-        return ["all values"]
+        return [_ALL]
     between = [f"{low} < x ≤ {high}" for low, high in itertools.pairwise(texts)]
     return [f"≤ {texts[0]}", *between, f"> {texts[-1]}"]

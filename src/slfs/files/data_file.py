@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -10,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.suggest import similar_names
 from slfs.files.columns import FileColumns
 
 
@@ -154,7 +154,7 @@ def find_column(wanted: str, names: Sequence[str], where: str) -> int:
     try:
         index = int(wanted)
     except ValueError:
-        near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)
+        near = similar_names(wanted, names, cutoff=0.5)
         hint = (
             f"Did you mean {' or '.join(map(repr, near))}?" if near else f"It has {some_names(names)}."
         )

@@ -151,7 +151,8 @@ def _dropped(selector: BaseSelector) -> str:
 def _warnings(selector: BaseSelector) -> list[str]:
     """What a reader should check before using the selection, such as a column that leaks the class."""
     share = selector.scores_ / selector._class_entropy()
-    return [as_text(leak_warning(name, share[selector._column_index(name)])) for name in selector.leaks_]
+    leaks = [leak_warning(name, share[selector._column_index(name)]) for name in selector.leaks_]
+    return [as_text(text) for text in (*leaks, *selector._hints())]
 
 
 def _duplicates(selector: BaseSelector) -> list[list[str]]:
@@ -207,7 +208,7 @@ def _size_path(selector: BaseSelector) -> dict[str, Any] | None:
         "standard_error": _all_rounded(path.standard_error),
         "best": path.best,
         "within_one_standard_error": path.within_one_standard_error,
-        "size": selector._found_size(path),
+        "size": min(selector.n_features_, len(path.n_features) - 1),
         "cv": selector.cv,
         "sentence": selector._size_sentence(),
     }

@@ -88,7 +88,7 @@ def _check_selector(selector: BaseSelector) -> None:
         _demand_array(path.n_features, np.int64, (n_sizes,), "n_features")
         _demand_array(path.log_loss, np.float64, (n_sizes,), "log_loss")
         _demand_array(path.standard_error, np.float64, (n_sizes,), "standard_error")
-        _demand(type(path.fewest) is int and n_sizes > 0, "size_path_ has no sizes")
+        _demand(n_sizes > 0, "size_path_ has no sizes")
 
 
 def _check_records(selector: BaseSelector) -> None:
@@ -142,7 +142,7 @@ def _check_additive_tables(tables: AdditiveTables, levels: NDArray[Any], n_class
     _demand_probabilities(tables.log_prior)
     _demand_array(tables.parents, np.int64, (n_nodes,), "parents")
     _demand_forest(tables.parents)
-    _demand_array(tables.mean_contributions, np.float64, (n_nodes,), "mean_contributions")
+    _demand_array(tables.importances, np.float64, (n_nodes,), "importances")
     _demand(len(tables.nodes) == len(tables.edges) == n_nodes, "the table of a node is missing")
     for node, (own, edge) in enumerate(zip(tables.nodes, tables.edges, strict=True)):
         _demand_array(own, np.float64, (levels[node], n_classes), "the table of a node")

@@ -6,7 +6,6 @@ A selector defines which columns are dropped on their own (`_judge`) and which o
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -22,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from slfs._compat import Interval, StrOptions, get_output_config
 from slfs._core.indices import TableIndex
 from slfs._core.resources import Resources
+from slfs._core.suggest import similar_names
 from slfs._core.warn import LeakageWarning, in_focus, warn
 from slfs.base import CODING_CONSTRAINTS, TableEstimator, TrainingData
 from slfs.counting.backend import make_backend
@@ -194,8 +194,14 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
                 LeakageWarning,
                 about_focus=True,
             )
+        for hint in self._hints():
+            warn(hint)
         if self.n_features_ == 0:
             warn(sentences.nothing_selected(self.features_, type(self).__name__))
+
+    def _hints(self) -> list[str]:
+        """Return what a user should know about the selection as a whole; ``fit`` warns about it."""
+        return []
 
     @property
     def leaks_(self) -> list[str]:
@@ -342,7 +348,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             return TableIndex(int(column) % len(names))
         indices = np.flatnonzero(names == column)
         if len(indices) == 0:
-            near = difflib.get_close_matches(str(column), names.tolist(), n=3)
+            near = similar_names(str(column), names.tolist())
             hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
             if not hasattr(self, "feature_names_in_"):
                 hint = f" X had no column names: use an index, 0 to {len(names) - 1}."

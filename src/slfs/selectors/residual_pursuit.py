@@ -11,7 +11,7 @@ from slfs._core.resources import Resources
 from slfs.base import TrainingData
 from slfs.measures.information import Information
 from slfs.screening.facts import ColumnFacts
-from slfs.selectors._shared.pursuit import Pursuit, describe_steps
+from slfs.selectors._shared.pursuit import describe_steps
 from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors.base import BaseSelector
@@ -110,6 +110,7 @@ class ResidualPursuit(AutomaticSizeMixin):
         super()._fit_table(data, resources)
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
-        steps = list(itertools.islice(Pursuit(information), self._size(information, facts)))
+        pursuit = self._pursuit(information, facts)
+        steps = list(itertools.islice(pursuit, self._size(pursuit, information, facts)))
         nodes = np.array([step.column for step in steps], np.int64)
         return Selection(nodes, below_class(nodes), **describe_steps(steps))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from dataclasses import replace
 from numbers import Integral, Real
@@ -13,16 +14,16 @@ from numpy.typing import NDArray
 
 from slfs._compat import Interval, StrOptions
 from slfs._core.resources import Resources
-from slfs._core.warn import warn
 from slfs.base import TrainingData
 from slfs.measures.false_discovery import LordPlusPlus, q_values
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT
 from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.judging import drop_costly, drop_insignificant
-from slfs.screening.reasons import Decision, Reason, Role
+from slfs.screening.reasons import SIGNIFICANT, Decision, Reason, Role
 from slfs.selectors._shared.insertion import Growth, Rules, TreeBuilder
 from slfs.selectors._shared.pursuit import Pursuit, Step, describe_steps
+from slfs.selectors._shared.redundancy import is_copy
 from slfs.selectors._shared.selection import Selection
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors._shared.stream import Numbers, StreamSelector
@@ -175,7 +176,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     See Also
     --------
     BNSLFS : Classifier on the selected features.
-    ResidualPursuit : The same selection as ``order="residual"``, without a tree.
+    ResidualPursuit : The same order as ``order="residual"``, without a tree; copies are selected too.
     slfs.plotting.SizePathDisplay : Plot of ``size_path_``.
 
     Notes
@@ -270,16 +271,17 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             return functools.partial(drop_insignificant, fdr=float(self.fdr))
         return super()._judge()
 
-    def _warn(self, facts: ColumnFacts) -> None:
-        super()._warn(facts)
+    def _hints(self) -> list[str]:
         n_tentative = int((self.features_["role"] == Role.TENTATIVE).sum())
-        wide = len(self.features_) > facts.n_samples
-        if wide and self.irrelevance == "mdl" and n_tentative > _FEW_TENTATIVE * self.n_features_:
-            warn(
-                f"{n_tentative} of {self.n_features_} selected columns are tentative: their dependence "
-                "on the class is not significant. With more columns than samples, "
-                "irrelevance='test' drops columns that pass by chance."
-            )
+        wide = len(self.features_) > self.network_counts_.class_totals.sum()
+        if not wide or self.irrelevance != "mdl" or n_tentative <= _FEW_TENTATIVE * self.n_features_:
+            return []
+        text = (
+            f"{n_tentative} of {self.n_features_} selected columns are tentative: their dependence "
+            "on the class is not significant. With more columns than samples, "
+            "irrelevance='test' drops columns that pass by chance."
+        )
+        return [text]
 
     def _check_streamable(self) -> None:
         super()._check_streamable()
@@ -312,14 +314,12 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         return self.order == "residual" or super()._fits_additive_tables()
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
-        candidates = np.arange(len(information.packed))
         growth = Growth()
-        if self.irrelevance == "test":
-            found = q_values(facts.p_value)[information.packed.columns] <= self.fdr
-            candidates = self._keep_found(candidates, found, growth)
+        candidates = self._candidates(information, facts, growth)
         builder = TreeBuilder(information, self._rules(), growth)
         if self.order == "residual":
-            return self._select_by_residuals(builder, candidates, self._size(information, facts))
+            pursuit = self._pursuit(information, facts)
+            return self._select_by_residuals(builder, pursuit, self._size(pursuit, information, facts))
         if self.order == "conditional":
             builder.insert_by_margin(candidates)
         else:
@@ -327,26 +327,37 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             builder.insert_in_order(candidates[falling])
         return self._conclude(information, growth)
 
-    def _select_by_residuals(
-        self, builder: TreeBuilder, candidates: NDArray[np.int64], size: int
-    ) -> Selection:
-        """Place the columns of a residual pursuit until there are enough or the tree is full.
+    def _candidates(
+        self, information: Information, facts: ColumnFacts, growth: Growth
+    ) -> NDArray[np.int64]:
+        """Return the packed columns that may be selected; those that are not significant are dropped."""
+        candidates = np.arange(len(information.packed))
+        if self.irrelevance == "test":
+            found = q_values(facts.p_value)[information.packed.columns] <= self.fdr
+            candidates = self._keep_found(candidates, found, growth)
+        return candidates
 
-        Copies of a column of the tree, which the pursuit may choose last, are left out.
-        """
+    def _pursuit(self, information: Information, facts: ColumnFacts) -> Pursuit:
+        candidates = self._candidates(information, facts, Growth())
+        return Pursuit(information, candidates, functools.partial(is_copy, information))
+
+    def _needs_p_values(self) -> bool:
+        return self.irrelevance == "test"
+
+    def _select_by_residuals(self, builder: TreeBuilder, pursuit: Pursuit, size: int) -> Selection:
+        """Place the columns of a residual pursuit until there are enough or the tree is full."""
         steps: list[Step] = []
         full = False
-        for step in Pursuit(builder.information, candidates):
-            if len(steps) == size or full:
+        for step in itertools.islice(pursuit, size):
+            full = not builder.place(step.column)
+            if full:
                 break
-            if not builder.is_copy(step.column):
-                full = not builder.place(step.column)
-                steps += [] if full else [step]
-        chosen = [step.column for step in steps]
-        builder.drop_rest(np.setdiff1d(candidates, chosen))
+            steps.append(step)
+        builder.drop_rest(np.setdiff1d(pursuit.candidates, [step.column for step in steps]))
         return replace(
             self._conclude(builder.information, builder.growth),
             otherwise=Reason.NO_ROOM if full else Reason.BEYOND_SIZE,
+            pairwise=False,
             **describe_steps(steps),
         )
 
@@ -388,6 +399,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             dropped=memory.dropped,
             lost_to=memory.lost_to,
             tree=True,
+            significant=max(SIGNIFICANT, self.fdr) if self.irrelevance == "test" else SIGNIFICANT,
         )
 
     def _rules(self) -> Rules:

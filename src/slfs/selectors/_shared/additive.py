@@ -23,7 +23,9 @@ class AdditiveTables:
     """A log-linear model of the class, with one table per node and one per edge.
 
     log P(class | x) is, up to a constant, ``log_prior`` plus the entries of all tables at the levels of
-    x. Unknown values add nothing.
+    x. Unknown values add nothing. The means of the tables of edges over the training data are zero, and
+    those of the tables of nodes are all equal. So a prediction without known values is that of the class
+    frequencies, and leaving one value out hardly changes the mean of the predictions.
 
     Attributes
     ----------
@@ -35,15 +37,15 @@ class AdditiveTables:
         The node at the other end of each node's edge; ROOT for none.
     edges : list of ndarray of shape (n_levels, n_levels of the parent, n_classes), or None
         The table of the edge to the parent of each node; None without a parent.
-    mean_contributions : ndarray of shape (n_nodes,)
-        Mean contribution of each node to the true class in the training data.
+    importances : ndarray of shape (n_nodes,)
+        Mean absolute contribution of each node in the training data, over samples and classes.
     """
 
     log_prior: Floats
     nodes: list[Floats]
     parents: Ints
     edges: list[Floats | None]
-    mean_contributions: Floats
+    importances: Floats
 
     def entries(self, encoded: Encoded, node: int) -> Floats:
         """Return what a node and its edge add to each class, of shape (n_samples, n_classes)."""
@@ -92,15 +94,39 @@ def fit_additive_tables(information: Information, columns: Ints) -> AdditiveTabl
     for node, column in enumerate(columns.tolist()):
         codes[node] = information.codes(column)
     nodes, edges = fit_tables(codes, n_levels, parents, layout.labels, layout.totals)
+    counts = [
+        information.packed.class_counts(int(column)).sum(axis=1)
+        if parent == ROOT
+        else information.joint_counts(int(column), int(columns[parent])).sum(axis=0)
+        for column, parent in zip(columns, parents, strict=True)
+    ]
+    nodes, edges = _centred(nodes, edges, counts)
     share = layout.totals / layout.n_samples
-    contributions = np.empty(len(columns))
+    importances = np.empty(len(columns))
+    for node, (own, edge) in enumerate(zip(nodes, edges, strict=True)):
+        table = own if edge is None else own[:, np.newaxis] + edge
+        contribution = np.abs(table - (table @ share)[..., np.newaxis]) @ share
+        importances[node] = np.average(contribution, weights=counts[node])
+    return AdditiveTables(np.log(share), nodes, parents, edges, importances)
+
+
+def _centred(
+    nodes: list[Floats], edges: list[Floats | None], counts: list[Ints]
+) -> tuple[list[Floats], list[Floats | None]]:
+    """Shift tables by constants that add up to zero; see `AdditiveTables` for the result.
+
+    ``counts`` are the numbers of samples: by level, or by levels of both ends of the edge.
+    """
+    nodes, edges = list(nodes), list(edges)
     for node, edge in enumerate(edges):
-        column = int(columns[node])
-        if edge is None:
-            table, counts = nodes[node], information.packed.class_counts(column)
-        else:
-            table = nodes[node][:, np.newaxis] + edge
-            counts = information.joint_counts(column, int(columns[parents[node]])).transpose(1, 2, 0)
-        centred = table - np.log(np.exp(table) @ share)[..., np.newaxis]
-        contributions[node] = (counts * centred).sum() / layout.n_samples
-    return AdditiveTables(np.log(share), nodes, parents, edges, np.maximum(contributions, 0))
+        if edge is not None:
+            mean = np.average(edge.reshape(-1, edge.shape[2]), axis=0, weights=counts[node].ravel())
+            edges[node], nodes[node] = edge - mean, nodes[node] + mean
+    if not nodes:
+        return nodes, edges
+    means = [
+        np.average(table, axis=0, weights=own.reshape(len(table), -1).sum(axis=1))
+        for table, own in zip(nodes, counts, strict=True)
+    ]
+    common = np.mean(means, axis=0)
+    return [table - mean + common for table, mean in zip(nodes, means, strict=True)], edges

@@ -17,7 +17,7 @@ from slfs.measures.information import Information
 from slfs.network.tree import ROOT
 from slfs.screening.reasons import Decision, Reason
 from slfs.selectors._shared.redundancy import NOTHING as NO_INFORMATION
-from slfs.selectors._shared.redundancy import adds_nothing, judge_losers, nearly_equal
+from slfs.selectors._shared.redundancy import adds_nothing
 
 NOTHING = -2
 """Index that means "no such node"."""
@@ -172,19 +172,6 @@ class TreeBuilder:
                     tree.attach(moving, node)
                 return
             node, affinity = child, child_affinity
-
-    def is_copy(self, f: int) -> bool:
-        """Whether f is a copy of some node, or nearly so; see `judge_losers`."""
-        nodes = np.fromiter(self.tree.parent, np.int64, len(self.tree.parent))
-        pair = self.information.pairs(f, nodes)
-        shared, added = pair.mutual_information, pair.of_one_given_other
-        for i in np.flatnonzero(nearly_equal(self.information, f, nodes, shared)).tolist():
-            reason = judge_losers(
-                self.information, int(nodes[i]), np.array([f]), shared[[i]], added[[i]]
-            )
-            if reason[0] in (Reason.DUPLICATE, Reason.NEAR_DUPLICATE):
-                return True
-        return False
 
     def place(self, f: int) -> bool:
         """Insert a column that is to be in the tree, and return whether there was room.

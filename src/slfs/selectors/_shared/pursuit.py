@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,26 +58,40 @@ class Pursuit:
         Counts the packed columns.
     candidates : ndarray or None, default=None
         The packed columns to order. None: all of them.
+    skips : callable or None, default=None
+        Takes a column and the columns before it; returns whether to leave it out. None: never.
 
     Attributes
     ----------
+    candidates : ndarray
+        The packed columns to order.
     model : AdditiveModel
         The model of the columns so far.
     """
 
-    def __init__(self, information: Information, candidates: Ints | None = None) -> None:
-        self._information, self._candidates = information, candidates
+    def __init__(
+        self,
+        information: Information,
+        candidates: Ints | None = None,
+        skips: Callable[[int, list[int]], bool] | None = None,
+    ) -> None:
+        self._information, self._skips = information, skips
+        self.candidates = np.arange(len(information.packed)) if candidates is None else candidates
         layout = information.packed.layout
         self.model = AdditiveModel(layout.labels, layout.totals)
 
     def __iter__(self) -> Iterator[Step]:
         """Add one column after another to the model."""
         packed, loss = self._information.packed, self.model.log_loss()
-        queue = Queue(self._first_gains(), self._candidates)
+        queue = Queue(self._first_gains(), self.candidates)
+        columns: list[int] = []
         residuals: list[Residuals] = []
         while len(queue):
             self._information.backend.settle_first(queue, residuals)
             f = queue.remove_first()
+            if self._skips is not None and self._skips(f, columns):
+                continue
+            columns.append(f)
             self.model.add(self._information.codes(PackedIndex(f)), packed.class_counts(f))
             before, loss = loss, self.model.log_loss()
             yield Step(f, float(queue.bounds[f]), before, loss)

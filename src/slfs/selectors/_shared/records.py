@@ -13,7 +13,7 @@ from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.screening.facts import ColumnFacts
 from slfs.screening.reasons import SIGNIFICANT, Reason, Role
-from slfs.selectors._shared.redundancy import judge_losers
+from slfs.selectors._shared.redundancy import NOTHING, judge_losers
 from slfs.selectors._shared.selection import Selection
 
 Figures = dict[TableIndex, dict[str, Any]]
@@ -64,8 +64,14 @@ def make_records(
         records["mutual_information"][rows], records["conditional_relevance"][rows] = shared, added
         lost = np.isin(reason[rows], _TREE)
         judged = judge_losers(information, winner, losers[lost], shared[lost], added[lost])
+        if not selection.pairwise:
+            judged[(judged == Reason.ADDS_NOTHING) & (added[lost] >= NOTHING)] = Reason.NO_ROOM
         reason[rows[lost]] = np.where(judged == Reason.NO_ROOM, selection.otherwise, judged)
         records["lost_to"][rows] = names[column_of[winner]]
+    if not selection.pairwise:  # it lost to all selected columns together
+        together = reason == Reason.BEYOND_SIZE
+        records["lost_to"][together] = None
+        records["mutual_information"][together] = records["conditional_relevance"][together] = np.nan
     for code in np.flatnonzero(np.bincount(reason)).tolist():
         set_reason(records, reason == code, Reason(code))
     kept = network.columns
@@ -73,7 +79,7 @@ def make_records(
     records["role"][kept] = str(Role.SELECTED)
     if selection.tree:
         records["role"][kept] = np.where(network.levels == 1, str(Role.STRONG), str(Role.WEAK))
-        records["role"][kept[records["q_value"][kept] > SIGNIFICANT]] = str(Role.TENTATIVE)
+        records["role"][kept[records["q_value"][kept] > selection.significant]] = str(Role.TENTATIVE)
     records["reason"][kept] = Reason.SELECTED.label
     below = network.parents != ROOT
     records["parent"][kept[below]] = names[kept[network.parents[below]]]

@@ -70,6 +70,18 @@ def nearly_equal(
     return near
 
 
+def is_copy(information: Information, f: int, columns: list[int]) -> bool:
+    """Whether f is a copy of one of the columns, or nearly so; see `judge_losers`."""
+    others = np.array(columns, np.int64)
+    pair = information.pairs(f, others)
+    shared, added = pair.mutual_information, pair.of_one_given_other
+    for i in np.flatnonzero(nearly_equal(information, f, others, shared)).tolist():
+        reason = judge_losers(information, columns[i], np.array([f]), shared[[i]], added[[i]])[0]
+        if reason in (Reason.DUPLICATE, Reason.NEAR_DUPLICATE):
+            return True
+    return False
+
+
 def judge_losers(
     information: Information,
     winner: int,

@@ -13,7 +13,7 @@ from slfs.coding.codebook import Coding
 from slfs.counting.planes import SampleLayout
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
-from slfs.screening.reasons import Decision, Reason
+from slfs.screening.reasons import SIGNIFICANT, Decision, Reason
 
 Ints = NDArray[np.int64]
 
@@ -39,11 +39,16 @@ class Selection:
         For a redundant column the column that makes it redundant.
     otherwise : Reason
         Why columns in ``lost_to`` that turn out not to be redundant were dropped.
+    pairwise : bool
+        Whether a column is redundant if it adds nothing significant to a single other column. Otherwise
+        only copies and functions of a column are redundant.
     figures : dict of int to dict
         Figures about selected columns for the sentences of `explain`.
     tree : bool
         Whether the level in the tree distinguishes strongly and weakly relevant columns, as in the
         paper.
+    significant : float
+        Maximum q-value of a column of the tree that is not tentative.
     ranked : bool
         Whether ``nodes`` are in order of preference, so that a smaller selection consists of the first
         ones; otherwise it consists of the most relevant ones.
@@ -55,8 +60,10 @@ class Selection:
     dropped: dict[int, Decision] = field(default_factory=dict)
     lost_to: dict[int, int] = field(default_factory=dict)
     otherwise: Reason = Reason.NO_ROOM
+    pairwise: bool = True
     figures: dict[int, dict[str, Any]] = field(default_factory=dict)
     tree: bool = False
+    significant: float = SIGNIFICANT
     ranked: bool = True
 
     @property

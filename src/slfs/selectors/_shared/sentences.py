@@ -44,7 +44,7 @@ def explain(record: Any, figures: Figures) -> str:
 def _joined(figures: Figures) -> str:
     """Say what a column added to the columns that were selected before it."""
     before, after, number = figures["log_loss_before"], figures["log_loss"], figures["joined"]
-    falls = f"lowers the log loss of the model from {before:.3g} to {after:.3g}"
+    falls = f"lowers the log loss in the training data from {before:.3g} to {after:.3g}"
     if number == 1:
         return f"It was selected first: it {falls}."
     others = "column before it gets" if number == 2 else f"{number - 1} columns before it get"
@@ -60,7 +60,7 @@ def _decision(record: Any, figures: Figures) -> str:
     if role == Role.STRONG:
         return f"{name!r} is selected as strongly relevant: {has} and is a child of the class."
     if role == Role.WEAK:
-        return f"{name!r} is selected as weakly relevant{_below_parent(record)}"
+        return f"{name!r} is selected as weakly relevant{_below_parent(record, figures)}"
     if role == Role.TENTATIVE:
         where = "is a child of the class"
         if record["parent"] is not None:
@@ -81,9 +81,12 @@ def _decision(record: Any, figures: Figures) -> str:
     return f"{name!r} is {dropped}: {why}."
 
 
-def _below_parent(record: Any) -> str:
+def _below_parent(record: Any, figures: Figures) -> str:
     parent = record["parent"]
     shared = f"it shares {record['mutual_information']:.3g} nats with its parent {parent!r}"
+    if "joined" in figures:
+        added = f"{record['conditional_relevance']:.3g} nats of information about the class"
+        return f": {shared}, to which it adds {added}."
     if record["conditional_relevance"] < NOTHING:
         return f": {shared} and adds no information about the class to it, but the tree has room."
     return (
@@ -138,10 +141,14 @@ def _outranked(_: Any, figures: Figures) -> str:
 def _beyond_size(_: Any, figures: Figures) -> str:
     count = figures["n_features_"]
     if figures["n_features_to_select"] == "auto":
-        return (
-            f"{count} other column{'s were' if count > 1 else ' was'} preferred, and more columns do "
-            "not lower the cross-validated log loss (size_path_)"
-        )
+        others = f"{count} other column{'s were' if count > 1 else ' was'} preferred"
+        if figures["one_standard_error"]:
+            return (
+                f"{others}, the fewest within one standard error of the smallest log loss (size_path_)"
+            )
+        if count == figures["max_features"]:
+            return f"{others}, and more were not tried (max_features={count})"
+        return f"{others}, and more columns do not lower the cross-validated log loss (size_path_)"
     return f"only {count} column{'s were' if count > 1 else ' was'} asked for (n_features_to_select)"
 
 
@@ -249,8 +256,6 @@ def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool) -> 
             f"is within one standard error of the smallest of 0 to {most} columns: {smallest} nats with "
             f"{best} columns, compared with {without} without columns."
         )
-    if n_selected > size:
-        text += f" All {n_selected} are selected: a fold has only {path.fewest} to choose from."
     if n_selected < size:
         why = "the tree is full (max_depth, max_children)" if full else "no other column can be added"
         text += f" Only {n_selected} could be selected: {why}."

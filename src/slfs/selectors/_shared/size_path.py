@@ -19,7 +19,7 @@ from slfs.counting.backend import make_backend
 from slfs.counting.planes import SampleLayout
 from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
-from slfs.screening.facts import ColumnFacts, Judge
+from slfs.screening.facts import ColumnFacts
 from slfs.screening.pipeline import screen_table
 from slfs.screening.reasons import SIGNIFICANT, Role
 from slfs.selectors._shared.additive import node_scores
@@ -46,9 +46,6 @@ class SizePath:
         Mean log loss on the samples left out, over the folds.
     standard_error : ndarray of shape (n_sizes,)
         Standard error of this mean over the folds.
-    fewest : int
-        Number of columns that the fold with the fewest columns has. Without it, MDLP finds no cut
-        points in some columns of the whole table.
     best : int
         Number of columns with the smallest log loss.
     within_one_standard_error : int
@@ -58,7 +55,6 @@ class SizePath:
     n_features: Ints
     log_loss: Floats
     standard_error: Floats
-    fewest: int
 
     @property
     def best(self) -> int:
@@ -69,22 +65,20 @@ class SizePath:
         limit = self.log_loss[self.best] + self.standard_error[self.best]
         return int(np.flatnonzero(self.log_loss <= limit)[0])
 
+    def up_to(self, n_columns: int) -> SizePath:
+        """Return the part of the path up to a number of columns."""
+        end = n_columns + 1
+        return SizePath(self.n_features[:end], self.log_loss[:end], self.standard_error[:end])
 
-def make_size_path(
-    data: TrainingData,
-    names: list[str],
-    judge: Judge,
-    cv: int,
-    max_features: int,
-    resources: Resources,
-) -> SizePath:
+
+def make_size_path(selector: AutomaticSizeMixin, data: TrainingData, resources: Resources) -> SizePath:
     """Run the pursuit without each fold in turn, and compute the log loss on the fold.
 
     The levels of the columns, the selection and the tables are learned without the fold.
     """
     losses = [
-        _fold_losses(data, names, judge, max_features, train, test, resources)
-        for train, test in _folds(cv, data.target.codes)
+        _fold_losses(selector, data, train, test, resources)
+        for train, test in _folds(selector.cv, data.target.codes)
     ]
     sizes = [len(loss) for loss in losses] or [1]
     table = np.zeros((len(losses), max(sizes)))
@@ -93,7 +87,7 @@ def make_size_path(
         row[: len(loss)] = loss
     error = table.std(axis=0, ddof=1) / np.sqrt(len(table)) if len(table) > 1 else np.zeros(max(sizes))
     mean = table.mean(axis=0) if len(table) else np.zeros(max(sizes))
-    return SizePath(np.arange(max(sizes)), mean, error, min(sizes) - 1)
+    return SizePath(np.arange(max(sizes)), mean, error)
 
 
 def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
@@ -119,28 +113,24 @@ def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _fold_losses(
-    data: TrainingData,
-    names: list[str],
-    judge: Judge,
-    max_features: int,
-    train: Ints,
-    test: Ints,
-    resources: Resources,
+    selector: AutomaticSizeMixin, data: TrainingData, train: Ints, test: Ints, resources: Resources
 ) -> Floats:
     """Return the log loss on the test samples for 0, 1, ... columns."""
-    y = data.target.codes
+    y, names = data.target.codes, selector._feature_names().tolist()
     present, codes = np.unique(y[train], return_inverse=True)
     layout = SampleLayout.from_class_codes(codes, len(present))
     part = Part(data.table, names, train)
-    facts, store = screen_table(part, layout, data.categorical, resources, judge)
+    facts, store = screen_table(
+        part, layout, data.categorical, resources, selector._judge(), test=selector._needs_p_values()
+    )
     information = Information(make_backend(store.packed(), resources.threads))
-    pursuit = Pursuit(information)
+    pursuit = selector._pursuit(information, facts)
     chosen: list[int] = []
     tables: list[list[Floats]] = [[]]
     for step in pursuit:
         chosen.append(int(information.packed.columns[step.column]))
         tables.append(list(pursuit.model.tables))
-        if len(chosen) == max_features:
+        if len(chosen) == selector.max_features:
             break
     columns = np.array(chosen, np.int64)
     encoded = encode_table(
@@ -179,10 +169,15 @@ class AutomaticSizeMixin(BaseSelector):
         resources.budget.reserve(needed, f"the residuals of {n_steps} steps")
         self.size_path_: SizePath | None = None
         if self.n_features_to_select == "auto":
-            names = self._feature_names().tolist()
-            self.size_path_ = make_size_path(
-                data, names, self._judge(), self.cv, self.max_features, resources
-            )
+            self.size_path_ = make_size_path(self, data, resources)
+
+    def _pursuit(self, information: Information, facts: ColumnFacts) -> Pursuit:  # noqa: ARG002
+        """Return the pursuit that selects columns, in a fold and in the whole table."""
+        return Pursuit(information)
+
+    def _needs_p_values(self) -> bool:
+        """Whether the pursuit depends on p-values."""
+        return False
 
     def _size_sentence(self) -> str:
         """Say how many columns cross-validation has found; "" if their number was given."""
@@ -199,19 +194,17 @@ class AutomaticSizeMixin(BaseSelector):
         """Return the number of columns that cross-validation has found."""
         return path.within_one_standard_error if self.one_standard_error else path.best
 
-    def _size(self, information: Information, facts: ColumnFacts) -> int:
+    def _size(self, pursuit: Pursuit, information: Information, facts: ColumnFacts) -> int:
         """Return the number of columns to select.
 
-        "auto" selects at least one column if some column is significant, and all columns if the best
-        size is that of a fold which had no more columns.
+        "auto" selects at least one column if a candidate is significant.
         """
         path = self.size_path_
         if path is None:
             wanted = self._n_wanted(len(facts.coding))
             assert wanted is not None  # "auto" has a path
             return wanted
-        size = self._found_size(path)
-        if size == 0:
-            found = q_values(facts.p_value)[information.packed.columns] <= SIGNIFICANT
-            return int(found.any())
-        return self.max_features if size >= path.fewest else size
+        self.size_path_ = path.up_to(len(pursuit.candidates))
+        columns = information.packed.columns[pursuit.candidates]
+        significant = bool((q_values(facts.p_value)[columns] <= SIGNIFICANT).any())
+        return max(self._found_size(self.size_path_), int(significant))
