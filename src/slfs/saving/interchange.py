@@ -59,10 +59,11 @@ def to_bif(classifier: NetworkClassifier) -> str:
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from slfs import BNSLFS, SLFS
+    >>> from slfs import SLFS
     >>> from slfs.saving.interchange import to_bif
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> print(to_bif(BNSLFS(SLFS(n_features_to_select=1)).fit(X, y)))
+    >>> selector = SLFS(n_features_to_select=1).fit(X, y)
+    >>> print(to_bif(selector.to_classifier(structure="linked")))
     network slfs {
     }
     variable target {

@@ -138,9 +138,10 @@ def _outranked(_: Any, figures: Figures) -> str:
 def _beyond_size(_: Any, figures: Figures) -> str:
     count = figures["n_features_"]
     if figures["n_features_to_select"] == "auto":
+        clearly = " by more than one standard error" if figures.get("one_standard_error") else ""
         return (
             f"{count} other column{'s were' if count > 1 else ' was'} preferred, and more columns do "
-            "not lower the cross-validated log loss (size_path_)"
+            f"not lower the cross-validated log loss{clearly} (size_path_)"
         )
     return f"only {count} column{'s were' if count > 1 else ' was'} asked for (n_features_to_select)"
 
