@@ -22,8 +22,8 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
     """Classifier on the features selected by a selector: a log-linear model or a Bayesian network.
 
     ``BNSLFS().fit(X, y)`` selects features and fits the classifier to them. The classifier is made from
-    what the selector has learned, so ``SLFS().fit(X, y).to_classifier()`` is the same classifier and does
-    not read the data again.
+    what the selector has learned, so ``SLFS().fit(X, y).to_classifier()`` is the same classifier, and
+    does not read the data again.
 
     Parameters
     ----------

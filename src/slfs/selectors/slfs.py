@@ -38,7 +38,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     """Select the features that predict the class, and arrange them in a tree Bayesian network (SLFS).
 
     The next feature is the one that best explains what the features selected before it get wrong, and
-    cross-validation finds how many are useful. Features are inserted into a tree whose root is the class:
+    cross-validation finds how many are useful. Features are inserted into a tree with the class as root:
     it shows which features have new information, and which resemble each other. A relevant feature
     becomes a child of the class if that raises the criterion J of the paper more than any position below
     another feature; otherwise it moves down the tree, towards the features it is most redundant with.
