@@ -74,7 +74,7 @@ def feature_groups(selections: Any, similarity: Any, *, threshold: float = 0.5) 
     >>> groups[0].members
     ['worst perimeter', 'worst area', 'worst radius']
     >>> float(groups[0].frequency), float(groups[0].group_frequency)
-    (0.6, 1.0)
+    (0.65, 1.0)
     """
     names: NDArray[Any] | None = None
     if isinstance(selections, StabilitySelection):
