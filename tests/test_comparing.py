@@ -77,7 +77,7 @@ def test_figures_are_those_of_a_plain_loop(cancer):
             kept = X.columns[selector.support_]
             part, labels = X.loc[:, kept].iloc[train], y.iloc[train]
             for name, model, columns in (
-                ("SLFS", selector.to_classifier(), X.columns),
+                ("SLFS", selector.to_classifier(structure="linked"), X.columns),
                 ("TAN", TAN().fit(part, labels), kept),
                 ("Chow-Liu", ChowLiu().fit(part, labels), kept),
             ):

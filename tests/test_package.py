@@ -147,5 +147,5 @@ caching.CacheImpl._locator_classes = []
         + FIT
     )
     result = run(code)
-    assert result.stdout.strip() == "2"
+    assert result.stdout.strip() == "4"
     assert result.stderr.count("compiles its kernels") == 1

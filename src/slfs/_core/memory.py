@@ -81,10 +81,19 @@ class Budget:
 
     def __init__(self, limit: int | str | None) -> None:
         self.limit = math.inf if limit is None else parse_size(limit)
+        self._reserved = 0.0
 
     def spare(self) -> float:
         """Return the number of bytes that are left."""
-        return self.limit if self.limit == math.inf else self.limit - memory_taken()
+        if self.limit == math.inf:
+            return self.limit
+        return self.limit - memory_taken() - self._reserved
+
+    def reserve(self, needed: float, what: str) -> None:
+        """Leave some bytes to a later step, or raise an error if there are too few."""
+        if needed > self.spare():
+            raise self.too_small(needed, what)
+        self._reserved += needed
 
     def too_small(self, needed: float, what: str) -> MemoryError:
         """Make the error to raise if the ``needed`` bytes for ``what`` exceed the limit."""

@@ -23,7 +23,7 @@ from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.pipeline import screen_table
 from slfs.screening.reasons import SIGNIFICANT, Role
 from slfs.selectors._shared.additive import node_scores
-from slfs.selectors._shared.pursuit import Pursuit
+from slfs.selectors._shared.pursuit import Pursuit, pursuit_bytes
 from slfs.selectors._shared.sentences import size_sentence
 from slfs.selectors.base import BaseSelector
 from slfs.tables.parts import Part
@@ -173,6 +173,10 @@ class AutomaticSizeMixin(BaseSelector):
     one_standard_error: bool
 
     def _make_size_path(self, data: TrainingData, resources: Resources) -> None:
+        size = self._n_wanted(data.table.n_features) or self.max_features
+        n_steps, n_classes = min(size, data.table.n_features), data.layout.n_classes
+        needed = data.layout.n_samples * pursuit_bytes(n_steps, n_classes)
+        resources.budget.reserve(needed, f"the residuals of {n_steps} steps")
         self.size_path_: SizePath | None = None
         if self.n_features_to_select == "auto":
             names = self._feature_names().tolist()
