@@ -49,7 +49,7 @@ def to_bif(classifier: NetworkClassifier) -> str:
     Parameters
     ----------
     classifier : BNSLFS, TAN, ChowLiu or NaiveBayes
-        A fitted classifier.
+        A fitted classifier that is a Bayesian network: not ``BNSLFS(structure="additive")``.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def write_bif(classifier: NetworkClassifier, path: str | Path) -> None:
     Parameters
     ----------
     classifier : BNSLFS, TAN, ChowLiu or NaiveBayes
-        A fitted classifier.
+        A fitted classifier that is a Bayesian network: not ``BNSLFS(structure="additive")``.
     path : str or Path
         Path of the file. An existing file is replaced atomically once the new one is complete.
     """
@@ -119,7 +119,7 @@ def to_states(classifier: NetworkClassifier, X: Any) -> list[dict[str, str]]:
     Parameters
     ----------
     classifier : BNSLFS, TAN, ChowLiu or NaiveBayes
-        A fitted classifier.
+        A fitted classifier that is a Bayesian network: not ``BNSLFS(structure="additive")``.
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
         Input data.
 
