@@ -56,7 +56,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
     selector : selector or None, default=None
         Selector to run on each subsample. Any selector of this library can be used; its ``n_jobs`` is
         ignored. ``None`` means ``SLFS()``, which finds the number of features by cross-validation on
-        every subsample; a given number of features is about six times as fast.
+        every subsample; a given number of features is at least five times as fast.
     n_subsamples : int, default=50
         Number of subsamples. Each pair counts as two subsamples.
     fraction : float, default=0.5
