@@ -26,7 +26,7 @@ def main() -> None:
     y = y.map({0: "malignant", 1: "benign"}).rename("diagnosis")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         report = Path(folder) / "report.html"
-        selector = SLFS(order="residual").fit(X, y)
+        selector = SLFS().fit(X, y)
         write_report(selector, report, X=X, y=y, data="Breast cancer")
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 640}, reduced_motion="reduce")

@@ -127,7 +127,7 @@ print(pd.Series(accuracy).round(3).to_string())
 # Summary
 # -------
 # - The use of the service and its usefulness predict the renewal.
-# - Minutes a day mostly repeats hours a week, which the tree shows: one is a child of the other.
+# - Hours a week mostly repeats minutes a day, which the tree shows: one is a child of the other.
 # - Region, age and postal code are irrelevant.
 # - People who skip the question about the price are unlikely to renew. Look at missing values
 #   before you impute or remove them.

@@ -81,8 +81,8 @@ tree = replace(selector.network_, names=tuple(selected), class_name="subpackage"
 NetworkDisplay(tree).plot()
 
 # %%
-# Each child of the class adds new information. Words on the second level often occur together with
-# their parent.
+# Each child of the class adds new information. Words on the second level are the closest to their
+# parent: they often occur together with it, or hardly ever.
 #
 # The next plot shows how often each child of the class occurs in each subpackage.
 
@@ -99,8 +99,8 @@ figure.colorbar(image, label="share of documents with the word")
 # %%
 # Compare methods and numbers of words
 # ------------------------------------
-# We compare SLFS with CMIM, which also looks for new information, and with a ranking by chi-square,
-# which ignores redundancy. All three use the same kind of classifier, and the selection is learned
+# We compare SLFS with CMIM, which compares words in pairs, and with a ranking by chi-square, which
+# ignores redundancy. All three use the same kind of classifier, and the selection is learned
 # inside the training sets.
 
 sizes = (5, 10, 20, 40)

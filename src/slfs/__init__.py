@@ -1,6 +1,6 @@
-"""Feature selection for classification by learning a tree Bayesian network over the features.
+"""Feature selection for classification: which columns predict the class, and how they are related.
 
-`SLFS` selects features, `BNSLFS` classifies with the network that the selection has learned, and
+`SLFS` selects features and arranges them in a tree, `BNSLFS` classifies with the selected features, and
 `MDLPDiscretizer` is the supervised discretization on its own. The other selectors and classifiers are
 the methods that SLFS is compared with; they share its interface.
 

@@ -1,4 +1,4 @@
-"""BNSLFS: Bayesian network classifier over the features of a selector."""
+"""BNSLFS: classifier over the features of a selector, additive or a Bayesian network."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from slfs.selectors.slfs import SLFS
 
 
 class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
-    """Bayesian network classifier on the features selected by a selector.
+    """Classifier on the features selected by a selector: a log-linear model or a Bayesian network.
 
-    The classifier is made from what the selector has counted, so ``SLFS().fit(X, y).to_classifier()``
-    does not read the data again. ``BNSLFS().fit(X, y)`` selects features and makes the classifier in one
-    step.
+    ``BNSLFS().fit(X, y)`` selects features and fits the classifier to them. The classifier is made from
+    what the selector has learned, so ``SLFS().fit(X, y).to_classifier()`` is the same classifier, and
+    does not read the data again.
 
     Parameters
     ----------
     selector : selector or None, default=None
-        Selector to use. ``None`` means ``SLFS()``; its parameters can be set by names such as
+        Selector to use. ``None`` means ``SLFS()``, which finds the number of features by
+        cross-validation; its parameters can be set by names such as
         ``selector__max_depth``, also in a grid search. Its ``n_jobs`` is also used for predictions.
     structure : {"additive", "linked", "augmented", "tree"}, default="additive"
         Model of the class and the selected features.
@@ -38,8 +39,8 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
           tables are fitted together, so that features that share information are not counted twice, and
           the probabilities are calibrated.
 
-        The others are Bayesian networks: they model P(class, features), from which samples can be drawn,
-        and which other programs can read. They describe on what each feature depends.
+        The others are Bayesian networks: they model P(class, features). Only they have ``sample`` and
+        ``score_samples``, and can be written as BIF files for other programs. On what a feature depends:
 
         - ``"tree"``: on its parent in the tree. Only children of the class depend directly on the class.
         - ``"augmented"``: on the class and on its parent in the tree.
@@ -59,7 +60,7 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
     selector_ : selector
         The fitted selector.
     network_ : TreeNetwork
-        The network of the selected features.
+        The tree over the selected features, as in the selector.
     parents_ : ndarray of shape (n_selected,)
         Index of the node of ``network_`` on which each node depends in addition to the class, or with
         which it has a table in common; -1 if there is none.
@@ -86,7 +87,7 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
     >>> classifier.predict(X[[0, 60, 120]])
     array([0, 1, 2])
     >>> classifier.predict_proba(X[[60]]).round(3)
-    array([[0.   , 0.984, 0.016]])
+    array([[0.036, 0.9  , 0.064]])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -112,7 +113,7 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
         self.backoff = backoff
 
     def fit(self, X: Any, y: ArrayLike) -> BNSLFS:
-        """Select features and estimate the probabilities of their network.
+        """Select features and fit the model of the class to them.
 
         Parameters
         ----------

@@ -57,12 +57,14 @@ class PredictionExplanation:
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> classifier = BNSLFS().fit(X, y)
     >>> print(classifier.explain_prediction(X.iloc[[70]]))
-    sample 0: predicted 2 (P = 0.988) rather than 1 (P = 0.012)
-      feature            value   evidence  odds
-      petal width (cm)   > 1.75     +3.14  x 23
-      petal length (cm)  > 4.75     +1.28  x 3.59
-      (class frequencies)           +0.00  x 1
-      (sum)                         +4.41  x 82.6
+    sample 0: predicted 2 (P = 0.852) rather than 1 (P = 0.107)
+      feature            value            evidence  odds
+      petal length (cm)  > 4.75              +1.73  x 5.65
+      petal width (cm)   > 1.75              +0.97  x 2.64
+      sepal width (cm)   2.95 < x ≤ 3.35     -0.67  x 0.51
+      sepal length (cm)  5.55 < x ≤ 6.15     +0.05  x 1.05
+      (class frequencies)                    +0.00  x 1
+      (sum)                                  +2.08  x 8
     """
 
     feature_names: list[str]

@@ -71,7 +71,7 @@ def fit(
 ) -> None:
     """Select columns, then fit and save a classifier.
 
-    The classifier (BNSLFS) is made from what the selection has counted.
+    The classifier (BNSLFS) predicts the class from the selected columns; --structure chooses its model.
 
     Example:  slfs fit cancer.csv --target diagnosis --model cancer.slfs
     """

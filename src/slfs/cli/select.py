@@ -172,7 +172,7 @@ def explain(
 
     For a selected column, also how strong the evidence is that it is related to the class.
 
-    Example:  slfs explain "worst radius" cancer.csv --target diagnosis
+    Example:  slfs explain "mean radius" cancer.csv --target diagnosis
     """
     from slfs._core.warn import focus
 

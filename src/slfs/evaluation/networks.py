@@ -70,9 +70,11 @@ def compare_networks(
     y : array-like of shape (n_samples,)
         Class labels.
     selector : selector or None, default=None
-        Any selector of this library. None means ``SLFS()``.
+        Any selector of this library. None means ``SLFS()``. With ``SLFS(order="conditional")``, every
+        feature adds information to its parent in the tree; the default order selects features that
+        predict the class, and its tree models their distribution less well.
     structure : {"linked", "augmented", "tree"}, default="linked"
-        Structure of the selector's classifier, as in `BNSLFS`.
+        Structure of the selector's classifier, as in `BNSLFS`. The additive classifier is not a network.
     columns : {"selected", "all"}, default="selected"
         Columns that TAN and the Chow-Liu tree use. With "all", their log P(x,y) and J are about other
         columns than those of the selector and cannot be compared with them.
@@ -106,8 +108,9 @@ def compare_networks(
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from slfs import compare_networks
-    >>> comparison = compare_networks(*load_wine(return_X_y=True), repeats=2)
+    >>> from slfs import SLFS, compare_networks
+    >>> X, y = load_wine(return_X_y=True)
+    >>> comparison = compare_networks(X, y, selector=SLFS(order="conditional"), repeats=2)
     >>> print(comparison)
     network   features  below the class  other edges  J (weight 0.5)  log P(x,y)  log P(y|x)  accuracy, %
     SLFS            11                9            2          -3.660      -6.808     -0.0949        97.19

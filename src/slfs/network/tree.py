@@ -50,10 +50,10 @@ class TreeNetwork:
     >>> print(network)
     target
     ├── flavanoids
-    │   ├── color_intensity
     │   └── hue
     ├── proline
-    └── alcohol
+    └── color_intensity
+        └── alcohol
     """
 
     names: tuple[str, ...]

@@ -49,7 +49,7 @@ def to_bif(classifier: NetworkClassifier) -> str:
     Parameters
     ----------
     classifier : BNSLFS, TAN, ChowLiu or NaiveBayes
-        A fitted classifier.
+        A fitted classifier that is a Bayesian network: not ``BNSLFS(structure="additive")``.
 
     Returns
     -------
@@ -59,10 +59,11 @@ def to_bif(classifier: NetworkClassifier) -> str:
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from slfs import BNSLFS, SLFS
+    >>> from slfs import SLFS
     >>> from slfs.saving.interchange import to_bif
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> print(to_bif(BNSLFS(SLFS(n_features_to_select=1)).fit(X, y)))
+    >>> selector = SLFS(n_features_to_select=1).fit(X, y)
+    >>> print(to_bif(selector.to_classifier(structure="linked")))
     network slfs {
     }
     variable target {
@@ -104,7 +105,7 @@ def write_bif(classifier: NetworkClassifier, path: str | Path) -> None:
     Parameters
     ----------
     classifier : BNSLFS, TAN, ChowLiu or NaiveBayes
-        A fitted classifier.
+        A fitted classifier that is a Bayesian network: not ``BNSLFS(structure="additive")``.
     path : str or Path
         Path of the file. An existing file is replaced atomically once the new one is complete.
     """
@@ -118,7 +119,7 @@ def to_states(classifier: NetworkClassifier, X: Any) -> list[dict[str, str]]:
     Parameters
     ----------
     classifier : BNSLFS, TAN, ChowLiu or NaiveBayes
-        A fitted classifier.
+        A fitted classifier that is a Bayesian network: not ``BNSLFS(structure="additive")``.
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
         Input data.
 

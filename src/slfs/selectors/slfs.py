@@ -1,4 +1,4 @@
-"""SLFS: feature selection by learning a tree Bayesian network (Zare & Niazi)."""
+"""SLFS: select features by residual pursuit, or as in the paper, and arrange them in a tree."""
 
 from __future__ import annotations
 
@@ -36,12 +36,15 @@ _FEW_TENTATIVE = 0.1
 
 @register("slfs")
 class SLFS(StreamSelector, AutomaticSizeMixin):
-    """Select features by learning a tree-structured Bayesian network (SLFS).
+    """Select the features that predict the class, and arrange them in a tree Bayesian network (SLFS).
 
-    Features are inserted one after another into a tree whose root is the class. A relevant feature
+    The next feature is the one that best explains what the features selected before it get wrong, and
+    cross-validation finds how many are useful. Features are inserted into a tree with the class as root:
+    it shows which features have new information, and which resemble each other. A relevant feature
     becomes a child of the class if that raises the criterion J of the paper more than any position below
     another feature; otherwise it moves down the tree, towards the features it is most redundant with.
-    Which feature is inserted next, and what happens to features that add little, depends on ``order``.
+    ``order`` chooses other rules for which feature is inserted next, and what happens to features that
+    add little, among them those of the paper.
 
     Parameters
     ----------
@@ -188,9 +191,10 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     as printed.
 
     A feature f is redundant with a feature k of the tree if I(f;Y|k) is not significant at 5%: copies,
-    recodings and functions of one column are. With ``order="given"``, as in the paper, such a feature
-    becomes a child of k as long as the tree has room. With ``max_depth=1`` only children of the class
-    are selected.
+    recodings and functions of one column are. With ``order="residual"``, a feature that was selected is
+    never called redundant, because it adds information to the features before it taken together. With
+    ``order="given"``, as in the paper, a redundant feature becomes a child of k as long as the tree has
+    room. With ``max_depth=1`` only children of the class are selected.
 
     Theorem 1 of the paper considers only the edge of the swapped pair. The terms of the grandparent and
     of the children change as well, so that J of the whole tree may decrease after a swap with
