@@ -84,6 +84,18 @@ class AdditiveModel:
             tables[place.begin : place.begin + place.n_rows] for place in reversed(self._places)
         ]
 
+    def refined_tables(self, n_sweeps: int) -> list[Floats]:
+        """Return the tables after more steps; the model is not changed.
+
+        The few steps after each new column are enough to rank columns, but leave the tables too small.
+        """
+        odds, tables = padded_rows(self._odds), self._tables.copy()
+        if self._places:
+            rows = (self._counts, odds, tables)
+            sweep(np.stack(self._codes), self._places, RIDGE, n_sweeps, rows)
+        own = tables[:, : len(self.log_prior)]
+        return [own[place.begin : place.begin + place.n_rows] for place in reversed(self._places)]
+
     def log_loss(self) -> float:
         """Return the mean negative log probability of the class."""
         own = self._odds[np.arange(len(self.labels)), self.labels]

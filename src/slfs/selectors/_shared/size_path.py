@@ -33,6 +33,9 @@ Ints = NDArray[np.int64]
 
 _LEAST_PROBABILITY = 1e-15
 
+_SWEEPS = 4
+"""Steps for each table before the log loss of a number of columns is computed."""
+
 
 @dataclass(frozen=True)
 class SizePath:
@@ -129,7 +132,7 @@ def _fold_losses(
     tables: list[list[Floats]] = [[]]
     for step in pursuit:
         chosen.append(int(information.packed.columns[step.column]))
-        tables.append(list(pursuit.model.tables))
+        tables.append(pursuit.model.refined_tables(_SWEEPS))
         if len(chosen) == selector.max_features:
             break
     columns = np.array(chosen, np.int64)
