@@ -302,6 +302,8 @@ def evidence(p_value: float, q_value: float) -> str:
     if math.isnan(p_value) or math.isnan(q_value):
         return ""
     p = f"p < {_MIN_P:g}" if p_value < _MIN_P else f"p = {p_value:.2g}"
+    if grade(q_value) == "none":
+        return f"The tests find no evidence that it depends on the class ({p}, FDR {percent(q_value)})."
     return f"Evidence that it depends on the class: {grade(q_value)} ({p}, FDR {percent(q_value)})."
 
 
