@@ -301,7 +301,11 @@ def test_a_column_that_was_not_asked_for_is_not_called_redundant():
     for name in longer.network_.names[5:]:
         assert roles[name] == "outranked"
     outranked = short.features_[short.features_["role"] == "outranked"]
-    assert (outranked["lost_to"] == None).all()  # noqa: E711
+    contained = outranked["conditional_relevance"] < 0.1 * outranked["relevance"]
+    assert 0 < contained.sum() < len(outranked)
+    for record, inside in zip(outranked, contained, strict=True):
+        assert (record["lost_to"] is not None) == inside
+        assert ("contains nearly all of its information" in short.explain(record["name"])) == inside
 
 
 @pytest.mark.parametrize("flips", [0, 0.01, 0.1])
