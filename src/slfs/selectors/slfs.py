@@ -316,7 +316,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
                     "combined with order='residual', which does so with all selected columns. Use "
                     "order='given' as in the paper, or irrelevance='mdl'."
                 )
-            self._make_size_path(data, resources)
+            self._fit_by_pursuit(data, resources)
+            return
         BaseSelector._fit_table(self, data, resources)
 
     def _resolve_order(self, data: TrainingData) -> str:
