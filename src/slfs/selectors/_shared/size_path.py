@@ -78,15 +78,22 @@ class SizePath:
         return SizePath(self.n_features[:end], self.log_loss[:end], self.standard_error[:end])
 
 
-def make_size_path(selector: AutomaticSizeMixin, data: TrainingData, resources: Resources) -> SizePath:
+def make_size_path(
+    selector: AutomaticSizeMixin,
+    data: TrainingData,
+    folds: list[tuple[Ints, Ints]],
+    resources: Resources,
+    step: Callable[[], None],
+) -> SizePath:
     """Run the pursuit without each fold in turn, and compute the log loss on the fold.
 
-    The levels of the columns, the selection and the tables are learned without the fold.
+    The levels of the columns, the selection and the tables are learned without the fold. ``step`` is
+    called after each one.
     """
-    losses = [
-        _fold_losses(selector, data, train, test, resources)
-        for train, test in _folds(selector.cv, data.target.codes)
-    ]
+    losses = []
+    for train, test in folds:
+        losses.append(_fold_losses(selector, data, train, test, resources))
+        step()
     sizes = [len(loss) for loss in losses] or [1]
     table = np.zeros((len(losses), max(sizes)))
     for row, loss in zip(table, losses, strict=True):
