@@ -99,7 +99,11 @@ def _times(varied: str, shape: Shape) -> Iterable[dict[str, Any]]:
     X, y = make_table(shape)
     for method, estimator in _ESTIMATORS.items():
         size = shape.informative if estimator in ("SLFS", "MRMR", "Chi2Ranking") else None
-        parameters = {} if estimator == "AlphaInvesting" else {"categorical_features": "all"}
+        parameters: dict[str, Any] = (
+            {} if estimator == "AlphaInvesting" else {"categorical_features": "all"}
+        )
+        if estimator == "SLFS":
+            parameters["order"] = "conditional"  # the order that the stored rows were measured with
         selector = make(estimator, parameters, size)
         seconds = np.inf
         for _ in range(3):

@@ -24,15 +24,15 @@ from slfs.measures.stability import Stability, nogueira
 
 Ints = NDArray[np.int64]
 
-METHODS = {
-    "SLFS": "SLFS",
-    "mRMR MID": "MRMR",
-    "FCBF": "FCBF",
-    "JMI": "JMI",
-    "CMIM": "CMIM",
-    "Chi2 ranking": "Chi2Ranking",
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "SLFS": ("SLFS", {"order": "conditional"}),
+    "mRMR MID": ("MRMR", {}),
+    "FCBF": ("FCBF", {}),
+    "JMI": ("JMI", {}),
+    "CMIM": ("CMIM", {}),
+    "Chi2 ranking": ("Chi2Ranking", {}),
 }
-"""Filters that select columns one after another: the estimator by name."""
+"""Filters that select columns one after another: estimator and parameters by name."""
 
 FEW = 10
 """Maximum number of columns of the size "few"."""
@@ -117,7 +117,7 @@ def select_on_subsamples(
 
 def selected(part: Fold, method: str, size: int | None) -> Ints:
     """Return the first columns that a method selects on a subsample."""
-    columns: Ints = part.fit(make(METHODS[method], {}, size)).indices_
+    columns: Ints = part.fit(make(*METHODS[method], size)).indices_
     return columns[:size]
 
 

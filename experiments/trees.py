@@ -30,7 +30,8 @@ def learn_trees(path: Path) -> dict[str, TreeNetwork]:
 
 def _learn(name: str) -> TreeNetwork:
     data = load(name)
-    return SLFS(max_depth=MAX_DEPTH).fit(data.data, pd.Series(data.target, name="class")).network_
+    selector = SLFS(order="conditional", max_depth=MAX_DEPTH)
+    return selector.fit(data.data, pd.Series(data.target, name="class")).network_
 
 
 def _restore(fields: dict[str, Any]) -> TreeNetwork:
