@@ -569,6 +569,14 @@ def test_thousands_separators_next_to_decimal_commas(tmp_path):
     assert "(2.134 is 2134), because other columns have decimal commas" in note
 
 
+def test_a_mark_for_missing_values_does_not_hide_decimal_commas(tmp_path):
+    rates = ["0,04", "k.A.", "0,1", "-", "0,35"]
+    rows = [f"{rate};{index + 1}.134;{index}" for index, rate in enumerate(rates)]
+    X = read_file(written(tmp_path / "a.csv", "rate;size;t", rows), target="t").X
+    assert X["size"].tolist() == [1134, 2134, 3134, 4134, 5134]
+    assert X["rate"].tolist() == rates
+
+
 @pytest.mark.parametrize("points", [["2.13", "1.5"], ["2.134", "1200"], ["0.134", "0.200"]])
 def test_decimal_points_next_to_decimal_commas(points, tmp_path):
     rows = [

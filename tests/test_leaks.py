@@ -144,7 +144,29 @@ def test_text_that_spoils_a_column_of_numbers_is_named():
     assert "currency" not in message
 
 
-@pytest.mark.parametrize("marker", ["?", "-", "--", ".", "unknown", "n.a."])
+@pytest.mark.parametrize("marker", ["k.A.", "?", "keine"])
+def test_text_that_spoils_a_column_of_numbers_with_decimal_commas(marker):
+    values = [f"{value:.2f}".replace(".", ",") for value in NUMBERS]
+    values[3::7] = [marker] * len(values[3::7])
+    with pytest.warns(UserWarning, match="look like numbers") as caught:
+        SLFS().fit(with_text(values, Y), Y)
+    (message,) = [str(one.message) for one in caught if "look like numbers" in str(one.message)]
+    assert f"'text' (all but {marker!r}; " in message
+    assert f"na_values=[{marker!r}] and decimal=',' in pandas.read_csv, --missing {marker!r}" in message
+    assert "currency" not in message
+
+
+def test_codes_with_leading_zeros_are_not_numbers():
+    """The advice was to convert them to numbers, which would remove the zeros."""
+    values = [f"{value:05d}" for value in range(len(Y))]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        SLFS().fit(with_text(values, Y), Y)
+        SLFS().fit(with_text([*values[:-1], "?"], Y), Y)
+    assert not [one for one in caught if "look like numbers" in str(one.message)]
+
+
+@pytest.mark.parametrize("marker", ["?", "-", "--", ".", "unknown", "n.a.", "k.A."])
 def test_few_numbers_with_a_mark_for_missing_values(marker):
     """A column with few distinct values got no hint."""
     values = np.array(["1", "2", "3"], dtype=object)[np.arange(len(Y)) % 3]

@@ -10,12 +10,16 @@ _COMMA_NUMBER = rf"\s*[+-]?(?:(?:{_DOTTED}|\d+)(?:,\d*)?|,\d+)(?:[eE][+-]?\d+)?\
 _COMMA_THOUSANDS = r"\s*[+-]?\d{1,3}(?:,\d{3})*\s*"
 _DOT_THOUSANDS = rf"\s*[+-]?(?:{_DOTTED}|\d{{1,3}})(?:,\d*)?\s*"
 
+_WORDS = 3
+"""Maximum number of different texts without digits in a column of numbers."""
+
 
 def comma_columns(table: Any, text: Collection[str] = ()) -> list[int]:
     """Return the indices of the text columns of numbers such as 3,14 or 1.234,5.
 
-    A column of which all commas may be thousands separators, such as 1,234, is not one of them. Neither
-    are columns named in ``text``.
+    They may have a few words, such as marks of missing values, in less than half of the rows. A column
+    of which all commas may be thousands separators, such as 1,234, is not one of them. Neither are
+    columns named in ``text``.
     """
     found = []
     for index, name in enumerate(table.columns):
@@ -23,10 +27,14 @@ def comma_columns(table: Any, text: Collection[str] = ()) -> list[int]:
         if name in text or column.dtype.kind in "biuf":
             continue
         present = column.dropna().astype(str)
+        has_digits = present.str.contains(r"\d")
+        numbers, words = present[has_digits], present[~has_digits]
         if (
-            present.str.contains(",", regex=False).any()
-            and present.str.fullmatch(_COMMA_NUMBER).all()
-            and not present.str.fullmatch(_COMMA_THOUSANDS).all()
+            len(words) < len(present) / 2
+            and words.nunique() <= _WORDS
+            and numbers.str.contains(",", regex=False).any()
+            and numbers.str.fullmatch(_COMMA_NUMBER).all()
+            and not numbers.str.fullmatch(_COMMA_THOUSANDS).all()
         ):
             found.append(index)
     return found

@@ -36,8 +36,13 @@ _NUMBER = re.compile(
     r"\s*(?P<after>[%‰$€£¥°]?[A-Za-zµ²³/]{0,8})\s*\)?\s*"
 )
 _PLAIN_NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
+_COMMA_NUMBER = re.compile(r"\s*[-+]?(?:\d+,?\d*|,\d+)(?:[eE][-+]?\d+)?\s*")
+_COMMA_THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(?:,\d{3})*\s*")
+_CODE = re.compile(r"\s*0\d+\s*")
+"""An integer with leading zeros: a code, such as a postcode."""
+
 _MISSING_MARKER = re.compile(
-    r"[\W_]*|\s*(?:n\.?/?a\.?n?|none|nil|null|missing|unknown|unk)\s*"
+    r"[\W_]*|\s*(?:n\.?/?a\.?n?|k\. ?a\.|none|nil|null|missing|unknown|unk)\s*"
     r"|\s*(?:not|no) (?:available|known|applicable|data|answer)\s*",
     re.IGNORECASE,
 )
@@ -87,19 +92,24 @@ def _warn_about_text(
     ]
     many = [column for column in text if n_distinct[column] > MANY]
     dates = [column for column in many if _all_dates(coding.categories[column])]
+    codes = [column for column in text if any(map(_CODE.fullmatch, coding.categories[column]))]
     numbers = [
-        column for column in many if column not in dates and _all_numbers(coding.categories[column])
+        column
+        for column in many
+        if column not in dates and column not in codes and _all_numbers(coding.categories[column])
     ]
     _warn_about_converted(dates, "dates or times", _CONVERT_DATES, coding, names, used)
     spoiled = [
         column
         for column in text
-        if (column in numbers or n_distinct[column] <= MANY) and _not_numbers(coding.categories[column])
+        if (column in numbers or (n_distinct[column] <= MANY and column not in codes))
+        and _not_numbers(coding.categories[column])
     ]
     written = [column for column in numbers if column not in spoiled]
     if spoiled:
         markers = dict.fromkeys(itertools.chain(*(_not_numbers(coding.categories[j]) for j in spoiled)))
-        how = _read_as_missing(list(markers)[:_NAMED])
+        commas = any(_has_commas(map(str, coding.categories[column])) for column in spoiled)
+        how = _read_as_missing(list(markers)[:_NAMED], commas=commas)
         _warn_about_converted(spoiled, "numbers", how, coding, names, used)
     _warn_about_converted(written, "numbers", _CONVERT_NUMBERS, coding, names, used)
     alike = (n_distinct > n_samples / 2) & used
@@ -125,10 +135,11 @@ _CONVERT_NUMBERS = (
 )
 
 
-def _read_as_missing(markers: list[str]) -> str:
+def _read_as_missing(markers: list[str], *, commas: bool) -> str:
     options = " ".join(f"--missing {marker!r}" for marker in markers)
+    decimal = " and decimal=','" if commas else ""
     return (
-        f"If the other text means a missing value, read it as one: na_values={markers!r} in "
+        f"If the other text means a missing value, read it as one: na_values={markers!r}{decimal} in "
         f"pandas.read_csv, {options} on the command line."
     )
 
@@ -165,11 +176,21 @@ def _example(values: Iterable[object]) -> str:
 def _not_numbers(values: Iterable[object]) -> list[str]:
     """Return the values that spoil a column of plain numbers; none if it has units or the like."""
     texts = [str(value) for value in values]
-    plain = [_PLAIN_NUMBER.fullmatch(text) is not None for text in texts]
+    number = _COMMA_NUMBER if _has_commas(texts) else _PLAIN_NUMBER
+    plain = [number.fullmatch(text) is not None for text in texts]
     others = [text for text, is_number in zip(texts, plain, strict=True) if not is_number]
     if len(texts) - len(others) >= _MIN_NUMBERS and all(map(_MISSING_MARKER.fullmatch, others)):
         return others
     return others if len(others) <= (1 - _NEARLY_ALL) * len(texts) else []
+
+
+def _has_commas(texts: Iterable[str]) -> bool:
+    """Whether texts have decimal commas: numbers with a comma that is not a thousands separator."""
+    return any(
+        _COMMA_NUMBER.fullmatch(text) and not _COMMA_THOUSANDS.fullmatch(text)
+        for text in texts
+        if "," in text
+    )
 
 
 def _all_numbers(values: Iterable[object]) -> bool:
