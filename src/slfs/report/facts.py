@@ -28,7 +28,7 @@ from slfs.report.words import (
     summary,
 )
 from slfs.screening.reasons import Role
-from slfs.selectors._shared.sentences import grade, nothing_selected
+from slfs.selectors._shared.sentences import grade
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.stability_selection import StabilitySelection
@@ -144,7 +144,7 @@ def _role_counts(roles: NDArray[Any]) -> dict[str, int]:
 def _dropped(selector: BaseSelector) -> str:
     """Why columns were not selected; if none was, also what to try."""
     if selector.n_features_ == 0:
-        return as_text(nothing_selected(selector.features_, type(selector).__name__))
+        return as_text(selector._nothing_selected())
     return dropped_summary(_role_counts(selector.features_["role"][~selector.support_]))
 
 
