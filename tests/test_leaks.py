@@ -132,6 +132,15 @@ def test_text_that_looks_like_numbers(values):
         SLFS().fit(with_text(values, Y), Y)
 
 
+def test_a_discretizer_does_not_call_columns_selected_or_dropped():
+    values = [f"{value:.1f} kg" for value in NUMBERS]
+    with pytest.warns(UserWarning, match=r"'text' \(e\.g\. '[-\d.]+ kg'\)\. Convert") as caught:
+        MDLPDiscretizer().fit(with_text(values, Y), Y)
+    with pytest.warns(UserWarning, match=r"^1 column\(s\) have more categories than half"):
+        MDLPDiscretizer().fit(pd.DataFrame({"key": [f"{y}-{i % 85}" for i, y in enumerate(Y)]}), Y)
+    assert len(caught) == 1
+
+
 def test_text_that_spoils_a_column_of_numbers_is_named():
     values = [f"{value:.2f}" for value in NUMBERS]
     values[3::7] = ["?"] * len(values[3::7])
@@ -190,7 +199,7 @@ def test_categories_among_few_values_are_not_missing_values(labels):
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y %H:%M", "%d %b %Y", "%B %d, %Y"])
 def test_text_that_looks_like_dates(form):
     dates = pd.Series(pd.date_range("2020-01-01", periods=300)).dt.strftime(form)
-    with pytest.warns(UserWarning, match=r"look like dates or times .*'text' .*; dropped.*to_datetime"):
+    with pytest.warns(UserWarning, match=r"look like dates or times .*'text' .*to_datetime"):
         MDLPDiscretizer().fit(with_text(dates, Y), Y)
 
 

@@ -57,11 +57,11 @@ _IDENTIFIER_NAME = re.compile(r"(?:^|[\W_])(?:[Ii][Dd]|uuid|key|index|row)$|[a-z
 
 
 def warn_about_values(
-    coding: Coding, names: NDArray[np.object_], n_samples: int, used: NDArray[np.bool_]
+    coding: Coding, names: NDArray[np.object_], n_samples: int, selected: NDArray[np.bool_] | None
 ) -> None:
     """Warn about large integers that are rounded, and about text that should not be categories.
 
-    ``used`` are the columns that were selected.
+    ``selected`` is None if all columns are used.
     """
     rounded = in_focus(np.flatnonzero(coding.columns["rounded"]), names)
     if rounded:
@@ -73,11 +73,11 @@ def warn_about_values(
             "quantities, subtract the smallest one.",
             about_focus=True,
         )
-    _warn_about_text(coding, names, n_samples, used)
+    _warn_about_text(coding, names, n_samples, selected)
 
 
 def _warn_about_text(
-    coding: Coding, names: NDArray[np.object_], n_samples: int, used: NDArray[np.bool_]
+    coding: Coding, names: NDArray[np.object_], n_samples: int, selected: NDArray[np.bool_] | None
 ) -> None:
     """Warn about columns of text that look like dates, numbers or identifiers.
 
@@ -98,7 +98,7 @@ def _warn_about_text(
         for column in many
         if column not in dates and column not in codes and _all_numbers(coding.categories[column])
     ]
-    _warn_about_converted(dates, "dates or times", _CONVERT_DATES, coding, names, used)
+    _warn_about_converted(dates, "dates or times", _CONVERT_DATES, coding, names, selected)
     spoiled = [
         column
         for column in text
@@ -110,14 +110,16 @@ def _warn_about_text(
         markers = dict.fromkeys(itertools.chain(*(_not_numbers(coding.categories[j]) for j in spoiled)))
         commas = any(_has_commas(map(str, coding.categories[column])) for column in spoiled)
         how = _read_as_missing(list(markers)[:_NAMED], commas=commas)
-        _warn_about_converted(spoiled, "numbers", how, coding, names, used)
-    _warn_about_converted(written, "numbers", _CONVERT_NUMBERS, coding, names, used)
-    alike = (n_distinct > n_samples / 2) & used
+        _warn_about_converted(spoiled, "numbers", how, coding, names, selected)
+    _warn_about_converted(written, "numbers", _CONVERT_NUMBERS, coding, names, selected)
+    alike = n_distinct > n_samples / 2
+    alike &= coding.n_levels > 1 if selected is None else selected
     alike[dates + numbers] = False
     columns = in_focus(np.flatnonzero(alike), names)
+    chosen = "" if selected is None else "selected "
     if columns:
         warn(
-            f"{len(columns)} selected column(s) have more categories than half the number of samples: "
+            f"{len(columns)} {chosen}column(s) have more categories than half the number of samples: "
             f"{_listed(names[columns])}. Most of their categories occur once and will not occur again. "
             "If they are likely identifiers, drop them; if they are numbers, do not declare them "
             "categorical.",
@@ -150,15 +152,16 @@ def _warn_about_converted(
     how: str,
     coding: Coding,
     names: NDArray[np.object_],
-    used: NDArray[np.bool_],
+    selected: NDArray[np.bool_] | None,
 ) -> None:
     if not columns:
         return
-    shown = [
-        f"{names[column]!r} ({_example(coding.categories[column])}; "
-        f"{'selected' if used[column] else 'dropped'})"
-        for column in columns[:_NAMED]
-    ]
+    shown = []
+    for column in columns[:_NAMED]:
+        about = _example(coding.categories[column])
+        if selected is not None:
+            about += "; selected" if selected[column] else "; dropped"
+        shown.append(f"{names[column]!r} ({about})")
     more = ", ..." if len(columns) > _NAMED else ""
     warn(
         f"{len(columns)} column(s) of text look like {what} and are treated as categories: "
