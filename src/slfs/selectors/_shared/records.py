@@ -22,6 +22,9 @@ Figures = dict[TableIndex, dict[str, Any]]
 _TREE = (Reason.NO_ROOM, Reason.ADDS_NOTHING)
 """Reasons of columns that found no place in the tree of SLFS."""
 
+_LITTLE = 0.1
+"""A column that lacks a smaller share of the information of another one contains nearly all of it."""
+
 _FIELDS = np.dtype(
     [
         ("name", object),
@@ -68,8 +71,9 @@ def make_records(
             judged[(judged == Reason.ADDS_NOTHING) & (added[lost] >= NOTHING)] = Reason.NO_ROOM
         reason[rows[lost]] = np.where(judged == Reason.NO_ROOM, selection.otherwise, judged)
         records["lost_to"][rows] = names[column_of[winner]]
-    if not selection.pairwise:  # it lost to all selected columns together
-        together = reason == Reason.BEYOND_SIZE
+    if not selection.pairwise:  # most columns lost to all selected columns together
+        added = records["conditional_relevance"]
+        together = (reason == Reason.BEYOND_SIZE) & ~(added < _LITTLE * records["relevance"])
         records["lost_to"][together] = None
         records["mutual_information"][together] = records["conditional_relevance"][together] = np.nan
     for code in np.flatnonzero(np.bincount(reason)).tolist():

@@ -138,18 +138,20 @@ def _outranked(_: Any, figures: Figures) -> str:
     return f"{count} other column{'s were' if count > 1 else ' was'} preferred"
 
 
-def _beyond_size(_: Any, figures: Figures) -> str:
+def _beyond_size(record: Any, figures: Figures) -> str:
     count = figures["n_features_"]
-    if figures["n_features_to_select"] == "auto":
-        others = f"{count} other column{'s were' if count > 1 else ' was'} preferred"
-        if figures["one_standard_error"]:
-            return (
-                f"{others}, the fewest within one standard error of the smallest log loss (size_path_)"
-            )
-        if count == figures["max_features"]:
-            return f"{others}, and more were not tried (max_features={count})"
-        return f"{others}, and more columns do not lower the cross-validated log loss (size_path_)"
-    return f"only {count} column{'s were' if count > 1 else ' was'} asked for (n_features_to_select)"
+    were = f"{count} other column{'s were' if count > 1 else ' was'} preferred"
+    if figures["n_features_to_select"] != "auto":
+        why = f"only {count} column{'s were' if count > 1 else ' was'} asked for (n_features_to_select)"
+    elif figures["one_standard_error"]:
+        why = f"{were}, the fewest within one standard error of the smallest log loss (size_path_)"
+    elif count == figures["max_features"]:
+        why = f"{were}, and more were not tried (max_features={count})"
+    else:
+        why = f"{were}, and more columns do not lower the cross-validated log loss (size_path_)"
+    if figures.get("order") == "residual" and record["lost_to"] is not None:
+        why += f"; {record['lost_to']!r} contains nearly all of its information about the class"
+    return why
 
 
 def _rarely(record: Any, figures: Figures) -> str:
@@ -316,6 +318,8 @@ def evidence(p_value: float, q_value: float) -> str:
     if math.isnan(p_value) or math.isnan(q_value):
         return ""
     p = f"p < {_MIN_P:g}" if p_value < _MIN_P else f"p = {p_value:.2g}"
+    if grade(q_value) == "none":
+        return f"The tests find no evidence that it depends on the class ({p}, FDR {percent(q_value)})."
     return f"Evidence that it depends on the class: {grade(q_value)} ({p}, FDR {percent(q_value)})."
 
 

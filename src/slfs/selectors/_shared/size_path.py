@@ -33,6 +33,9 @@ Ints = NDArray[np.int64]
 
 _LEAST_PROBABILITY = 1e-15
 
+_NEGLIGIBLE = 0.001
+"""Difference of log losses that does not count, in nats."""
+
 _SWEEPS = 4
 """Steps for each table before the log loss of a number of columns is computed."""
 
@@ -50,7 +53,7 @@ class SizePath:
     standard_error : ndarray of shape (n_sizes,)
         Standard error of this mean over the folds.
     best : int
-        Number of columns with the smallest log loss.
+        Smallest number of columns with the smallest log loss, to 0.001 nats.
     within_one_standard_error : int
         Smallest number of columns whose log loss is at most one standard error above the smallest.
     """
@@ -61,7 +64,7 @@ class SizePath:
 
     @property
     def best(self) -> int:
-        return int(self.log_loss.argmin())
+        return int(np.flatnonzero(self.log_loss <= self.log_loss.min() + _NEGLIGIBLE)[0])
 
     @property
     def within_one_standard_error(self) -> int:
