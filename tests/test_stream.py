@@ -90,7 +90,7 @@ def test_an_error_leaves_the_selector_as_it_was():
 @pytest.mark.parametrize(
     ("selector", "blocks", "error", "message"),
     [
-        (SLFS(), [np.eye(4)], ValueError, "order='conditional' .* Use order='given'"),
+        (SLFS(), [np.eye(4)], ValueError, "order='auto' .* Use order='given'"),
         (SAOLA(), [], ValueError, "blocks is empty"),
         (SAOLA(), np.eye(4), TypeError, r"blocks is a single table.*\[X\]"),
         (SAOLA(), ["a.csv"], TypeError, "X is a path or a string.*Read the file first"),
@@ -206,11 +206,21 @@ def test_progress_of_every_block(n_jobs):
     random = np.random.default_rng(0)
     calls = []
     with progress_callback(lambda *counts: calls.append(counts)):
-        SLFS(n_jobs=n_jobs).fit(random.normal(size=(30, 40)), random.integers(0, 2, 30))
+        SLFS(order="conditional", n_jobs=n_jobs).fit(
+            random.normal(size=(30, 40)), random.integers(0, 2, 30)
+        )
     total = calls[-1][1]
     assert calls == [(done, total) for done in range(1, total + 1)]
     SLFS(n_jobs=n_jobs).fit(random.normal(size=(30, 40)), random.integers(0, 2, 30))
     assert len(calls) == total, "the callback is gone"
+
+
+def test_progress_of_every_fold():
+    random = np.random.default_rng(0)
+    calls = []
+    with progress_callback(lambda *counts: calls.append(counts)):
+        SLFS().fit(random.normal(size=(30, 40)), random.integers(0, 2, 30))
+    assert calls == [(done, 6) for done in range(1, 7)]
 
 
 @pytest.mark.parametrize(("wrap", "total"), [(list, 4), (iter, None)])

@@ -127,7 +127,7 @@ def make_selector(
 
 def _finds_size(selector: Any) -> bool:
     """Whether a selector finds its number of columns by cross-validation."""
-    by_residuals = getattr(selector, "order", "residual") == "residual"
+    by_residuals = getattr(selector, "order", "residual") in ("auto", "residual")
     return by_residuals and selector.n_features_to_select == "auto"
 
 

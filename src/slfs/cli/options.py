@@ -106,7 +106,7 @@ Order = Annotated[
     typer.Option(
         "--order",
         metavar="NAME",
-        help="How slfs orders the columns: residual, conditional, relevance or given.",
+        help="How slfs orders the columns: auto, residual, conditional, relevance or given.",
     ),
 ]
 OneStandardError = Annotated[

@@ -106,8 +106,7 @@ class ResidualPursuit(AutomaticSizeMixin):
         return True
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
-        self._make_size_path(data, resources)
-        super()._fit_table(data, resources)
+        self._fit_by_pursuit(data, resources)
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         pursuit = self._pursuit(information, facts)

@@ -30,6 +30,9 @@ from slfs.selectors._shared.stream import Numbers, StreamSelector
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.registry import register
 
+_MOST_WORK = 1e10
+"""Samples times classes times squared number of steps above which "auto" does without a pursuit."""
+
 _FEW_TENTATIVE = 0.1
 """Share of tentative columns above which a selection from a wide table is warned about."""
 
@@ -86,9 +89,12 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         When an inserted feature replaces a node of the tree: if it is more relevant (``"printed"``,
         eq. 12), only if J of the whole tree increases (``"objective"``), or never. Used with
         ``order="given"`` only.
-    order : {"residual", "conditional", "relevance", "given"}, default="residual"
+    order : {"auto", "residual", "conditional", "relevance", "given"}, default="auto"
         Order in which features are inserted into the tree.
 
+        - ``"auto"``: ``"residual"``, unless this would take minutes, because there are very many samples
+          or classes, or ``irrelevance`` is a reading of eq. 7; then ``"conditional"``. ``order_`` says
+          which it was.
         - ``"residual"``: the next feature is the one whose levels best explain what a log-linear model
           of all features in the tree still gets wrong; see `ResidualPursuit`. It takes the best position
           that has room. Only copies and functions of a single feature of the tree are left out.
@@ -149,6 +155,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         Columns that determine the class nearly completely; ``fit`` issues a `LeakageWarning`.
     network_ : TreeNetwork
         The tree over the selected columns.
+    order_ : str
+        The order in which features were inserted: ``order``, or what ``"auto"`` means for the table.
     features_ : recarray of shape (n_features_in_,)
         One record per column; ``pandas.DataFrame(selector.features_)`` converts it to a dataframe. The
         fields are:
@@ -227,11 +235,11 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         "rule": [StrOptions({"objective", "printed"})],
         "irrelevance": [StrOptions({"mdl", "printed", "reversed", "test"})],
         "swap": [StrOptions({"printed", "objective", "never"})],
-        "order": [StrOptions({"residual", "conditional", "relevance", "given"})],
+        "order": [StrOptions({"auto", "residual", "conditional", "relevance", "given"})],
         "fdr": [Interval(Real, 0, 1, closed="neither")],
     }
 
-    _fitted: ClassVar[frozenset[str]] = StreamSelector._fitted | AutomaticSizeMixin._fitted
+    _fitted: ClassVar[frozenset[str]] = StreamSelector._fitted | AutomaticSizeMixin._fitted | {"order_"}
 
     def __init__(
         self,
@@ -243,7 +251,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         rule: str = "objective",
         irrelevance: str = "mdl",
         swap: str = "printed",
-        order: str = "residual",
+        order: str = "auto",
         fdr: float = 0.05,
         cv: int = 5,
         max_features: int = 100,
@@ -289,6 +297,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
 
     def _check_streamable(self) -> None:
         super()._check_streamable()
+        self.order_ = "given"
         if self.order != "given":
             raise ValueError(
                 f"order={self.order!r} needs all columns at once, but a stream has only the columns "
@@ -296,35 +305,48 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             )
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
-        if self.order == "given":
+        self.order_ = self._resolve_order(data) if self.order == "auto" else self.order
+        if self.order_ == "given":
             super()._fit_table(data, resources)
             return
-        if self.order == "residual":
+        if self.order_ == "residual":
             if self.irrelevance in ("printed", "reversed"):
                 raise ValueError(
                     f"irrelevance={self.irrelevance!r} compares a column with the tree and cannot be "
                     "combined with order='residual', which does so with all selected columns. Use "
                     "order='given' as in the paper, or irrelevance='mdl'."
                 )
-            self._make_size_path(data, resources)
+            self._fit_by_pursuit(data, resources)
+            return
         BaseSelector._fit_table(self, data, resources)
 
+    def _resolve_order(self, data: TrainingData) -> str:
+        """Return the order that "auto" means for a table."""
+        n_columns = data.table.n_features
+        n_steps = min(self._n_wanted(n_columns) or self.max_features, n_columns)
+        work = data.layout.n_samples * data.layout.n_classes * n_steps**2
+        by_tree = self.irrelevance in ("printed", "reversed")
+        return "conditional" if by_tree or work > _MOST_WORK else "residual"
+
+    def _shared_figures(self) -> dict[str, Any]:
+        return {**super()._shared_figures(), "order": self.order_}
+
     def _set_fitted(self, *args: Any) -> None:
-        if self.order != "residual":
+        if self.order_ != "residual":
             self.size_path_ = None
         super()._set_fitted(*args)
 
     def _fits_additive_tables(self) -> bool:
-        return self.order == "residual" or super()._fits_additive_tables()
+        return self.order_ == "residual" or super()._fits_additive_tables()
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         growth = Growth()
         candidates = self._candidates(information, facts, growth)
         builder = TreeBuilder(information, self._rules(), growth)
-        if self.order == "residual":
+        if self.order_ == "residual":
             pursuit = self._pursuit(information, facts)
             return self._select_by_residuals(builder, pursuit, self._size(pursuit, information, facts))
-        if self.order == "conditional":
+        if self.order_ == "conditional":
             builder.insert_by_margin(candidates)
         else:
             falling = np.argsort(-information.relevance[candidates], kind="stable")
@@ -413,6 +435,6 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             math.inf if self.max_children is None else self.max_children,
             self.rule,
             self.irrelevance,
-            self.swap if self.order == "given" else "never",
-            drop_redundant=self.order != "given",
+            self.swap if self.order_ == "given" else "never",
+            drop_redundant=self.order_ != "given",
         )

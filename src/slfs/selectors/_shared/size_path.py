@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from slfs._compat import Interval
+from slfs._core.progress import counting
 from slfs._core.resources import Resources
 from slfs.base import TrainingData
 from slfs.coding.encode import encode_table
@@ -77,15 +78,22 @@ class SizePath:
         return SizePath(self.n_features[:end], self.log_loss[:end], self.standard_error[:end])
 
 
-def make_size_path(selector: AutomaticSizeMixin, data: TrainingData, resources: Resources) -> SizePath:
+def make_size_path(
+    selector: AutomaticSizeMixin,
+    data: TrainingData,
+    folds: list[tuple[Ints, Ints]],
+    resources: Resources,
+    step: Callable[[], None],
+) -> SizePath:
     """Run the pursuit without each fold in turn, and compute the log loss on the fold.
 
-    The levels of the columns, the selection and the tables are learned without the fold.
+    The levels of the columns, the selection and the tables are learned without the fold. ``step`` is
+    called after each one.
     """
-    losses = [
-        _fold_losses(selector, data, train, test, resources)
-        for train, test in _folds(selector.cv, data.target.codes)
-    ]
+    losses = []
+    for train, test in folds:
+        losses.append(_fold_losses(selector, data, train, test, resources))
+        step()
     sizes = [len(loss) for loss in losses] or [1]
     table = np.zeros((len(losses), max(sizes)))
     for row, loss in zip(table, losses, strict=True):
@@ -168,14 +176,21 @@ class AutomaticSizeMixin(BaseSelector):
     max_features: int
     one_standard_error: bool
 
-    def _make_size_path(self, data: TrainingData, resources: Resources) -> None:
+    def _fit_by_pursuit(self, data: TrainingData, resources: Resources) -> None:
+        """Find the number of columns if it was not given, and select."""
         size = self._n_wanted(data.table.n_features) or self.max_features
         n_steps, n_classes = min(size, data.table.n_features), data.layout.n_classes
         needed = data.layout.n_samples * pursuit_bytes(n_steps, n_classes)
         resources.budget.reserve(needed, f"the residuals of {n_steps} steps")
         self.size_path_: SizePath | None = None
-        if self.n_features_to_select == "auto":
-            self.size_path_ = make_size_path(self, data, resources)
+        if self.n_features_to_select != "auto":
+            BaseSelector._fit_table(self, data, resources)
+            return
+        folds = list(_folds(self.cv, data.target.codes))
+        with counting(len(folds) + 1) as step:
+            self.size_path_ = make_size_path(self, data, folds, resources, step)
+            BaseSelector._fit_table(self, data, resources)
+            step()
 
     def _pursuit(self, information: Information, facts: ColumnFacts) -> Pursuit:  # noqa: ARG002
         """Return the pursuit that selects columns, in a fold and in the whole table."""
