@@ -541,6 +541,56 @@ def test_commas_that_are_no_decimal_ones(cells, others, text, tmp_path):
     assert X["b"].tolist() == [float(other) for other in others]
 
 
+THOUSANDS = {
+    "money": ["2.134", "980", "", "1.250.000"],
+    "one": ["2.134", "980", "-1.200", "13.000"],
+    "whole": ["2.000", "1.000", "3.000", "1.000"],
+    "exact": ["1.004,94", "12,50", "3", "1.000.000,5"],
+    "date": ["01.02.2020", "03.04.2021", "05.06.2022", "07.08.2023"],
+    "rate": ["0,04", "0,1", "1", ",5"],
+}
+
+
+def test_thousands_separators_next_to_decimal_commas(tmp_path):
+    """A column such as 2.134 was read as 2.134, and the decimal commas of the others as text."""
+    rows = [
+        f"{';'.join(cells)};{index}" for index, cells in enumerate(zip(*THOUSANDS.values(), strict=True))
+    ]
+    file = read_file(written(tmp_path / "a.csv", f"{';'.join(THOUSANDS)};t", rows), target="t")
+    X = file.X
+    np.testing.assert_array_equal(X["money"], [2134, 980, np.nan, 1250000])
+    np.testing.assert_array_equal(X["one"], [2134, 980, -1200, 13000])
+    np.testing.assert_array_equal(X["whole"], [2000, 1000, 3000, 1000])
+    np.testing.assert_array_equal(X["exact"], [1004.94, 12.5, 3, 1000000.5])
+    np.testing.assert_array_equal(X["rate"], [0.04, 0.1, 1, 0.5])
+    assert X["date"].tolist() == THOUSANDS["date"]
+    (note,) = file.notes
+    assert note.columns == ["one", "whole"], "the others cannot have decimal points"
+    assert "(2.134 is 2134), because other columns have decimal commas" in note
+
+
+def test_a_mark_for_missing_values_does_not_hide_decimal_commas(tmp_path):
+    rates = ["0,04", "k.A.", "0,1", "-", "0,35"]
+    rows = [f"{rate};{index + 1}.134;{index}" for index, rate in enumerate(rates)]
+    X = read_file(written(tmp_path / "a.csv", "rate;size;t", rows), target="t").X
+    assert X["size"].tolist() == [1134, 2134, 3134, 4134, 5134]
+    assert X["rate"].tolist() == rates
+
+
+@pytest.mark.parametrize("points", [["2.13", "1.5"], ["2.134", "1200"], ["0.134", "0.200"]])
+def test_decimal_points_next_to_decimal_commas(points, tmp_path):
+    rows = [
+        f"{rate};{point};{index}"
+        for index, (rate, point) in enumerate(zip(["0,04", "1"], points, strict=True))
+    ]
+    file = read_file(written(tmp_path / "a.csv", "rate;size;t", rows), target="t")
+    assert file.X["rate"].tolist() == ["0,04", "1"]
+    assert file.X["size"].tolist() == list(map(float, points))
+    (note,) = file.notes
+    assert note.startswith("'rate': numbers with commas, such as '0,04', are read as text")
+    assert f"'size' has decimal points, such as {points[0]!r}. Use the same" in note
+
+
 @pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
 @pytest.mark.parametrize("n_missing", [0, 20])
 def test_one_odd_cell_does_not_change_other_rows(n_missing, here, slfs):

@@ -1,6 +1,8 @@
 """--json of every command: one JSON value on standard output, and nothing else."""
 
 import json
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -103,3 +105,55 @@ def test_errors_leave_standard_output_empty(here, slfs):
     code, out, error = slfs("select", "a.csv", "-t", "nothing", "--json")
     assert (code, out) == (1, "")
     assert error.startswith("slfs: a.csv has no column 'nothing'"), here
+
+
+def warned(slfs, *arguments):
+    """Run select; return the texts of its warnings, and the facts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        code, out, error = slfs("select", *arguments, "--json")
+    assert code in (0, 3), error
+    lines = error.splitlines()
+    texts = [line.removeprefix("slfs: warning: ") for line in lines if line.startswith("slfs: warning")]
+    return texts, json.loads(out)
+
+
+@pytest.mark.usefixtures("here")
+def test_warnings_are_in_the_facts_and_in_the_report(slfs):
+    """They were only printed."""
+    random = np.random.default_rng(0)
+    y = np.where(np.arange(200) % 2, "Yes", "no")
+    price = [f"{10 + 5 * (label == 'Yes') + random.random():.2f} EUR" for label in y]
+    y[:3] = "NO"
+    leak = pd.factorize(y)[0]
+    pd.DataFrame({"price": price, "leak": leak, "y": y}).to_csv("w.csv", index=False)
+    printed, found = warned(slfs, "w.csv", "-t", "y", "--report", "w.html")
+    kinds = [
+        "Some classes of the target 'y'",
+        "1 column(s) of text look like",
+        "Possible target leakage",
+    ]
+    assert [text[: len(kind)] for text, kind in zip(printed, kinds, strict=True)] == kinds
+    assert found["warnings"][-2:] == printed[:2]
+    assert [text[:23] for text in found["warnings"]].count("Possible target leakage") == 1
+    assert len(found["warnings"]) == 3
+    assert "look like numbers" in Path("w.html").read_text()
+
+
+@pytest.mark.usefixtures("here")
+def test_that_nothing_is_selected_is_not_a_warning_too(slfs):
+    random = np.random.default_rng(0)
+    pd.DataFrame({"a": random.random(60), "y": np.arange(60) % 2}).to_csv("n.csv", index=False)
+    printed, found = warned(slfs, "n.csv", "-t", "y")
+    assert (found["warnings"], found["dropped"]) == ([], printed[0])
+
+
+def test_fit_warns_about_the_target_by_its_name(here, slfs):
+    frame = here.rename(columns={"y": "had"})
+    frame.loc[:5, "had"] = frame.loc[:5, "had"].str.upper()
+    frame.to_csv("had.csv", index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        code, _, error = slfs("fit", "had.csv", "-t", "had", "-o", "had.slfs")
+    assert code == 0, error
+    assert "classes of the target 'had' differ only in upper" in error

@@ -253,3 +253,29 @@ def test_a_model_remembers_the_texts_that_mean_a_missing_value(tmp_path, monkeyp
     expected = slfs("predict", "m.slfs", "blank.csv", "-p")
     assert expected[0] == 0
     assert slfs("predict", "m.slfs", "new.csv", "-p") == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("prediction", ()),
+        ("prediction", ("--json",)),
+        ("P(1)", ("-p",)),
+        ("reason 2", ("--explain",)),
+        ("probabilities", ("--json",)),
+        ("P(1)", ("--json", "-p", "--out", "out.csv")),
+    ],
+)
+def test_an_id_with_the_name_of_an_output_column(name, options, tmp_path, monkeypatch, slfs):
+    """It was overwritten, or there were two columns of the same name."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{sample % 7 + 10 * (sample % 2)},{sample % 2}" for sample in range(80)]
+    Path("a.csv").write_text("a,y\n" + "\n".join(rows))
+    Path("new.csv").write_text(f"a,{name}\n3,k1\n14,k2\n")
+    assert slfs("fit", "a.csv", "-t", "y", "-o", "m.slfs")[0] == 0
+    code, out, error = slfs("predict", "m.slfs", "new.csv", "--id", name, *options)
+    assert (code, out) == (1, "")
+    assert f"The id column {name!r} of new.csv has the name of a column of the output. Rename" in error
+    assert not Path("out.csv").exists()
+    Path("new.csv").write_text("a,reasons\n3,k1\n14,k2\n")
+    assert slfs("predict", "m.slfs", "new.csv", "--id", "reasons", "--json")[0] == 0

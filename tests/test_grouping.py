@@ -92,6 +92,17 @@ def test_the_names_of_a_group_are_its_most_frequent_categories():
         assert counts[first] == counts[others].max()
 
 
+def test_groups_of_integer_codes_have_no_decimal_points():
+    X, y = cities()
+    codes = X.map(lambda name: int(name[-3:]))
+    coding = SLFS(categorical_features="all").fit(codes, y).network_counts_.coding
+    named = [part for name in level_names(coding, 0) for part in name.split(", ")[:-1]]
+    assert named
+    assert set(named) <= {str(code) for code in codes["city"]}
+    halves = SLFS(categorical_features="all").fit(codes + 0.5, y).network_counts_.coding
+    assert all(part.endswith(".5") for part in level_names(halves, 0)[0].split(", ")[:-1])
+
+
 def test_p_values_are_those_of_the_levels_without_groups():
     X, y = cities()
     y = np.random.default_rng(1).permutation(y)

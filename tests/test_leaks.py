@@ -132,6 +132,15 @@ def test_text_that_looks_like_numbers(values):
         SLFS().fit(with_text(values, Y), Y)
 
 
+def test_a_discretizer_does_not_call_columns_selected_or_dropped():
+    values = [f"{value:.1f} kg" for value in NUMBERS]
+    with pytest.warns(UserWarning, match=r"'text' \(e\.g\. '[-\d.]+ kg'\)\. Convert") as caught:
+        MDLPDiscretizer().fit(with_text(values, Y), Y)
+    with pytest.warns(UserWarning, match=r"^1 column\(s\) have more categories than half"):
+        MDLPDiscretizer().fit(pd.DataFrame({"key": [f"{y}-{i % 85}" for i, y in enumerate(Y)]}), Y)
+    assert len(caught) == 1
+
+
 def test_text_that_spoils_a_column_of_numbers_is_named():
     values = [f"{value:.2f}" for value in NUMBERS]
     values[3::7] = ["?"] * len(values[3::7])
@@ -144,7 +153,29 @@ def test_text_that_spoils_a_column_of_numbers_is_named():
     assert "currency" not in message
 
 
-@pytest.mark.parametrize("marker", ["?", "-", "--", ".", "unknown", "n.a."])
+@pytest.mark.parametrize("marker", ["k.A.", "?", "keine"])
+def test_text_that_spoils_a_column_of_numbers_with_decimal_commas(marker):
+    values = [f"{value:.2f}".replace(".", ",") for value in NUMBERS]
+    values[3::7] = [marker] * len(values[3::7])
+    with pytest.warns(UserWarning, match="look like numbers") as caught:
+        SLFS().fit(with_text(values, Y), Y)
+    (message,) = [str(one.message) for one in caught if "look like numbers" in str(one.message)]
+    assert f"'text' (all but {marker!r}; " in message
+    assert f"na_values=[{marker!r}] and decimal=',' in pandas.read_csv, --missing {marker!r}" in message
+    assert "currency" not in message
+
+
+def test_codes_with_leading_zeros_are_not_numbers():
+    """The advice was to convert them to numbers, which would remove the zeros."""
+    values = [f"{value:05d}" for value in range(len(Y))]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        SLFS().fit(with_text(values, Y), Y)
+        SLFS().fit(with_text([*values[:-1], "?"], Y), Y)
+    assert not [one for one in caught if "look like numbers" in str(one.message)]
+
+
+@pytest.mark.parametrize("marker", ["?", "-", "--", ".", "unknown", "n.a.", "k.A."])
 def test_few_numbers_with_a_mark_for_missing_values(marker):
     """A column with few distinct values got no hint."""
     values = np.array(["1", "2", "3"], dtype=object)[np.arange(len(Y)) % 3]
@@ -168,7 +199,7 @@ def test_categories_among_few_values_are_not_missing_values(labels):
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y %H:%M", "%d %b %Y", "%B %d, %Y"])
 def test_text_that_looks_like_dates(form):
     dates = pd.Series(pd.date_range("2020-01-01", periods=300)).dt.strftime(form)
-    with pytest.warns(UserWarning, match=r"look like dates or times .*'text' .*; dropped.*to_datetime"):
+    with pytest.warns(UserWarning, match=r"look like dates or times .*'text' .*to_datetime"):
         MDLPDiscretizer().fit(with_text(dates, Y), Y)
 
 

@@ -29,6 +29,7 @@ from slfs.files import ParquetColumns
 from slfs.measures.stability import nogueira
 from slfs.network.consensus import consensus_tree, count_edges
 from slfs.network.tree import ROOT
+from slfs.report import make_facts
 from slfs.selectors.stability_selection import _only, draw
 from slfs.tables.parts import Part, WithNoise
 from slfs.tables.registry import read_table
@@ -362,7 +363,11 @@ def test_nothing_but_noise_keeps_nothing():
 
 def test_a_rate_that_no_threshold_holds(cancer):
     X, y = cancer
-    selector = StabilitySelection(n_subsamples=4, fdr=0.01).fit(X, y)
+    selector = StabilitySelection(n_subsamples=4, fdr=0.01)
+    with pytest.warns(UserWarning, match=r"requires at least 100 columns .* Increase fdr") as caught:
+        selector.fit(X, y)
+    assert "do not agree" not in str(caught[0].message)
+    assert make_facts(selector)["dropped"] == str(caught[0].message)
     assert selector.threshold_ == np.inf
     assert selector.n_features_ == 0
     assert "requires at least 100 columns" in selector.explain("mean area")

@@ -116,8 +116,7 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         data = self._read_training_data(X, y)
         with Resources(self.n_jobs, self.memory_limit) as resources:
             self._coding = learn_table(data.table, data.layout, data.categorical, resources)
-        used = self._coding.n_levels > 1
-        warn_about_values(self._coding, self._feature_names(), data.table.n_samples, used)
+        warn_about_values(self._coding, self._feature_names(), data.table.n_samples, None)
         self.cut_points_ = [
             self._coding.column_thresholds(j) if self._coding.cut[j] else np.empty(0)
             for j in range(len(self._coding))

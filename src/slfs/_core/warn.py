@@ -16,6 +16,7 @@ _OWN = ("slfs", "sklearn", "joblib", "dask", "distributed", "concurrent", "threa
 
 _quiet: ContextVar[bool] = ContextVar("slfs_quiet", default=False)
 _focus: ContextVar[str | None] = ContextVar("slfs_focus", default=None)
+_collected: ContextVar[list[str] | None] = ContextVar("slfs_collected", default=None)
 
 
 class LeakageWarning(UserWarning):
@@ -57,7 +58,24 @@ def warn(message: str, category: type[Warning] = UserWarning, *, about_focus: bo
     about columns that `in_focus` has returned.
     """
     if not _quiet.get() and (about_focus or _focus.get() is None):
+        collected = _collected.get()
+        if collected is not None and category is not LeakageWarning:
+            collected.append(message)
         warnings.warn(message, category, stacklevel=_user_level())
+
+
+@contextmanager
+def collect() -> Iterator[list[str]]:
+    """Collect the texts of the warnings that are issued, except those about leaks.
+
+    A fitted selector has its leaks as an attribute.
+    """
+    texts: list[str] = []
+    token = _collected.set(texts)
+    try:
+        yield texts
+    finally:
+        _collected.reset(token)
 
 
 @contextmanager

@@ -166,12 +166,18 @@ def _suggestion(wrong: str, known: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(near)}?" if near else f" Available: {', '.join(known)}."
 
 
-def timed_fit(selector: Any, X: Any, y: Any) -> float:
-    """Fit a selector and return the seconds it took, without compiling kernels on a new machine."""
+def timed_fit(selector: Any, X: Any, y: Any) -> dict[str, Any]:
+    """Fit a selector; return the seconds it took and the warnings that it issued, for the report.
+
+    The seconds are without those of compiling kernels on a new machine.
+    """
     import time
 
     from slfs._core.compile import compile_seconds
+    from slfs._core.warn import collect
 
     begin, compiled = time.perf_counter(), compile_seconds()
-    selector.fit(X, y)
-    return time.perf_counter() - begin - (compile_seconds() - compiled)
+    with collect() as texts:
+        selector.fit(X, y)
+    seconds = time.perf_counter() - begin - (compile_seconds() - compiled)
+    return {"seconds": seconds, "warnings": texts}

@@ -84,8 +84,6 @@ def compare(
 
     Example:  slfs compare cancer.csv --target diagnosis --plot compare.png
     """
-    import numpy as np
-
     from slfs._core.progress import progress_callback
     from slfs.evaluation.methods import SLFS_SIZE, compare_methods
     from slfs.files.writing import check_output, write_table
@@ -118,7 +116,7 @@ def compare(
     with progress("comparing") as tick, progress_callback(tick):
         rows = compare_methods(
             file.in_memory(),
-            np.asarray(file.y),
+            labels(file),
             selectors,
             _listed(classifiers),
             n_features_to_select=size,

@@ -79,9 +79,9 @@ def demo(
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     y = y.map({0: "malignant", 1: "benign"}).rename("diagnosis")
     selector = SLFS(n_jobs=-1)
-    seconds = timed_fit(selector, X, y)
+    run = timed_fit(selector, X, y)
     accuracy = compare_accuracy(selector, X, y)
-    about: dict[str, Any] = {"data": "breast cancer", "accuracy": accuracy, "seconds": seconds}
+    about: dict[str, Any] = {"data": "breast cancer", "accuracy": accuracy, **run}
     if report is not None:
         write_report(selector, report, **about)
     if as_json:
@@ -102,6 +102,6 @@ def demo(
     ]
     title = f"accuracy in %, {accuracy['n_splits']}-fold cross-validation"
     show_table(["classifier", title], scores)
-    typer.echo(f"\nSelection took {seconds:.2f} s.")
+    typer.echo(f"\nSelection took {run['seconds']:.2f} s.")
     if report is not None:
         typer.echo(f"Written: {report}. Open it in a browser.")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from slfs.cli.common import make_selector, read_labelled
+from slfs.cli.common import labels, make_selector, read_labelled
 from slfs.cli.options import (
     Categorical,
     Data,
@@ -75,8 +75,6 @@ def fit(
 
     Example:  slfs fit cancer.csv --target diagnosis --model cancer.slfs
     """
-    import numpy as np
-
     from slfs import BNSLFS
     from slfs._core.progress import progress_callback
     from slfs.files.writing import check_output
@@ -115,7 +113,7 @@ def fit(
         memory_limit=memory_limit,
     )
     with progress("fitting") as tick, progress_callback(tick):
-        classifier = BNSLFS(selector, structure=structure).fit(file.X, np.asarray(file.y))
+        classifier = BNSLFS(selector, structure=structure).fit(file.X, labels(file))
     selected = [file.names[column] for column in classifier.selector_.indices_]
     if selected:
         if missing:

@@ -69,7 +69,9 @@ Format = Annotated[
 ]
 Missing = Annotated[
     list[str] | None,
-    typer.Option("--missing", metavar="TEXT", help="Text that means a missing value; repeatable."),
+    typer.Option(
+        "--missing", metavar="TEXT", help="Text or number that means a missing value; repeatable."
+    ),
 ]
 Drop = Annotated[
     list[str] | None,

@@ -88,6 +88,7 @@ def predict(
             transpose=transpose,
             allow_empty=True,
         )
+        _check_ids(file, _output_names(classifier, out, probabilities, explain, as_json))
         needed, table = _match_columns(classifier, file)
         labels = needed.predict(table)
         with quiet():  # the same warnings again
@@ -133,6 +134,29 @@ def _load(model: Path, data: str) -> NetworkClassifier:
             "by 'slfs fit'."
         )
     return classifier
+
+
+def _output_names(
+    classifier: NetworkClassifier, out: Path | None, probabilities: bool, explain: bool, as_json: bool
+) -> list[str]:
+    """The names of the columns, or the keys, that are written next to the ids."""
+    names = ["prediction"]
+    if as_json:
+        names += ["probabilities", *(["reasons"] if explain else [])]
+    if out is not None or not as_json:
+        names += [f"P({label})" for label in classifier.classes_] if probabilities else []
+        names += [f"reason {position + 1}" for position in range(_REASONS)] if explain else []
+    return names
+
+
+def _check_ids(file: DataFile, names: list[str]) -> None:
+    """Raise an error if an id has the name of another column of the output."""
+    for name in file.ids:
+        if name in names:
+            raise ValueError(
+                f"The id column {name!r} of {file.name} has the name of a column of the output. Rename "
+                f"it in {file.name}, or remove --id {name!r}."
+            )
 
 
 def _match_columns(classifier: NetworkClassifier, file: DataFile) -> tuple[NetworkClassifier, Any]:

@@ -109,14 +109,14 @@ def select(
     )
     selector = make_stable(selector, stability, fdr, n_features_to_select, n_jobs)
     with progress("selecting") as tick, progress_callback(tick):
-        seconds = timed_fit(selector, file.X, labels(file))
+        run = timed_fit(selector, file.X, labels(file))
     selected = [file.names[column] for column in selector.indices_]
     if out is not None and selected:
         in_order = [name for name, kept in zip(file.names, selector.support_, strict=True) if kept]
         table = file.originals(in_order, typed=keeps_types(out))
         write_table(table, out, escape_formulas=escape_formulas)
     if as_json or report is not None:
-        facts = _report(file, selector, seconds, report)
+        facts = _report(file, selector, run, report)
     if as_json:
         show_json({"selected": selected, "target": file.target, "ids": file.ids, **facts})
     else:
@@ -127,7 +127,7 @@ def select(
         for path in (out if selected else None, report):
             if path is not None:
                 typer.echo(f"Written: {path}")
-        typer.echo(f"Selection took {seconds:.2f} s.")
+        typer.echo(f"Selection took {run['seconds']:.2f} s.")
     if not selected:
         explain_nothing(selector, out)
         raise typer.Exit(NOTHING_SELECTED)
@@ -233,24 +233,22 @@ def _from_model(model: Path, column: str) -> tuple[Any, Any]:
     return getattr(fitted, "selector_", fitted), int(column) if is_index else column
 
 
-def _report(file: DataFile, selector: Any, seconds: float, path: Path | None) -> dict[str, Any]:
+def _report(file: DataFile, selector: Any, run: dict[str, Any], path: Path | None) -> dict[str, Any]:
     """Everything that is known about a selection; also written as a report if there is a path."""
     import shlex
     import sys
-
-    import numpy as np
 
     from slfs.evaluation import compare_accuracy
     from slfs.report import make_facts, write_report
 
     about: dict[str, Any] = {
         "data": file.name,
-        "seconds": seconds,
+        **run,
         "fingerprint": file.fingerprint,
         "command": shlex.join(["slfs", *sys.argv[1:]]),
     }
     if path is not None:
         with status("cross-validating"):
-            about["accuracy"] = compare_accuracy(selector, file.in_memory(), np.asarray(file.y))
+            about["accuracy"] = compare_accuracy(selector, file.in_memory(), labels(file))
             write_report(selector, path, **about)
     return make_facts(selector, **about)

@@ -98,6 +98,8 @@ def explain_nothing(selector: Any, out: Path | None) -> None:
     """Print on standard error why no column is selected, and what to try."""
     best = int(selector.features_["relevance"].argmax())
     remedies = "check --target, declare numeric codes with --categorical, use more samples, or rank the"
+    if math.isinf(getattr(selector, "threshold_", 0)):
+        remedies = "increase --fdr, omit it to select by a threshold, or rank the"
     lines = [
         f"No column is selected. The one that comes closest: {selector.explain(best)}",
         f"What to try: {remedies} columns regardless with --method mrmr -k 5.",

@@ -46,11 +46,16 @@ def as_text(value: object) -> str:
 
 def _group_name(values: list[object]) -> str:
     """Name a group of categories by its first ones, which are the most frequent."""
-    texts = [as_text(value) for value in values[:_NAMED]]
+    texts = [_category_text(value) for value in values[:_NAMED]]
     n_others = len(values) - len(texts)
     if n_others == 1:
-        return ", ".join([*texts, as_text(values[-1])])
+        return ", ".join([*texts, _category_text(values[-1])])
     return ", ".join([*texts, f"+{n_others} others"] if n_others else texts)
+
+
+def _category_text(value: object) -> str:
+    """Write a category; integers that were read as floats without a decimal point."""
+    return as_text(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def threshold_texts(coding: Coding, column: int) -> list[str]:

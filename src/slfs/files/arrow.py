@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slfs.files.limits import refuse_beyond
+from slfs.files.marks import Marks
 from slfs.files.registry import ReadOptions, register_format
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ _BUFFERS, _COMPRESSION = 2, 3  # of RecordBatch
 
 
 def _read(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
-    frame = _read_table(content).to_pandas(date_as_object=False)
+    table = Marks(options.missing).remove_arrow(_read_table(content))
+    frame = table.to_pandas(date_as_object=False)
     note_index(frame, options)
     return frame, None
 

@@ -14,6 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+from slfs.files.data_file import ColumnNote, some_names
+from slfs.files.decimal_commas import comma_columns, has_decimal_points, read_thousands
 from slfs.files.inference import (
     TableError,
     are_codes,
@@ -24,8 +26,6 @@ from slfs.files.inference import (
 from slfs.files.registry import ReadOptions, register_format
 
 _SEPARATORS = ",;\t|"
-_COMMA_NUMBER = r"\s*[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?\s*"
-_THOUSANDS = r"\s*[+-]?\d{1,3}(,\d{3})*\s*"
 _ROWS_TO_COMPARE = 20
 
 
@@ -35,8 +35,8 @@ def _read(content: io.BytesIO, options: ReadOptions, separator: str | None = Non
     types = dict.fromkeys(options.text, str)
     arguments: dict[str, Any] = {"na_values": list(options.missing), "dtype": types}
     table = _parse(content, options, separator, arguments)
-    if separator != "," and _has_decimal_commas(table.drop(columns=options.text, errors="ignore")):
-        table = _parse(content, options, separator, {"decimal": ",", **arguments})
+    if separator != ",":
+        table = _read_decimal_commas(table, content, options, separator, arguments)
     if options.header:
         _note_header(content, separator, table, options)
     table = _restore_leading_zeros(table, content, options, separator)
@@ -163,18 +163,39 @@ def _restore_large_integers(
     return table
 
 
-def _has_decimal_commas(table: Any) -> bool:
-    """Return whether a text column has numbers such as 3,14, and no column has numbers such as 3.14."""
-    found = False
-    for index in range(table.shape[1]):
-        column = table.iloc[:, index]
-        if column.dtype.kind == "f" and (column.dropna() % 1 != 0).any():
-            return False
-        if column.dtype.kind not in "biuf":
-            present = column.dropna().astype(str)
-            numbers = present.str.fullmatch(_COMMA_NUMBER).all()
-            found |= bool(numbers and not present.str.fullmatch(_THOUSANDS).all())
-    return found
+def _read_decimal_commas(
+    table: Any, content: io.BytesIO, options: ReadOptions, separator: str, arguments: dict[str, Any]
+) -> Any:
+    """Read the file again if it has numbers such as 3,14, and no column has numbers such as 3.14."""
+    commas = comma_columns(table, options.text)
+    if not commas:
+        return table
+    floats = [index for index, kind in enumerate(table.dtypes) if kind.kind == "f"]
+    texts = table
+    if floats:
+        as_text = {**arguments, "dtype": str}
+        texts = _parse(content, replace(options, columns=floats), separator, as_text)
+    for name in table.columns[floats]:
+        if has_decimal_points(texts[name]):
+            example = texts[name][texts[name].str.contains(".", regex=False, na=False)].iloc[0]
+            first = table.iloc[:, commas[0]].dropna().astype(str)
+            comma = first[first.str.contains(",", regex=False)].iloc[0]
+            options.notes.append(
+                f"{some_names([str(table.columns[index]) for index in commas])}: numbers with commas, "
+                f"such as {comma!r}, are read as text, because {str(name)!r} has decimal points, such "
+                f"as {example!r}. Use the same decimal separator in all columns."
+            )
+            return table
+    table = _parse(content, options, separator, {"decimal": ",", **arguments})
+    table, ambiguous = read_thousands(table, options.text)
+    if ambiguous:
+        name, example = next(iter(ambiguous.items()))
+        remark = (
+            f"dots are read as thousands separators ({example} is {example.replace('.', '')}), because "
+            "other columns have decimal commas. If they are decimal points, replace them by commas."
+        )
+        options.notes.append(ColumnNote(list(ambiguous), remark))
+    return table
 
 
 def _note_header(content: IO[bytes], separator: str, table: Any, options: ReadOptions) -> None:

@@ -11,13 +11,14 @@ from typing import Any
 
 from slfs.files.inference import TableError, infer_types
 from slfs.files.limits import refuse_beyond
+from slfs.files.marks import Marks
 from slfs.files.registry import ReadOptions, register_format
 
 _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
 
 
 def _read(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
-    return infer_types(_read_original(content, options), options.missing), None
+    return infer_types(_read_original(content, options), Marks(options.missing)), None
 
 
 def _read_original(content: io.BytesIO, options: ReadOptions) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container
 from numbers import Integral, Real
 from typing import Any
 
@@ -62,18 +62,19 @@ def restore_dates(column: Any) -> Any:
     return found
 
 
-def infer_types(frame: Any, missing: Sequence[str] = ()) -> Any:
+def infer_types(frame: Any, missing: Container[Any] = ()) -> Any:
     """Give columns of Python values the types that the same values have in a CSV file.
 
-    Text that means a missing value becomes one, and columns that mix text with other values become text.
+    Text that means a missing value becomes one, as do all values in ``missing``, and columns that mix
+    text with other values become text.
     """
     import pandas as pd
 
-    absent = MISSING.union(missing)
     columns = []
     for index in range(frame.shape[1]):
         values = frame.iloc[:, index].astype(object)
-        values = values.where([not (isinstance(v, str) and v in absent) for v in values], None)
+        gone = [(isinstance(v, str) and v in MISSING) or v in missing for v in values]
+        values = values.mask(gone, None)
         present = values.dropna()
         texts = sum(isinstance(value, str) for value in present)
         if 0 < texts < len(present):

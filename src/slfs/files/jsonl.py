@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from slfs.files.inference import TableError, infer_types
+from slfs.files.marks import Marks
 from slfs.files.registry import ReadOptions, register_format
 
 
 def _read(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
-    return infer_types(_read_original(content, options), options.missing), None
+    return infer_types(_read_original(content, options), Marks(options.missing)), None
 
 
 def _read_original(content: io.BytesIO, _options: ReadOptions) -> Any:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.files.inference import TableError, infer_types
+from slfs.files.marks import Marks
 from slfs.files.registry import ReadOptions, format_of_name
 
 _SHOWN = 3
@@ -91,9 +92,10 @@ def typed(frame: Any, options: ReadOptions) -> Any:
         writer.writerows(frame.to_numpy().tolist())
         own = replace(options, header=True, text=[*options.text, frame.columns[0]], notes=[])
         return format_of_name("tsv").read(io.BytesIO(text.getvalue().encode()), own)[0]
+    marks = Marks(options.missing)
     if any(issubclass(kind, str | bool) or not issubclass(kind, Real) for kind in kinds):
-        return infer_types(frame, options.missing)
-    table = pd.DataFrame(values.astype(np.float64), columns=frame.columns[1:])
+        return infer_types(frame, marks)
+    table = pd.DataFrame(marks.remove_numbers(values.astype(np.float64)), columns=frame.columns[1:])
     table.insert(0, frame.columns[0], frame.iloc[:, 0], allow_duplicates=True)
     return table
 

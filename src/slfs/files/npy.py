@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from slfs.files.columns import FileColumns
 from slfs.files.limits import check_array, read_array
+from slfs.files.marks import Marks
 from slfs.files.registry import ReadOptions, register_format
 from slfs.tables.table import Columns, LabelBlock, NumberBlock, Order
 
@@ -27,6 +29,8 @@ class NpyColumns(FileColumns):
     path : str or Path
     drop : sequence of str, default=()
         Columns that are not features, such as the target.
+    missing : sequence of str, default=()
+        Numbers, as text, that mean a missing value.
 
     Attributes
     ----------
@@ -46,8 +50,10 @@ class NpyColumns(FileColumns):
     2
     """
 
-    def __init__(self, path: str | Path, *, drop: Sequence[str] = ()) -> None:
-        path = Path(path)
+    def __init__(
+        self, path: str | Path, *, drop: Sequence[str] = (), missing: Sequence[str] = ()
+    ) -> None:
+        path, self._marks = Path(path), Marks(missing)
         with path.open("rb") as file:
             try:
                 check_array(file, path.stat().st_size, path.name)
@@ -79,23 +85,28 @@ class NpyColumns(FileColumns):
         import pandas as pd
 
         names = [self.names[column] for column in columns]
-        return pd.DataFrame(np.array(self._array[:, self._source(columns)]), columns=names)
+        frame = pd.DataFrame(np.array(self._array[:, self._source(columns)]), columns=names)
+        return self._marks.remove(frame)
 
     def number_block(self, columns: Columns, order: Order) -> NumberBlock:
         from slfs.tables.arrays import ArrayTable
 
-        return ArrayTable(self._array).number_block(self._source(columns), order)
+        block = ArrayTable(self._array).number_block(self._source(columns), order)
+        return replace(block, value=self._marks.remove_numbers(block.value, self._array.dtype))
 
     def label_block(self, column: int, order: Order) -> LabelBlock:
         from slfs.tables.arrays import ArrayTable
 
-        return ArrayTable(self._array).label_block(int(self._source(np.array([column]))[0]), order)
+        source = int(self._source(np.array([column]))[0])
+        block = ArrayTable(self._array).label_block(source, order)
+        marked = [value in self._marks for value in block.values]
+        return replace(block, missing=block.missing | np.array(marked, np.bool_))
 
     def _kind(self, _name: str) -> tuple[bool, bool]:
         return True, self._array.dtype.kind == "b"
 
     def _values(self, name: str) -> NDArray[Any]:
-        return np.array(self._array[:, int(name[1:])])
+        return self._marks.remove_numbers(np.array(self._array[:, int(name[1:])]))
 
     def _source(self, columns: Columns) -> Columns:
         """Return the indices in the file of columns of the table."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from slfs.files.arrow import note_index, original_frame
 from slfs.files.columns import FileColumns
 from slfs.files.limits import TooLargeError, max_bytes, refuse_beyond
+from slfs.files.marks import Marks
 from slfs.files.registry import ReadOptions, register_format
 from slfs.tables.table import Columns, LabelBlock, NumberBlock, Order, Rows, Table, dense_block, reorder
 
@@ -42,6 +43,9 @@ class ParquetColumns(FileColumns):
         not a column of the table.
     drop : sequence of str, default=()
         Columns that are not features, such as the target.
+    missing : sequence of str, default=()
+        Texts that mean a missing value. If one is a number, such as "-99", numbers that are equal to it
+        are missing too.
 
     Attributes
     ----------
@@ -62,7 +66,10 @@ class ParquetColumns(FileColumns):
     'petal width (cm)'
     """
 
-    def __init__(self, path: str | Path, *, drop: Sequence[str] = ()) -> None:
+    def __init__(
+        self, path: str | Path, *, drop: Sequence[str] = (), missing: Sequence[str] = ()
+    ) -> None:
+        self._marks = Marks(missing)
         try:
             self._file, self._text_rows = _open(path)
             schema = self._schema = self._file.schema_arrow
@@ -119,7 +126,7 @@ class ParquetColumns(FileColumns):
         -------
         frame : DataFrame
         """
-        return original_frame(self._read_groups(names))
+        return original_frame(self._read_groups(names, marks=Marks(())))
 
     @property
     def index_names(self) -> list[str]:
@@ -173,8 +180,13 @@ class ParquetColumns(FileColumns):
         values: NDArray[Any] = self._read_groups([name]).column(0).to_pandas().to_numpy()
         return values
 
-    def _read_groups(self, names: list[str], groups: range | None = None) -> pa.Table:
-        """Read some columns of all row groups, or of the given ones."""
+    def _read_groups(
+        self, names: list[str], groups: range | None = None, *, marks: Marks | None = None
+    ) -> pa.Table:
+        """Read some columns of all row groups, or of the given ones.
+
+        Values in ``marks``, by default those that the user has given, are missing.
+        """
         chosen = range(len(self._ends)) if groups is None else groups
         try:
             with self._lock:
@@ -189,7 +201,7 @@ class ParquetColumns(FileColumns):
                 f"{self.path} is damaged: it has {part.num_rows} rows, but its metadata says "
                 f"{expected}. Write it again."
             )
-        return part
+        return (self._marks if marks is None else marks).remove_arrow(part)
 
     def _read_rows(self, names: list[str], order: Order) -> tuple[pa.Table, Order]:
         """Read the row groups that hold the given rows; also return the indices of the rows in them."""
@@ -251,7 +263,7 @@ def _read_columns(
 
 
 def _read(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
-    table = _read_table(content)
+    table = Marks(options.missing).remove_arrow(_read_table(content))
     frame = table.to_pandas(self_destruct=True, split_blocks=False, date_as_object=False)
     note_index(frame, options)
     return frame, None

@@ -16,6 +16,7 @@ import numpy as np
 from slfs.files.data_file import ColumnNote, DataFile, column_names, find_column, is_sparse, some_names
 from slfs.files.inference import TableError, date_columns, number_texts
 from slfs.files.limits import OPENERS, decompress, decompress_bytes
+from slfs.files.marks import Marks
 from slfs.files.matching import Labels, match, transposed, typed
 from slfs.files.registry import Format, ReadOptions, format_of_name, format_of_suffix, formats
 from slfs.tables.dates import EPOCH
@@ -66,7 +67,8 @@ def read_file(
     file_format : str, optional
         Name of the format, if the suffix of the file does not give it.
     missing : sequence of str, default=()
-        Further strings that mean a missing value in CSV, Excel and JSON Lines files.
+        Further strings that mean a missing value. If one is a number, such as "-99", numbers that are
+        equal to it are missing too.
     drop : sequence of str, default=()
         Columns to leave out, by name or index. Those of a sparse table become empty, so that the other
         columns keep their indices.
@@ -91,7 +93,7 @@ def read_file(
     _check_options(form, header, sheet)
     on_disk = form.open_columns is not None and source != STDIN and not _is_compressed(source)
     if on_disk and not transpose and targets_from is None:
-        return _open_columns(source, form, target, drop, ids)
+        return _open_columns(source, form, target, drop, ids, missing)
     options = ReadOptions(missing, text, header, sheet, allow_empty=allow_empty)
     labels = None
     if targets_from is not None:
@@ -169,12 +171,20 @@ def _load(
     drop: Sequence[str],
 ) -> _Loaded:
     table, y = _read(form, form.read, content, options, name)
+    if options.missing and form.name not in (*_TEXT, *_SELF_DESCRIBING):  # these have done it
+        table, y = _without_marks(table, y, Marks(options.missing))
 
     def originals(columns: Sequence[int] | None = None) -> Any:
         wanted = replace(options, columns=columns, notes=[])  # the remarks would be the same again
         return _read(form, form.original, again(), wanted, name)
 
     return _Loaded(table, y, originals, ids, drop)
+
+
+def _without_marks(table: Any, y: Any, marks: Marks) -> tuple[Any, Any]:
+    import pandas as pd
+
+    return marks.remove(table), None if y is None else marks.remove(pd.Series(y)).to_numpy()
 
 
 def _load_transposed(
@@ -269,7 +279,12 @@ def _with_labels(found: _Loaded, labels: Labels, name: str) -> tuple[_Loaded, st
 
 
 def _open_columns(
-    source: str, form: Format, target: str | None, drop: Sequence[str], ids: Sequence[str]
+    source: str,
+    form: Format,
+    target: str | None,
+    drop: Sequence[str],
+    ids: Sequence[str],
+    missing: Sequence[str],
 ) -> DataFile:
     """Open a file whose columns stay on disk."""
     path = existing_file(source)
@@ -277,7 +292,7 @@ def _open_columns(
         fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
     assert form.open_columns is not None
     try:
-        table = form.open_columns(path)
+        table = form.open_columns(path, missing=missing)
     except OSError as error:
         raise ValueError(f"{source} cannot be read as {form.name}: {error}") from error
     names, index = table.names, table.index_names

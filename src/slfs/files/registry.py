@@ -26,7 +26,7 @@ class ReadOptions:
     """Options for reading a file; each format uses those that apply to it."""
 
     missing: Sequence[str] = ()
-    """Further strings that mean a missing value, in CSV, Excel and JSON Lines files."""
+    """Further strings that mean a missing value; numbers that are equal to one are missing too."""
     text: Sequence[str] = ()
     """Columns of a CSV file to read as text even if they look like numbers or dates."""
     header: bool = True
@@ -43,7 +43,7 @@ class ReadOptions:
 
 Read = Callable[[io.BytesIO, ReadOptions], tuple[Any, Any]]
 ReadOriginal = Callable[[io.BytesIO, ReadOptions], Any]
-Open = Callable[[Path], "FileColumns"]
+Open = Callable[..., "FileColumns"]
 Write = Callable[[Any, Path], object]
 
 
@@ -100,8 +100,9 @@ def register_format(
         written to other files unchanged: as text for text files, in the types of the file for others. By
         default, this is the table that ``read`` returns.
     open_columns : callable, optional
-        Takes a path and returns a `FileColumns`, whose columns are read when they are needed. Used
-        instead of ``read`` for files that are not compressed.
+        Takes a path and the keyword argument ``missing``, the texts and numbers that mean a missing
+        value. Returns a `FileColumns`, whose columns are read when they are needed. Used instead of
+        ``read`` for files that are not compressed.
     write : callable, optional
         Takes a pandas DataFrame and a path.
     requirement : str, optional

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -28,7 +28,7 @@ from slfs.report.words import (
     summary,
 )
 from slfs.screening.reasons import Role
-from slfs.selectors._shared.sentences import grade, nothing_selected
+from slfs.selectors._shared.sentences import grade
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.stability_selection import StabilitySelection
@@ -45,6 +45,7 @@ def make_facts(
     seconds: float | None = None,
     fingerprint: str = "",
     command: str = "",
+    warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Collect everything that a report contains about a selection.
 
@@ -62,6 +63,9 @@ def make_facts(
         Hash of the data, which lets a reader check that theirs are the same.
     command : str, default=""
         Shell command that made the selection.
+    warnings : sequence of str, default=()
+        Warnings that ``fit`` has issued. What the selector itself knows, such as its leaks, need not be
+        among them.
 
     Returns
     -------
@@ -111,7 +115,7 @@ def make_facts(
         "role_words": {role: asdict(ROLES.get(role, RoleWords())) for role in _role_counts(roles)},
         "dropped": _dropped(selector),
         "leaks": [as_text(name) for name in selector.leaks_],
-        "warnings": _warnings(selector),
+        "warnings": _warnings(selector, warnings),
         "duplicates": _duplicates(selector),
         "seconds": None if seconds is None else _rounded(seconds),
         "accuracy": _plain(accuracy),
@@ -144,15 +148,20 @@ def _role_counts(roles: NDArray[Any]) -> dict[str, int]:
 def _dropped(selector: BaseSelector) -> str:
     """Why columns were not selected; if none was, also what to try."""
     if selector.n_features_ == 0:
-        return as_text(nothing_selected(selector.features_, type(selector).__name__))
+        return as_text(selector._nothing_selected())
     return dropped_summary(_role_counts(selector.features_["role"][~selector.support_]))
 
 
-def _warnings(selector: BaseSelector) -> list[str]:
-    """What a reader should check before using the selection, such as a column that leaks the class."""
+def _warnings(selector: BaseSelector, issued: Sequence[str]) -> list[str]:
+    """What a reader should check before using the selection, such as a column that leaks the class.
+
+    That nothing was selected is not repeated here: it is the text of ``dropped``.
+    """
     share = selector.scores_ / selector._class_entropy()
     leaks = [leak_warning(name, share[selector._column_index(name)]) for name in selector.leaks_]
-    return [as_text(text) for text in (*leaks, *selector._hints())]
+    texts = dict.fromkeys([*leaks, *selector._hints(), *issued])
+    dropped = _dropped(selector)
+    return [text for text in map(as_text, texts) if text != dropped]
 
 
 def _duplicates(selector: BaseSelector) -> list[list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from functools import partial
 from html import escape
 from importlib import resources
@@ -50,6 +51,7 @@ def write_report(
     seconds: float | None = None,
     fingerprint: str = "",
     command: str = "",
+    warnings: Sequence[str] = (),
 ) -> None:
     """Write an interactive report about a fitted selector to an HTML file.
 
@@ -77,6 +79,8 @@ def write_report(
         Hash of the data, which lets a reader check that theirs are the same.
     command : str, default=""
         Shell command that made the selection.
+    warnings : sequence of str, default=()
+        Warnings that ``fit`` has issued, to be shown to the reader.
 
     See Also
     --------
@@ -116,6 +120,7 @@ def write_report(
         seconds=seconds,
         fingerprint=fingerprint,
         command=command,
+        warnings=warnings,
     )
     page = render_html(facts)
     replace_file(Path(path), partial(Path.write_text, data=page, encoding="utf-8", newline="\n"))

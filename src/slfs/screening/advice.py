@@ -36,8 +36,13 @@ _NUMBER = re.compile(
     r"\s*(?P<after>[%‰$€£¥°]?[A-Za-zµ²³/]{0,8})\s*\)?\s*"
 )
 _PLAIN_NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
+_COMMA_NUMBER = re.compile(r"\s*[-+]?(?:\d+,?\d*|,\d+)(?:[eE][-+]?\d+)?\s*")
+_COMMA_THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(?:,\d{3})*\s*")
+_CODE = re.compile(r"\s*0\d+\s*")
+"""An integer with leading zeros: a code, such as a postcode."""
+
 _MISSING_MARKER = re.compile(
-    r"[\W_]*|\s*(?:n\.?/?a\.?n?|none|nil|null|missing|unknown|unk)\s*"
+    r"[\W_]*|\s*(?:n\.?/?a\.?n?|k\. ?a\.|none|nil|null|missing|unknown|unk)\s*"
     r"|\s*(?:not|no) (?:available|known|applicable|data|answer)\s*",
     re.IGNORECASE,
 )
@@ -52,11 +57,11 @@ _IDENTIFIER_NAME = re.compile(r"(?:^|[\W_])(?:[Ii][Dd]|uuid|key|index|row)$|[a-z
 
 
 def warn_about_values(
-    coding: Coding, names: NDArray[np.object_], n_samples: int, used: NDArray[np.bool_]
+    coding: Coding, names: NDArray[np.object_], n_samples: int, selected: NDArray[np.bool_] | None
 ) -> None:
     """Warn about large integers that are rounded, and about text that should not be categories.
 
-    ``used`` are the columns that were selected.
+    ``selected`` is None if all columns are used.
     """
     rounded = in_focus(np.flatnonzero(coding.columns["rounded"]), names)
     if rounded:
@@ -68,11 +73,11 @@ def warn_about_values(
             "quantities, subtract the smallest one.",
             about_focus=True,
         )
-    _warn_about_text(coding, names, n_samples, used)
+    _warn_about_text(coding, names, n_samples, selected)
 
 
 def _warn_about_text(
-    coding: Coding, names: NDArray[np.object_], n_samples: int, used: NDArray[np.bool_]
+    coding: Coding, names: NDArray[np.object_], n_samples: int, selected: NDArray[np.bool_] | None
 ) -> None:
     """Warn about columns of text that look like dates, numbers or identifiers.
 
@@ -87,27 +92,34 @@ def _warn_about_text(
     ]
     many = [column for column in text if n_distinct[column] > MANY]
     dates = [column for column in many if _all_dates(coding.categories[column])]
+    codes = [column for column in text if any(map(_CODE.fullmatch, coding.categories[column]))]
     numbers = [
-        column for column in many if column not in dates and _all_numbers(coding.categories[column])
+        column
+        for column in many
+        if column not in dates and column not in codes and _all_numbers(coding.categories[column])
     ]
-    _warn_about_converted(dates, "dates or times", _CONVERT_DATES, coding, names, used)
+    _warn_about_converted(dates, "dates or times", _CONVERT_DATES, coding, names, selected)
     spoiled = [
         column
         for column in text
-        if (column in numbers or n_distinct[column] <= MANY) and _not_numbers(coding.categories[column])
+        if (column in numbers or (n_distinct[column] <= MANY and column not in codes))
+        and _not_numbers(coding.categories[column])
     ]
     written = [column for column in numbers if column not in spoiled]
     if spoiled:
         markers = dict.fromkeys(itertools.chain(*(_not_numbers(coding.categories[j]) for j in spoiled)))
-        how = _read_as_missing(list(markers)[:_NAMED])
-        _warn_about_converted(spoiled, "numbers", how, coding, names, used)
-    _warn_about_converted(written, "numbers", _CONVERT_NUMBERS, coding, names, used)
-    alike = (n_distinct > n_samples / 2) & used
+        commas = any(_has_commas(map(str, coding.categories[column])) for column in spoiled)
+        how = _read_as_missing(list(markers)[:_NAMED], commas=commas)
+        _warn_about_converted(spoiled, "numbers", how, coding, names, selected)
+    _warn_about_converted(written, "numbers", _CONVERT_NUMBERS, coding, names, selected)
+    alike = n_distinct > n_samples / 2
+    alike &= coding.n_levels > 1 if selected is None else selected
     alike[dates + numbers] = False
     columns = in_focus(np.flatnonzero(alike), names)
+    chosen = "" if selected is None else "selected "
     if columns:
         warn(
-            f"{len(columns)} selected column(s) have more categories than half the number of samples: "
+            f"{len(columns)} {chosen}column(s) have more categories than half the number of samples: "
             f"{_listed(names[columns])}. Most of their categories occur once and will not occur again. "
             "If they are likely identifiers, drop them; if they are numbers, do not declare them "
             "categorical.",
@@ -125,10 +137,11 @@ _CONVERT_NUMBERS = (
 )
 
 
-def _read_as_missing(markers: list[str]) -> str:
+def _read_as_missing(markers: list[str], *, commas: bool) -> str:
     options = " ".join(f"--missing {marker!r}" for marker in markers)
+    decimal = " and decimal=','" if commas else ""
     return (
-        f"If the other text means a missing value, read it as one: na_values={markers!r} in "
+        f"If the other text means a missing value, read it as one: na_values={markers!r}{decimal} in "
         f"pandas.read_csv, {options} on the command line."
     )
 
@@ -139,15 +152,16 @@ def _warn_about_converted(
     how: str,
     coding: Coding,
     names: NDArray[np.object_],
-    used: NDArray[np.bool_],
+    selected: NDArray[np.bool_] | None,
 ) -> None:
     if not columns:
         return
-    shown = [
-        f"{names[column]!r} ({_example(coding.categories[column])}; "
-        f"{'selected' if used[column] else 'dropped'})"
-        for column in columns[:_NAMED]
-    ]
+    shown = []
+    for column in columns[:_NAMED]:
+        about = _example(coding.categories[column])
+        if selected is not None:
+            about += "; selected" if selected[column] else "; dropped"
+        shown.append(f"{names[column]!r} ({about})")
     more = ", ..." if len(columns) > _NAMED else ""
     warn(
         f"{len(columns)} column(s) of text look like {what} and are treated as categories: "
@@ -165,11 +179,21 @@ def _example(values: Iterable[object]) -> str:
 def _not_numbers(values: Iterable[object]) -> list[str]:
     """Return the values that spoil a column of plain numbers; none if it has units or the like."""
     texts = [str(value) for value in values]
-    plain = [_PLAIN_NUMBER.fullmatch(text) is not None for text in texts]
+    number = _COMMA_NUMBER if _has_commas(texts) else _PLAIN_NUMBER
+    plain = [number.fullmatch(text) is not None for text in texts]
     others = [text for text, is_number in zip(texts, plain, strict=True) if not is_number]
     if len(texts) - len(others) >= _MIN_NUMBERS and all(map(_MISSING_MARKER.fullmatch, others)):
         return others
     return others if len(others) <= (1 - _NEARLY_ALL) * len(texts) else []
+
+
+def _has_commas(texts: Iterable[str]) -> bool:
+    """Whether texts have decimal commas: numbers with a comma that is not a thousands separator."""
+    return any(
+        _COMMA_NUMBER.fullmatch(text) and not _COMMA_THOUSANDS.fullmatch(text)
+        for text in texts
+        if "," in text
+    )
 
 
 def _all_numbers(values: Iterable[object]) -> bool:

@@ -197,7 +197,12 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         for hint in self._hints():
             warn(hint)
         if self.n_features_ == 0:
-            warn(sentences.nothing_selected(self.features_, type(self).__name__))
+            warn(self._nothing_selected())
+
+    def _nothing_selected(self) -> str:
+        """Say why no column was selected, and what to try."""
+        figures = self._shared_figures()
+        return sentences.nothing_selected(self.features_, type(self).__name__, figures)
 
     def _hints(self) -> list[str]:
         """Return what a user should know about the selection as a whole; ``fit`` warns about it."""

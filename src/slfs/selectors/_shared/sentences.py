@@ -162,11 +162,15 @@ def _rarely(record: Any, figures: Figures) -> str:
 def _no_threshold(record: Any, figures: Figures) -> str:
     words = frequency(record["frequency"], figures["n_subsamples"])
     fdr = figures["fdr_of_frequencies"]
-    required = math.ceil(round(1 / fdr, 9))
     return (
         f"it was {words}, and no threshold controls the FDR at {fdr:g}: that requires at "
-        f"least {required} columns that are selected more often than noise"
+        f"least {_required(fdr)} columns that are selected more often than noise"
     )
+
+
+def _required(fdr: float) -> int:
+    """Return the minimum number of columns of a selection with a false discovery rate."""
+    return math.ceil(round(1 / fdr, 9))
 
 
 _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
@@ -221,7 +225,7 @@ _COUNTED = {
     Reason.NO_INFORMATION: "without information about the class",
     Reason.NOT_SIGNIFICANT: "not significant",
     Reason.RARELY_SELECTED: "selected in too few subsamples",
-    Reason.NO_THRESHOLD: "not selected more often than noise",
+    Reason.NO_THRESHOLD: "without a threshold that controls the FDR",
 }
 """Descriptions of columns with the same reason; for others the name of the reason is used."""
 
@@ -264,8 +268,11 @@ def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool) -> 
     return text
 
 
-def nothing_selected(records: Any, method: str) -> str:
-    """Say why no column was selected, and what to try."""
+def nothing_selected(records: Any, method: str, figures: Figures) -> str:
+    """Say why no column was selected, and what to try.
+
+    ``figures`` contains the parameters of the selector.
+    """
     counted = Counter(records["reason"].tolist()).most_common()
     reasons = ", ".join(
         f"{count} {_COUNTED.get(BY_LABEL[label], repr(label))}" for label, count in counted
@@ -274,6 +281,13 @@ def nothing_selected(records: Any, method: str) -> str:
     least = float(np.nanmin(np.append(records["q_value"], np.inf)))
     n_significant = int((records["q_value"] <= SIGNIFICANT).sum())
     depend = "columns depend" if n_significant > 1 else "column depends"
+    if n_significant and (records["reason"] == Reason.NO_THRESHOLD.label).any():
+        fdr = figures["fdr_of_frequencies"]
+        return (
+            f"{text} {n_significant} {depend} significantly on the class, but an FDR of {fdr:g} "
+            f"requires at least {_required(fdr)} columns that are selected more often than noise. "
+            "Increase fdr, or select by threshold, without fdr."
+        )
     if n_significant and "frequency" in records.dtype.names:
         return (
             f"{text} {n_significant} {depend} significantly on the class, but the subsamples do not "

@@ -1,0 +1,73 @@
+"""Columns of a CSV file -> whether their numbers have decimal commas, and thousands separators."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+_DOTTED = r"[1-9]\d{0,2}(?:\.\d{3})+"
+_COMMA_NUMBER = rf"\s*[+-]?(?:(?:{_DOTTED}|\d+)(?:,\d*)?|,\d+)(?:[eE][+-]?\d+)?\s*"
+_COMMA_THOUSANDS = r"\s*[+-]?\d{1,3}(?:,\d{3})*\s*"
+_DOT_THOUSANDS = rf"\s*[+-]?(?:{_DOTTED}|\d{{1,3}})(?:,\d*)?\s*"
+
+_WORDS = 3
+"""Maximum number of different texts without digits in a column of numbers."""
+
+
+def comma_columns(table: Any, text: Collection[str] = ()) -> list[int]:
+    """Return the indices of the text columns of numbers such as 3,14 or 1.234,5.
+
+    They may have a few words, such as marks of missing values, in less than half of the rows. A column
+    of which all commas may be thousands separators, such as 1,234, is not one of them. Neither are
+    columns named in ``text``.
+    """
+    found = []
+    for index, name in enumerate(table.columns):
+        column = table.iloc[:, index]
+        if name in text or column.dtype.kind in "biuf":
+            continue
+        present = column.dropna().astype(str)
+        has_digits = present.str.contains(r"\d")
+        numbers, words = present[has_digits], present[~has_digits]
+        if (
+            len(words) < len(present) / 2
+            and words.nunique() <= _WORDS
+            and numbers.str.contains(",", regex=False).any()
+            and numbers.str.fullmatch(_COMMA_NUMBER).all()
+            and not numbers.str.fullmatch(_COMMA_THOUSANDS).all()
+        ):
+            found.append(index)
+    return found
+
+
+def has_decimal_points(texts: Any) -> bool:
+    """Return whether a column has dots that are not thousands separators, as in 0.5 or 2.13.
+
+    In 2.134 the dot may be one, but not if other numbers of the column, such as 1200, have none.
+    """
+    present = texts.dropna()
+    dotted = present.str.contains(".", regex=False)
+    return bool(dotted.any()) and not present.str.fullmatch(_DOT_THOUSANDS).all()
+
+
+def read_thousands(table: Any, text: Collection[str] = ()) -> tuple[Any, dict[str, str]]:
+    """Convert text columns with thousands separators, such as 1.234 or 12.345.678,9, to numbers.
+
+    Also returns an example for each column of numbers that could as well have decimal points.
+    """
+    import pandas as pd
+
+    ambiguous = {}
+    for index, name in enumerate(table.columns):
+        column = table.iloc[:, index]
+        if name in text or column.dtype.kind in "biuf":
+            continue
+        present = column.dropna().astype(str)
+        dotted = present[present.str.contains(".", regex=False)]
+        if dotted.empty or not present.str.fullmatch(_DOT_THOUSANDS).all():
+            continue
+        plain = present.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
+        table.isetitem(index, pd.to_numeric(plain).reindex(column.index))
+        if not present.str.contains(",", regex=False).any() and dotted.str.count(r"\.").max() == 1:
+            ambiguous[str(name)] = dotted.iloc[0].strip()
+    return table, ambiguous
