@@ -56,8 +56,7 @@ class _AllColumns(NetworkClassifier):
             facts, store = screen_table(
                 data.table, data.layout, data.categorical, resources, drop_one_level
             )
-            used = facts.coding.n_levels > 1
-            warn_about_values(facts.coding, self._feature_names(), facts.n_samples, used)
+            warn_about_values(facts.coding, self._feature_names(), facts.n_samples, None)
             information = Information(make_backend(store.packed(), resources.threads))
             nodes, parents = self._structure(information)
             selection = Selection(nodes, parents)
