@@ -81,6 +81,8 @@ class Config:
     methods: dict[str, Method]
     classifiers: dict[str, Classifier]
     stages: tuple[Stage, ...]
+    variants: tuple[str, ...] = ()
+    """Methods with nearly the same ranking as the reference, which are not its rivals."""
 
     @property
     def size_names(self) -> tuple[str, ...]:
@@ -103,7 +105,7 @@ def read_config(path: Path = DEFAULT) -> Config:
         raise ValueError(
             f"{path} is not a valid configuration: {error!r}. Compare it with {DEFAULT}."
         ) from error
-    _one_of("method", [config.reference], config.methods)
+    _one_of("method", [config.reference, *config.variants], config.methods)
     _one_of("estimator", [method.estimator for method in config.methods.values()], METHODS)
     _one_of("estimator", [one.estimator for one in config.classifiers.values()], CLASSIFIERS)
     for classifier in config.classifiers.values():
@@ -163,6 +165,7 @@ def _parse(raw: dict[str, Any]) -> Config:
         methods=methods,
         classifiers=classifiers,
         stages=stages,
+        variants=tuple(raw.get("variants", ())),
     )
 
 

@@ -107,7 +107,8 @@ def _headline(summary: Summary) -> str:
     ours, ranked = summary.config.reference, summary.ranked
     means = summary.by_dataset()[ranked].mean().sort_values(ascending=False)
     ranks = statistics.mean_ranks(summary.table()[ranked])
-    rivals = [name for name in [*ranked, *summary.partial] if name != ours]
+    excluded = {ours, *summary.config.variants}
+    rivals = [name for name in [*ranked, *summary.partial] if name not in excluded]
     p_values = {name: signed_ranks(summary.against(name)) for name in rivals}
     behind = [
         name for name in rivals if _difference(summary, name) > 0 and p_values[name] < statistics.LEVEL
@@ -115,7 +116,7 @@ def _headline(summary: Summary) -> str:
     ahead = [
         name for name in rivals if _difference(summary, name) < 0 and p_values[name] < statistics.LEVEL
     ]
-    best = means.drop(ours).index[0]
+    best = next(name for name in means.index if name in rivals)
     return (
         f"Over {len(summary.datasets)} datasets, {len({name for _, name in summary.pairs})} classifiers "
         f"and {len(_by_size(summary))} sizes, {ours} has a mean accuracy of {100 * means[ours]:.2f}%, "
@@ -227,7 +228,7 @@ def _own(summary: Summary) -> str:
 def _datasets(summary: Summary) -> list[str]:
     ours = summary.config.reference
     means = summary.by_dataset()
-    rivals = means.drop(columns=ours)
+    rivals = means.drop(columns=[ours, *summary.config.variants], errors="ignore")
     best, names = rivals.max(axis=1), rivals.idxmax(axis=1)
     gap = means[ours] - best
     place = means.rank(axis=1, ascending=False, method="min")[ours]
