@@ -36,7 +36,7 @@ def names(folder):
 
 @pytest.fixture
 def model():
-    return BNSLFS().fit(*load_iris(return_X_y=True))
+    return BNSLFS(structure="linked").fit(*load_iris(return_X_y=True))
 
 
 def writers(model):

@@ -56,11 +56,12 @@ def clear_errors():
         warnings.simplefilter("error")
         about_columns = (
             "likely identifiers|likely row numbers|look like|leakage|selected 0 of|are tentative|"
-            "not seen in fit"
+            "not seen in fit|integers above"
         )
         warnings.filterwarnings("ignore", f"(?s).*({about_columns}|A column-vector y was passed)")
         warnings.filterwarnings("ignore", "X (does not have valid|has) feature names")
         warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
+        warnings.filterwarnings("ignore", "Some classes of the target")
         try:
             yield
         except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
