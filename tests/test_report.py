@@ -349,7 +349,7 @@ def test_facts_of_what_each_column_added(pursuit, cancer):
 
 def path_of(*losses):
     n_sizes = len(losses)
-    return SizePath(np.arange(n_sizes), np.array(losses), np.full(n_sizes, 0.01), n_sizes - 1)
+    return SizePath(np.arange(n_sizes), np.array(losses), np.full(n_sizes, 0.01))
 
 
 def test_the_number_of_columns_in_words(cancer):
@@ -368,7 +368,6 @@ def test_the_number_of_columns_in_words(cancer):
     assert found.endswith("0 to 2 columns: 0.2 nats with 2 columns, compared with 0.6 without columns.")
     assert words(path_of(0.6, 0.7), 0, 0).startswith("No number of columns from 1 to 1 has a smaller")
     assert words(path_of(0.6, 0.7), 0, 1).endswith("A column is selected because it is significant.")
-    assert words(flat, 2, 3).endswith(" All 3 are selected: a fold has only 2 to choose from.")
     assert words(path_of(0.6), 0, 0).startswith("There is no column to try")
     limited = make_facts(ResidualPursuit(max_features=2).fit(*cancer))["size_path"]
     assert limited["sentence"].endswith(" More were not tried: see max_features=2.")

@@ -59,10 +59,10 @@ class PredictionExplanation:
     >>> print(classifier.explain_prediction(X.iloc[[70]]))
     sample 0: predicted 2 (P = 0.852) rather than 1 (P = 0.107)
       feature            value            evidence  odds
-      petal length (cm)  > 4.75              +1.73  x 5.65
-      petal width (cm)   > 1.75              +0.97  x 2.64
-      sepal width (cm)   2.95 < x ≤ 3.35     -0.67  x 0.51
-      sepal length (cm)  5.55 < x ≤ 6.15     +0.05  x 1.05
+      petal length (cm)  > 4.75              +1.68  x 5.36
+      petal width (cm)   > 1.75              +1.05  x 2.87
+      sepal width (cm)   2.95 < x ≤ 3.35     -0.64  x 0.526
+      sepal length (cm)  5.55 < x ≤ 6.15     -0.01  x 0.99
       (class frequencies)                    +0.00  x 1
       (sum)                                  +2.08  x 8
     """
