@@ -319,7 +319,7 @@ from slfs import SLFS
 from slfs._core.memory import memory_taken
 
 path, limit = sys.argv[1], sys.argv[2]
-SLFS().fit(np.eye(6), [0, 1] * 3)
+SLFS(order="conditional").fit(np.eye(6), [0, 1] * 3)
 X = np.load(path, mmap_mode="r")
 y = np.arange(len(X)) % 2
 peak, done = memory_taken(), False
@@ -331,10 +331,10 @@ def watch():
         time.sleep(0.002)
 
 before = memory_taken()
-watcher = threading.Thread(target=watch)
+watcher = threading.Thread(target=watch, daemon=True)
 watcher.start()
 limit = None if limit == "none" else before + int(limit)
-selector = SLFS(memory_limit=limit, n_jobs=2).fit(X, y)
+selector = SLFS(order="conditional", memory_limit=limit, n_jobs=2).fit(X, y)
 done = True
 watcher.join()
 print(peak - before, *selector.network_.columns)

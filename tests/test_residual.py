@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 from slfs import SLFS, MDLPDiscretizer, ResidualPursuit, make_network_classification, saving
+from slfs._core.resources import Resources
 from slfs._core.threads import Threads
 from slfs.counting.backend import use_backend
 from slfs.counting.numpy_backend import NumpyBackend
@@ -17,7 +18,7 @@ from slfs.counting.residuals import Queue, Residuals, row_length
 from slfs.measures.information import Information
 from slfs.measures.residuals import AdditiveModel
 from slfs.screening.plan import BlockLimits, block_limits
-from slfs.selectors._shared.pursuit import Pursuit
+from slfs.selectors._shared.pursuit import Pursuit, pursuit_bytes
 from tests.helpers import dependent_codes, information_of, pack_codes
 from tests.test_selectors import REFERENCES, load
 
@@ -324,3 +325,30 @@ def test_columns_that_add_nothing_to_the_first_one_are_not_selected(flips):
     table = pd.crosstab(first, y)
     expected = -(table * np.log((table + 1e-9).div(table.sum(axis=1), axis=0))).to_numpy().sum() / 6000
     assert selector.size_path_.log_loss[1] == pytest.approx(expected, abs=0.006)
+
+
+def test_auto_does_without_a_pursuit_where_it_costs_too_much(monkeypatch):
+    X, y = load_breast_cancer(return_X_y=True)
+    assert SLFS().fit(X, y).order_ == "residual"
+    assert SLFS(irrelevance="printed").fit(X, y).order_ == "conditional"
+    monkeypatch.setattr("slfs.selectors.slfs._MOST_WORK", 1e4)
+    selector = SLFS().fit(X, y)
+    assert selector.order_ == "conditional"
+    assert selector.size_path_ is None
+    np.testing.assert_array_equal(selector.indices_, SLFS(order="conditional").fit(X, y).indices_)
+    assert selector.to_classifier().structure == "linked"
+
+
+def test_auto_stays_below_the_memory_limit(monkeypatch):
+    X, y = load_breast_cancer(return_X_y=True)
+    needed = len(y) * pursuit_bytes(30, 2)
+    monkeypatch.setattr("slfs._core.memory.memory_taken", lambda: 2**30 - needed + 1)
+    with pytest.warns(UserWarning, match="order='auto' uses 'conditional'.* Raise memory_limit"):
+        order = SLFS(memory_limit="1GiB")._resolve_order(*_data_and_resources(X, y))
+    assert order == "conditional"
+    with pytest.raises(MemoryError, match="the residuals of 30 steps need"):
+        SLFS(order="residual", memory_limit="1GiB").fit(X, y)
+
+
+def _data_and_resources(X, y):
+    return SLFS()._read_training_data(X, y), Resources(1, "1GiB")

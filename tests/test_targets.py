@@ -84,7 +84,7 @@ if len(sys.argv) > 4:  # memory that the system cannot drop, without the pages o
     def sample():
         while not done.wait(0.01):
             sampled.append(own())
-    threading.Thread(target=sample).start()
+    threading.Thread(target=sample, daemon=True).start()
     import psutil
     SLFS(memory_limit=psutil.Process().memory_info().rss + int(sys.argv[4]) * 2**20).fit(X, y)
     done.set()

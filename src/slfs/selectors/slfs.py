@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._compat import Interval, StrOptions
+from slfs._core.memory import show_size
 from slfs._core.resources import Resources
+from slfs._core.warn import warn
 from slfs.base import TrainingData
 from slfs.measures.false_discovery import LordPlusPlus, q_values
 from slfs.measures.information import Information
@@ -22,7 +24,7 @@ from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.judging import drop_costly, drop_insignificant
 from slfs.screening.reasons import SIGNIFICANT, Decision, Reason, Role
 from slfs.selectors._shared.insertion import Growth, Rules, TreeBuilder
-from slfs.selectors._shared.pursuit import Pursuit, Step, describe_steps
+from slfs.selectors._shared.pursuit import Pursuit, Step, describe_steps, pursuit_bytes
 from slfs.selectors._shared.redundancy import is_copy
 from slfs.selectors._shared.selection import Selection
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
@@ -93,8 +95,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         Order in which features are inserted into the tree.
 
         - ``"auto"``: ``"residual"``, unless this would take minutes, because there are very many samples
-          or classes, or ``irrelevance`` is a reading of eq. 7; then ``"conditional"``. ``order_`` says
-          which it was.
+          or classes, or needs more than ``memory_limit``, or ``irrelevance`` is a reading of eq. 7; then
+          ``"conditional"``. ``order_`` says which it was.
         - ``"residual"``: the next feature is the one whose levels best explain what a log-linear model
           of all features in the tree still gets wrong; see `ResidualPursuit`. It takes the best position
           that has room. Only copies and functions of a single feature of the tree are left out.
@@ -305,7 +307,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             )
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
-        self.order_ = self._resolve_order(data) if self.order == "auto" else self.order
+        self.order_ = self._resolve_order(data, resources) if self.order == "auto" else self.order
         if self.order_ == "given":
             super()._fit_table(data, resources)
             return
@@ -320,13 +322,21 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             return
         BaseSelector._fit_table(self, data, resources)
 
-    def _resolve_order(self, data: TrainingData) -> str:
+    def _resolve_order(self, data: TrainingData, resources: Resources) -> str:
         """Return the order that "auto" means for a table."""
-        n_columns = data.table.n_features
-        n_steps = min(self._n_wanted(n_columns) or self.max_features, n_columns)
+        n_steps = self._n_steps(data.table.n_features)
         work = data.layout.n_samples * data.layout.n_classes * n_steps**2
-        by_tree = self.irrelevance in ("printed", "reversed")
-        return "conditional" if by_tree or work > _MOST_WORK else "residual"
+        if self.irrelevance in ("printed", "reversed") or work > _MOST_WORK:
+            return "conditional"
+        needed = data.layout.n_samples * pursuit_bytes(n_steps, data.layout.n_classes)
+        if 0 <= resources.budget.spare() < needed:
+            warn(
+                f"order='auto' uses 'conditional': 'residual' would need {show_size(needed)}, which "
+                f"memory_limit={self.memory_limit!r} does not leave. Raise memory_limit, or lower "
+                "max_features or n_features_to_select."
+            )
+            return "conditional"
+        return "residual"
 
     def _shared_figures(self) -> dict[str, Any]:
         return {**super()._shared_figures(), "order": self.order_}

@@ -178,9 +178,8 @@ class AutomaticSizeMixin(BaseSelector):
 
     def _fit_by_pursuit(self, data: TrainingData, resources: Resources) -> None:
         """Find the number of columns if it was not given, and select."""
-        size = self._n_wanted(data.table.n_features) or self.max_features
-        n_steps, n_classes = min(size, data.table.n_features), data.layout.n_classes
-        needed = data.layout.n_samples * pursuit_bytes(n_steps, n_classes)
+        n_steps = self._n_steps(data.table.n_features)
+        needed = data.layout.n_samples * pursuit_bytes(n_steps, data.layout.n_classes)
         resources.budget.reserve(needed, f"the residuals of {n_steps} steps")
         self.size_path_: SizePath | None = None
         if self.n_features_to_select != "auto":
@@ -191,6 +190,10 @@ class AutomaticSizeMixin(BaseSelector):
             self.size_path_ = make_size_path(self, data, folds, resources, step)
             BaseSelector._fit_table(self, data, resources)
             step()
+
+    def _n_steps(self, n_columns: int) -> int:
+        """Return the largest number of steps of the pursuit."""
+        return min(self._n_wanted(n_columns) or self.max_features, n_columns)
 
     def _pursuit(self, information: Information, facts: ColumnFacts) -> Pursuit:  # noqa: ARG002
         """Return the pursuit that selects columns, in a fold and in the whole table."""
