@@ -299,12 +299,12 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
 
     def _check_streamable(self) -> None:
         super()._check_streamable()
-        self.order_ = "given"
         if self.order != "given":
             raise ValueError(
                 f"order={self.order!r} needs all columns at once, but a stream has only the columns "
                 "that have arrived so far. Use order='given'."
             )
+        self.order_ = self.order
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
         self.order_ = self._resolve_order(data, resources) if self.order == "auto" else self.order
