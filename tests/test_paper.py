@@ -55,7 +55,7 @@ def test_dorothea_from_a_sparse_matrix(paper_data):
     X, y = paper_data("dorothea")
     selector = SLFS(n_jobs=2).fit(X, y)
     assert selector.n_features_in_ == 100_000
-    assert 50 < selector.n_features_ < 240
+    assert 20 < selector.n_features_ <= 100
     assert selector.transform(X).shape == (1150, selector.n_features_)
     assert selector.to_classifier().score(X, y) > 0.95
 

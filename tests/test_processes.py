@@ -39,7 +39,8 @@ for kind in (
         fitted.indices_.tobytes(),
         fitted.selection_scores_.tobytes(),
         repr(fitted.features_.tolist()).encode(),
-        classifier.predict_proba(X).tobytes(), to_bif(classifier).encode(),
+        classifier.predict_proba(X).tobytes(),
+        to_bif(fitted.to_classifier(structure="linked")).encode(),
     ]
     found[kind.__name__] = hashlib.sha256(b"".join(parts)).hexdigest()
 print(json.dumps(found))
