@@ -39,7 +39,7 @@ class FeatureSimilarity(ABC):
     It is computed when it is asked for: ``similarity(feature, others)`` returns the similarity of one
     column to several others, given by their indices.
 
-    Attributes
+    Parameters
     ----------
     n_features : int
         Number of columns.

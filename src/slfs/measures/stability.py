@@ -99,6 +99,10 @@ def nogueira(supports: Any, *, level: float = 0.95) -> Stability:
     stability : Stability
         The measure with its confidence interval.
 
+    See Also
+    --------
+    effective_stability : The same measure if some features can replace others.
+
     Notes
     -----
     With p features, B runs, p_f the share of the runs that select the feature f and k the mean size of a
@@ -106,10 +110,6 @@ def nogueira(supports: Any, *, level: float = 0.95) -> Stability:
     different numbers of features. The interval is asymptotic and assumes independent runs. Runs on
     subsamples of one dataset are independent only given that dataset: the interval describes how
     precisely the stability on this dataset is estimated, not the variation between datasets.
-
-    See Also
-    --------
-    effective_stability : The same measure if some features can replace others.
 
     References
     ----------
