@@ -14,6 +14,7 @@ from slfs._core.resources import Resources
 from slfs._core.threads import Threads
 from slfs.counting.backend import use_backend
 from slfs.counting.numpy_backend import NumpyBackend
+from slfs.counting.planes import SampleLayout
 from slfs.counting.residuals import Queue, Residuals, row_length
 from slfs.measures.information import Information
 from slfs.measures.residuals import AdditiveModel
@@ -341,7 +342,7 @@ def test_auto_does_without_a_pursuit_where_it_costs_too_much(monkeypatch):
 
 def test_auto_stays_below_the_memory_limit(monkeypatch):
     X, y = load_breast_cancer(return_X_y=True)
-    needed = len(y) * pursuit_bytes(30, 2)
+    needed = pursuit_bytes(30, SampleLayout.from_class_codes(y, 2))
     monkeypatch.setattr("slfs._core.memory.memory_taken", lambda: 2**30 - needed + 1)
     with pytest.warns(UserWarning, match="order='auto' uses 'conditional'.* Raise memory_limit"):
         order = SLFS(memory_limit="1GiB")._resolve_order(*_data_and_resources(X, y))

@@ -128,7 +128,7 @@ class Queue:
         return len(self.columns)
 
     def reserve(self, n_steps: int) -> None:
-        """Make room for the marks of so many steps."""
+        """Extend the marks to a number of steps."""
         if n_steps > 64 * len(self.seen):
             self.seen = np.concatenate([self.seen, np.zeros_like(self.seen[:1])])
 

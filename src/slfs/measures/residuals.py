@@ -36,23 +36,22 @@ class AdditiveModel:
         Class of each sample.
     totals : ndarray of shape (n_classes,)
         Number of samples of each class.
-
-    Attributes
-    ----------
-    tables : list of ndarray of shape (n_levels, n_classes)
-        The table of each column, in the order in which they were added.
     """
 
     def __init__(self, labels: NDArray[np.int32], totals: Ints) -> None:
         self.labels = labels
         share = totals / totals.sum()
         self.log_prior: Floats = np.log(share)
-        self.tables: list[Floats] = []
         self._odds = padded_rows(np.repeat(share[np.newaxis], len(labels), axis=0))
         self._codes: list[Codes] = []
         self._places: list[Place] = []  # the newest first
         self._counts = np.zeros((0, self._odds.shape[1]))
         self._tables = np.zeros((0, self._odds.shape[1]))
+
+    @property
+    def tables(self) -> list[Floats]:
+        """The table of each column, in the order in which they were added."""
+        return self._by_column(self._tables)
 
     @property
     def probability(self) -> Floats:
@@ -70,19 +69,14 @@ class AdditiveModel:
 
         Damped Newton steps are taken for one table after another, the newest first.
         """
-        n_levels, n_classes = class_counts.shape
         counts = padded_rows(class_counts)
         self._counts = np.concatenate([self._counts, counts])
         self._tables = np.concatenate([self._tables, np.zeros_like(counts)])
         self._codes.append(codes)
-        place = Place(len(self._places), 0, 0, len(self._tables) - n_levels, n_levels)
+        place = Place(len(self._places), 0, 0, len(self._tables) - len(counts), len(counts))
         self._places.insert(0, place)
         rows = (self._counts, self._odds, self._tables)
         sweep(np.stack(self._codes), self._places, GAIN_RIDGE + RIDGE, SWEEPS, rows)
-        tables = self._tables[:, :n_classes].copy()
-        self.tables = [
-            tables[place.begin : place.begin + place.n_rows] for place in reversed(self._places)
-        ]
 
     def refined_tables(self, n_sweeps: int) -> list[Floats]:
         """Return the tables after more steps; the model is not changed.
@@ -93,6 +87,9 @@ class AdditiveModel:
         if self._places:
             rows = (self._counts, odds, tables)
             sweep(np.stack(self._codes), self._places, RIDGE, n_sweeps, rows)
+        return self._by_column(tables)
+
+    def _by_column(self, tables: Floats) -> list[Floats]:
         own = tables[:, : len(self.log_prior)]
         return [own[place.begin : place.begin + place.n_rows] for place in reversed(self._places)]
 

@@ -328,7 +328,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         work = data.layout.n_samples * data.layout.n_classes * n_steps**2
         if self.irrelevance in ("printed", "reversed") or work > _MOST_WORK:
             return "conditional"
-        needed = data.layout.n_samples * pursuit_bytes(n_steps, data.layout.n_classes)
+        needed = pursuit_bytes(n_steps, data.layout)
         if 0 <= resources.budget.spare() < needed:
             warn(
                 f"order='auto' uses 'conditional': 'residual' would need {show_size(needed)}, which "

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.indices import PackedIndex
+from slfs.counting.planes import SampleLayout
 from slfs.counting.residuals import Queue, Residuals, residual_gains, row_length
 from slfs.measures.information import Information
 from slfs.measures.residuals import AdditiveModel
@@ -38,10 +39,11 @@ def describe_steps(steps: list[Step]) -> dict[str, Any]:
     return {"scores": np.array([step.score for step in steps]), "figures": figures}
 
 
-def pursuit_bytes(n_steps: int, n_classes: int) -> int:
-    """Return the memory that a pursuit needs per sample: codes and residuals of each step, and odds."""
+def pursuit_bytes(n_steps: int, layout: SampleLayout) -> int:
+    """Return the memory that a pursuit needs: codes and residuals of each step, and odds."""
+    n_classes = layout.n_classes
     residuals = 2 * row_length(n_classes if n_classes > 2 else 1)
-    return n_steps * (residuals + 2) + 3 * 8 * (n_classes + 3)
+    return layout.n_samples * (n_steps * (residuals + 2) + 3 * 8 * (n_classes + 3))
 
 
 class Pursuit:

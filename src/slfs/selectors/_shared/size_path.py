@@ -179,8 +179,9 @@ class AutomaticSizeMixin(BaseSelector):
     def _fit_by_pursuit(self, data: TrainingData, resources: Resources) -> None:
         """Find the number of columns if it was not given, and select."""
         n_steps = self._n_steps(data.table.n_features)
-        needed = data.layout.n_samples * pursuit_bytes(n_steps, data.layout.n_classes)
-        resources.budget.reserve(needed, f"the residuals of {n_steps} steps")
+        resources.budget.reserve(
+            pursuit_bytes(n_steps, data.layout), f"the residuals of {n_steps} steps"
+        )
         self.size_path_: SizePath | None = None
         if self.n_features_to_select != "auto":
             BaseSelector._fit_table(self, data, resources)
