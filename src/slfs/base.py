@@ -18,7 +18,7 @@ from slfs.counting.planes import SampleLayout
 from slfs.tables.parts import Part
 from slfs.tables.registry import read_table
 from slfs.tables.table import ColumnSource, Table, resolve_categorical
-from slfs.tables.target import Target, read_target
+from slfs.tables.target import CLASSIFICATION, KINDS, REGRESSION, Target, read_target
 
 CODING_CONSTRAINTS: dict[str, list[Any]] = {
     "categorical_features": ["array-like", StrOptions({"from_dtype", "all"})],
@@ -26,15 +26,22 @@ CODING_CONSTRAINTS: dict[str, list[Any]] = {
     "memory_limit": [None, Integral, str],
 }
 
+TARGET_CONSTRAINTS: dict[str, list[Any]] = {"target": [StrOptions(set(KINDS))]}
+
 
 @dataclass(frozen=True)
 class TrainingData:
-    """A validated table with its classes, samples sorted by class."""
+    """A validated table with its target, samples sorted by class or by bin of the target."""
 
     table: Table
     target: Target
     layout: SampleLayout
     categorical: NDArray[np.bool_]
+
+
+def make_layout(target: Target) -> SampleLayout:
+    """Sort the samples by class, or by bin of a continuous target."""
+    return SampleLayout.from_class_codes(target.codes, len(target.classes), target.ranks())
 
 
 @functools.lru_cache(maxsize=1)  # hundreds of fits to tables of the same width are common
@@ -53,11 +60,17 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     _fitted: ClassVar[frozenset[str]] = frozenset({"n_features_in_", "feature_names_in_"})
     """Attributes of a fitted estimator; a model file contains the same attributes."""
 
+    target: str = CLASSIFICATION
+    """Type of the target; a parameter of the estimators that accept continuous targets."""
+
+    _classes_only: bool = False
+    """Whether a continuous target is refused, although the parameters allow it."""
+
     def _read_training_data(self, X: Any, y: ArrayLike) -> TrainingData:
         """Validate parameters, table and labels; store number and names of the columns."""
         self._validate_params()
         table = read_table(X, min_samples=2)
-        target = read_target(y, whole=not isinstance(table, Part))
+        target = self._read_target(y, whole=not isinstance(table, Part))
         validate_data(self, table if isinstance(table, ColumnSource) else X, skip_check_array=True)
         if isinstance(table, ColumnSource):
             self.feature_names_in_ = np.array(table.names, dtype=object)
@@ -69,11 +82,20 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         return TrainingData(
             table,
             target,
-            SampleLayout.from_class_codes(target.codes, len(target.classes)),
+            make_layout(target),
             resolve_categorical(
                 self.categorical_features, table, getattr(self, "feature_names_in_", None)
             ),
         )
+
+    def _read_target(self, y: ArrayLike, *, whole: bool = True) -> Target:
+        """Read the target as the parameters say."""
+        if self._classes_only and self.target == REGRESSION:
+            raise ValueError(
+                f"{type(self).__name__} has target='regression', but a classifier needs classes. Use "
+                "target='auto' or 'classification'."
+            )
+        return read_target(y, CLASSIFICATION if self._classes_only else self.target, whole=whole)
 
     def _read_new_data(self, X: Any) -> Table:
         """Read a table and check it against the one seen in fit."""

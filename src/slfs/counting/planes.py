@@ -33,6 +33,9 @@ class SampleLayout:
         Number of samples of each class.
     first_sample, first_word : ndarray of shape (n_classes + 1,)
         Start of each class, in samples and in words of a plane.
+    target_ranks : ndarray of int or None
+        Ranks of a continuous target, by row of the table: twice the midrank, minus its mean. The
+        classes are then bins of the target.
     """
 
     order: NDArray[np.int64]
@@ -40,15 +43,26 @@ class SampleLayout:
     totals: NDArray[np.int64]
     first_sample: NDArray[np.uint64]
     first_word: NDArray[np.uint64]
+    target_ranks: NDArray[np.int64] | None = None
 
     @classmethod
-    def from_class_codes(cls, class_codes: NDArray[np.int64], n_classes: int) -> SampleLayout:
+    def from_class_codes(
+        cls,
+        class_codes: NDArray[np.int64],
+        n_classes: int,
+        target_ranks: NDArray[np.int64] | None = None,
+    ) -> SampleLayout:
         """Sort the samples by class, keeping the order within each class."""
         order = np.argsort(class_codes, kind="stable")
-        return cls.from_sorted(order, np.bincount(class_codes, minlength=n_classes))
+        return cls.from_sorted(order, np.bincount(class_codes, minlength=n_classes), target_ranks)
 
     @classmethod
-    def from_sorted(cls, order: NDArray[np.int64], totals: NDArray[np.int64]) -> SampleLayout:
+    def from_sorted(
+        cls,
+        order: NDArray[np.int64],
+        totals: NDArray[np.int64],
+        target_ranks: NDArray[np.int64] | None = None,
+    ) -> SampleLayout:
         """Create the layout of rows that are already sorted by class, given the class sizes."""
         return cls(
             order=order,
@@ -56,6 +70,7 @@ class SampleLayout:
             totals=totals,
             first_sample=unsigned_starts(totals),
             first_word=unsigned_starts(-(-totals // 64)),
+            target_ranks=target_ranks,
         )
 
     @property

@@ -23,7 +23,8 @@ from slfs._core.indices import TableIndex
 from slfs._core.resources import Resources
 from slfs._core.suggest import similar_names
 from slfs._core.warn import LeakageWarning, in_focus, warn
-from slfs.base import CODING_CONSTRAINTS, TableEstimator, TrainingData
+from slfs.base import CODING_CONSTRAINTS, TARGET_CONSTRAINTS, TableEstimator, TrainingData
+from slfs.coding.level_names import as_text
 from slfs.counting.backend import make_backend
 from slfs.counting.duplicates import find_duplicates
 from slfs.measures.information import Information
@@ -41,6 +42,7 @@ from slfs.selectors._shared.records import make_records
 from slfs.selectors._shared.selection import Selection, count_network, make_network
 from slfs.tables.arrays import keep_types
 from slfs.tables.registry import is_in_memory
+from slfs.tables.target import Target
 
 if TYPE_CHECKING:
     from slfs.classifiers.bnslfs import BNSLFS
@@ -58,16 +60,18 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             Interval(Real, 0, 1, closed="neither"),
             StrOptions({"auto"}),
         ],
+        **TARGET_CONSTRAINTS,
         **CODING_CONSTRAINTS,
     }
 
     _fitted: ClassVar[frozenset[str]] = TableEstimator._fitted | {
         "network_", "network_counts_", "features_", "support_", "n_features_", "indices_",
-        "selection_scores_", "scores_", "pvalues_", "qvalues_", "duplicates_", "classes_", "_figures",
-        "_additive",
+        "selection_scores_", "scores_", "pvalues_", "qvalues_", "duplicates_", "target_type_",
+        "target_bins_", "_figures", "_additive",
     }  # fmt: skip
 
     n_features_to_select: float | str
+    target: str = "auto"
     categorical_features: Any
     n_jobs: int | None
     memory_limit: int | str | None = None
@@ -75,13 +79,16 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     _additive_requested: bool = False
 
     @contextmanager
-    def _additive_tables(self) -> Iterator[None]:
-        """Within this context, ``fit`` also fits the tables of an additive classifier."""
-        self._additive_requested = True
+    def _for_classifier(self, *, additive: bool) -> Iterator[None]:
+        """Within this context, ``fit`` refuses a continuous target.
+
+        ``additive`` also fits the tables of an additive classifier.
+        """
+        self._additive_requested, self._classes_only = additive, True
         try:
             yield
         finally:
-            del self._additive_requested
+            del self._additive_requested, self._classes_only
 
     def _fits_additive_tables(self) -> bool:
         """Whether the tables of an additive classifier are fitted to the selected columns."""
@@ -100,7 +107,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         return None
 
     def fit(self, X: Any, y: ArrayLike) -> BaseSelector:
-        """Select features for classification.
+        """Select features that predict the target.
 
         Parameters
         ----------
@@ -108,7 +115,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             Training data. Numbers are discretized by MDLP; strings, booleans and categories are used as
             they are; missing values are a separate level.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers; see ``target``.
 
         Returns
         -------
@@ -135,7 +142,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         )
         information = Information(make_backend(store.packed(), resources.threads))
         selection = self._select(information, facts)
-        self._set_fitted(information, facts, selection, data.target.classes, data.target.name)
+        self._set_fitted(information, facts, selection, data.target)
 
     def _n_wanted(self, n_columns: int) -> int | None:
         """Return ``n_features_to_select`` as a number of columns; None for "auto"."""
@@ -149,13 +156,12 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         information: Information,
         facts: ColumnFacts,
         selection: Selection,
-        classes: NDArray[Any],
-        class_name: str,
+        target: Target,
     ) -> None:
         """Set the fitted attributes."""
         names = self._feature_names()
         selection = selection.truncate(self._n_wanted(len(names)), information.relevance)
-        self.network_ = make_network(information, selection, names, class_name)
+        self.network_ = make_network(information, selection, names, target.name)
         self.network_counts_ = count_network(information, selection, facts.coding)
         self._additive: AdditiveTables | None = None
         if self._fits_additive_tables():
@@ -171,8 +177,20 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self.scores_ = facts.relevance
         self.pvalues_, self.qvalues_ = facts.p_value, self.features_["q_value"].copy()
         self.duplicates_ = self._find_duplicates(information, names)
-        self.classes_ = classes
+        self._set_target(target)
         self._warn(facts)
+
+    def _set_target(self, target: Target) -> None:
+        """Set what is kept of the target."""
+        self.target_type_, self.target_bins_ = target.kind, target.bins
+        self.__dict__.pop("classes_", None)  # from an earlier fit
+        if target.bins is None:
+            self.classes_ = target.classes
+
+    def _class_names(self) -> list[str]:
+        """Return the names of the classes, or of the bins of a continuous target."""
+        labels = self.classes_ if self.target_bins_ is None else self.target_bins_["name"]
+        return list(map(as_text, labels.tolist()))
 
     def _find_duplicates(self, information: Information, names: NDArray[np.object_]) -> list[list[str]]:
         sums = np.column_stack([information.pooled_sums, information.class_sums])

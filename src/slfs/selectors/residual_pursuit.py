@@ -38,6 +38,10 @@ class ResidualPursuit(AutomaticSizeMixin):
     one_standard_error : bool, default=False
         With ``n_features_to_select="auto"``, take the smallest number of features whose log loss is at
         most one standard error above the smallest.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
+        integers, strings and booleans are class labels. A continuous target is cut into bins at its
+        quantiles, which are used like classes; p-values compare columns with the numbers themselves.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
@@ -62,7 +66,9 @@ class ResidualPursuit(AutomaticSizeMixin):
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
         p-value of each column for independence from the class, and the corresponding q-value.
-    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
+    support_, network_, features_, n_features_, n_features_in_, feature_names_in_
+        As in `SLFS`.
+    target_type_, target_bins_, classes_
         As in `SLFS`.
 
     References
@@ -90,6 +96,7 @@ class ResidualPursuit(AutomaticSizeMixin):
         cv: int = 5,
         max_features: int = 100,
         one_standard_error: bool = False,
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
@@ -98,6 +105,7 @@ class ResidualPursuit(AutomaticSizeMixin):
         self.cv = cv
         self.max_features = max_features
         self.one_standard_error = one_standard_error
+        self.target = target
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit

@@ -117,6 +117,10 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     one_standard_error : bool, default=False
         Take the smallest number of features whose log loss is at most one standard error above the
         smallest. This selects fewer features, with a slightly larger log loss.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
+        integers, strings and booleans are class labels. A continuous target is cut into bins at its
+        quantiles, which are used like classes; p-values compare columns with the numbers themselves.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
@@ -179,8 +183,15 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         - ``p_value``, ``q_value``: as in ``pvalues_`` and ``qvalues_``.
         - ``reason``: why the column was selected or dropped, in a few words; ``explain`` returns a
           sentence.
+    target_type_ : str
+        Type of the target: "classification" or "regression".
+    target_bins_ : recarray of shape (n_bins,) or None
+        The bins of a continuous target: ``name`` (such as "price ≤ 2.5"), ``lower`` and ``upper``
+        (bounds: lower < y <= upper), ``smallest``, ``largest`` and ``mean`` of the values in the bin, and
+        their number ``n_samples``. There are 3 bins, from 1000 samples on 4 and from 10,000 on 5, and
+        fewer if many values are equal. None for classes.
     classes_ : ndarray of shape (n_classes,)
-        Class labels.
+        Class labels. Not defined for a continuous target.
     n_features_in_ : int
         Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -258,6 +269,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         cv: int = 5,
         max_features: int = 100,
         one_standard_error: bool = False,
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
@@ -274,6 +286,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         self.cv = cv
         self.max_features = max_features
         self.one_standard_error = one_standard_error
+        self.target = target
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit

@@ -39,6 +39,7 @@ from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
 from slfs.tables.parts import Part, WithNoise
 from slfs.tables.table import Table
+from slfs.tables.target import CLASSIFICATION
 
 Ints = NDArray[np.int64]
 Run = tuple[Ints, Ints]
@@ -110,7 +111,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
         p-value of each column for independence from the class, and the corresponding q-value.
-    n_features_, classes_, n_features_in_, feature_names_in_
+    n_features_, n_features_in_, feature_names_in_, target_type_, target_bins_, classes_
         As in `SLFS`.
 
     See Also
@@ -193,6 +194,12 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         self.fdr = fdr
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    @property
+    def target(self) -> str:  # type: ignore[override]
+        """The ``target`` of the selector."""
+        target: str = self._inner().target
+        return target
 
     @property
     def categorical_features(self) -> Any:
@@ -292,8 +299,11 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
             table, names, categorical = noisy, noisy.names, categorical[noisy.source]
         # a memory limit applies to one fit: then the fits are sequential and use the threads themselves
         own = self.n_jobs if resources.budget.limit < math.inf else 1
-        selector = clone(self._inner()).set_params(categorical_features=categorical, n_jobs=own)
-        work = functools.partial(_select, selector, table, names, data.target.codes)
+        target = data.target
+        parameters = {"target": target.kind, "categorical_features": categorical, "n_jobs": own}
+        selector = clone(self._inner()).set_params(**parameters)
+        y = target.codes if target.values is None else target.values
+        work = functools.partial(_select, selector, table, names, y)
         halves = [(int(seeds[1 + run // 2]), run % 2 == 1) for run in range(self.n_subsamples)]
 
         def one(half: tuple[int, bool]) -> Run:
@@ -330,7 +340,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         nodes = np.lexsort((kept, -information.relevance, -frequency))
         parents, self.edge_frequencies_ = consensus_tree(self.edges_, kept[nodes])
         selection = Selection(nodes, parents, frequency[nodes])
-        self._set_fitted(information, facts, selection, data.target.classes, data.target.name)
+        self._set_fitted(information, facts, selection, data.target)
         self.features_ = self._add_frequencies(self.features_, facts)
         self._warn(facts)
 
@@ -373,12 +383,13 @@ def draw(layout: SampleLayout, fraction: float, seed: int, second: bool) -> Ints
     return np.sort(np.concatenate(rows))
 
 
-def _select(selector: Any, table: Table, names: list[str], codes: Ints, rows: Ints) -> Run:
+def _select(selector: Any, table: Table, names: list[str], y: NDArray[Any], rows: Ints) -> Run:
     """Run a selector on some rows of a table."""
     nothing = np.empty(0, np.int64)
-    if len(np.unique(codes[rows])) < 2:
+    fewest = 2 if selector.target == CLASSIFICATION else 3
+    if len(np.unique(y[rows])) < fewest:
         return nothing, nothing
-    network = clone(selector).fit(Part(table, names, rows), codes[rows]).network_
+    network = clone(selector).fit(Part(table, names, rows), y[rows]).network_
     return network.columns, network.parents
 
 

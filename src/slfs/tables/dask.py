@@ -201,7 +201,7 @@ def _pickled(thing: Any) -> bytes:
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         def reducer_override(self, part: Any) -> Any:
             if isinstance(part, SampleLayout):
-                return _laid_out, (_class_codes(part), part.n_classes)
+                return _laid_out, (_class_codes(part), part.n_classes, part.target_ranks)
             if isinstance(part, np.ndarray) and _consecutive(part):
                 return np.arange, (int(part[0]), int(part[-1]) + 1)
             return super().reducer_override(part)
@@ -217,8 +217,10 @@ def _class_codes(layout: SampleLayout) -> NDArray[Any]:
     return codes
 
 
-def _laid_out(class_codes: NDArray[Any], n_classes: int) -> SampleLayout:
-    return SampleLayout.from_class_codes(class_codes.astype(np.int64), n_classes)
+def _laid_out(
+    class_codes: NDArray[Any], n_classes: int, target_ranks: NDArray[np.int64] | None
+) -> SampleLayout:
+    return SampleLayout.from_class_codes(class_codes.astype(np.int64), n_classes, target_ranks)
 
 
 def _consecutive(array: NDArray[Any]) -> bool:

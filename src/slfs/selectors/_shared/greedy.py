@@ -35,11 +35,13 @@ class GreedySelector(BaseSelector):
         self,
         n_features_to_select: float | str = "auto",
         *,
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.target = target
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit

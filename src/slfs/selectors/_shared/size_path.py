@@ -28,6 +28,7 @@ from slfs.selectors._shared.pursuit import Pursuit, pursuit_bytes
 from slfs.selectors._shared.sentences import size_sentence
 from slfs.selectors.base import BaseSelector
 from slfs.tables.parts import Part
+from slfs.tables.target import centered_ranks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -132,7 +133,9 @@ def _fold_losses(
     """Return the log loss on the test samples for 0, 1, ... columns."""
     y, names = data.target.codes, selector._feature_names().tolist()
     present, codes = np.unique(y[train], return_inverse=True)
-    layout = SampleLayout.from_class_codes(codes, len(present))
+    values = data.target.values
+    ranks = None if values is None else centered_ranks(values[train])
+    layout = SampleLayout.from_class_codes(codes, len(present), ranks)
     part = Part(data.table, names, train)
     facts, store = screen_table(
         part, layout, data.categorical, resources, selector._judge(), test=selector._needs_p_values()

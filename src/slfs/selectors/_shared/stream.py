@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from slfs._core.progress import counting
 from slfs._core.resources import Resources
-from slfs.base import TrainingData
+from slfs.base import TrainingData, make_layout
 from slfs.counting.backend import make_backend
 from slfs.counting.planes import SampleLayout
 from slfs.counting.store import PlaneStore
@@ -31,7 +31,7 @@ from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors.base import BaseSelector
 from slfs.tables.registry import is_in_memory, read_table
 from slfs.tables.table import ColumnSource, Table, resolve_categorical
-from slfs.tables.target import read_target
+from slfs.tables.target import Target
 
 
 @dataclass
@@ -88,6 +88,7 @@ class _Arrived:
     store: PlaneStore
     n_packed: int
     memory: Any
+    target: Target | None = None
 
 
 class StreamSelector(BaseSelector):
@@ -133,7 +134,7 @@ class StreamSelector(BaseSelector):
             Blocks of columns, each with the same samples in the same order, of any type that ``fit``
             accepts. Either all blocks have column names, or none.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers; see ``target``.
 
         Returns
         -------
@@ -147,8 +148,8 @@ class StreamSelector(BaseSelector):
                 "blocks is a single table. Pass an iterable of tables, for example [X], or call "
                 "fit(X, y)."
             )
-        target = read_target(y)
-        layout = SampleLayout.from_class_codes(target.codes, len(target.classes))
+        target = self._read_target(y)
+        layout = make_layout(target)
         with Resources(self.n_jobs, self.memory_limit) as resources:
             arrived, names = None, _Names()
             with counting(len(blocks) if isinstance(blocks, Sized) else None) as step:
@@ -160,7 +161,7 @@ class StreamSelector(BaseSelector):
             if arrived is None:
                 raise ValueError("blocks is empty. Pass at least one block of columns.")
             self._set_names(names.joined)
-            self._finish(arrived, target.classes, target.name, resources, keep=True)
+            self._finish(arrived, target, resources, keep=True)
         return self
 
     def extend(self, block: Any) -> StreamSelector:
@@ -196,7 +197,7 @@ class StreamSelector(BaseSelector):
                 before = replace(self._arrived, memory=copy.deepcopy(self._arrived.memory))
                 arrived = self._take_in(block, before.store.layout, before, resources)
                 self._set_names(names.joined)
-                self._finish(arrived, self.classes_, self.network_.class_name, resources, keep=True)
+                self._finish(arrived, self._arrived.target, resources, keep=True)
         except BaseException:
             self.__dict__ = known_state
             raise
@@ -204,7 +205,7 @@ class StreamSelector(BaseSelector):
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
         arrived = self._take_in_table(data.table, data.layout, data.categorical, None, resources)
-        self._finish(arrived, data.target.classes, data.target.name, resources, keep=False)
+        self._finish(arrived, data.target, resources, keep=False)
 
     def _take_in(
         self, block: Any, layout: SampleLayout, before: _Arrived | None, resources: Resources
@@ -262,15 +263,7 @@ class StreamSelector(BaseSelector):
         memory = self._arrive(information, np.arange(done, len(packed)), memory, numbers)
         return _Arrived(parts, n_small, first + n_columns, store, len(packed), memory)
 
-    def _finish(
-        self,
-        arrived: _Arrived,
-        classes: NDArray[Any],
-        class_name: str,
-        resources: Resources,
-        *,
-        keep: bool,
-    ) -> None:
+    def _finish(self, arrived: _Arrived, target: Target, resources: Resources, *, keep: bool) -> None:
         """Set the fitted attributes; ``keep`` also keeps the packed samples that `extend` needs."""
         self.n_features_in_ = arrived.n_columns
         facts = join_facts(arrived.parts)
@@ -278,10 +271,10 @@ class StreamSelector(BaseSelector):
             make_backend(arrived.store.packed(arrived.n_packed), resources.threads)
         )
         selection = self._conclude(information, arrived.memory)
-        self._set_fitted(information, facts, selection, classes, class_name)
+        self._set_fitted(information, facts, selection, target)
         self.__dict__.pop("_arrived", None)
         if keep:
-            self._arrived = replace(arrived, parts=[facts], n_small=0)
+            self._arrived = replace(arrived, parts=[facts], n_small=0, target=target)
 
     def _set_names(self, names: list[str] | None) -> None:
         self.__dict__.pop("feature_names_in_", None)
