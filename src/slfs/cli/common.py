@@ -55,8 +55,8 @@ def read_labelled(
             show_note(shown)
     if file.y is None:
         raise ValueError(
-            f"{file.name} does not contain class labels. Set the column of the class labels with "
-            f"--target, for example --target {file.names[-1]!r}."
+            f"{file.name} does not contain class labels. Set the column with the class labels, or the "
+            f"numbers to predict, with --target, for example --target {file.names[-1]!r}."
         )
     if not file.names:
         raise ValueError(f"{file.name} has no column besides the target, ids and dropped columns.")
@@ -76,7 +76,7 @@ def _check_target(file: DataFile) -> None:
 
 
 def labels(file: DataFile) -> Any:
-    """The class labels as a pandas Series that has the name of their column."""
+    """The target as a pandas Series that has the name of its column."""
     import numpy as np
     import pandas as pd
 
@@ -87,6 +87,7 @@ def make_selector(
     method: str,
     file: DataFile,
     *,
+    target_type: str = "auto",
     settings: Sequence[str] | None = None,
     size: float | str | None = None,
     order: str | None = None,
@@ -104,6 +105,8 @@ def make_selector(
     names = inspect.signature(known[method]).parameters
     given: dict[str, Any] = {"n_jobs": n_jobs, "memory_limit": memory_limit}
     parameters = {name: value for name, value in given.items() if name in names}
+    if target_type != "auto":
+        parameters["target"] = target_type
     if categorical:
         parameters["categorical_features"] = categorical_columns(categorical, file)
     if size is not None:

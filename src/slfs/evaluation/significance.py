@@ -67,21 +67,24 @@ def p_values(
     y: ArrayLike,
     *,
     n_permutations: int = 0,
+    target: str = "auto",
     categorical_features: Any = "from_dtype",
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Floats:
-    """Test every column of a table for independence from the class.
+    """Test every column of a table for independence from the target.
 
     Parameters
     ----------
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
         Input data.
     y : array-like of shape (n_samples,)
-        Class labels.
+        Class labels, or numbers; see ``target``.
     n_permutations : int, default=0
         Number of permutations of the class with which the G statistic is compared; fewer are drawn for
         columns that are clearly irrelevant. With 0, other tests are used; see Notes.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target; see `SLFS`.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical; see `SLFS`.
     random_state : int, RandomState or None, default=0
@@ -101,6 +104,10 @@ def p_values(
     have their exact mean and variance over all permutations of the class, so that the p-values are valid
     for small classes and ties; small tables are tested exactly. See the page "Significance" of the
     documentation.
+
+    A continuous target is compared by its ranks: with Spearman's test and the test of Kruskal and Wallis
+    over the quartiles of columns of numbers, and with the latter over the levels of other columns. With
+    permutations, and in the tests given a parent of `assess`, its bins are used.
 
     With m permutations, of which b have at least the observed G, the p-value is (b + 1) / (m + 1). If
     there are 20 such permutations after l draws, no more are drawn and the p-value is 20 / l. Both are
@@ -123,7 +130,8 @@ def p_values(
     >>> p_values(X, y, n_permutations=999)
     array([0.001, 0.001, 0.001, 0.001])
     """
-    data = SLFS(categorical_features=categorical_features)._read_training_data(X, y)
+    selector = SLFS(target=target, categorical_features=categorical_features)
+    data = selector._read_training_data(X, y)
     with Resources(n_jobs) as resources:
         return _relevance(data, n_permutations, _seed(random_state), resources)
 

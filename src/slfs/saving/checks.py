@@ -105,6 +105,10 @@ def _check_target(selector: BaseSelector) -> int:
     _check_bins(bins)
     same = np.array_equal(bins["n_samples"], selector.network_counts_.class_totals)
     _demand(same, "the bins of the target have other sizes than the classes")
+    tables, levels = selector._target_by_level, selector.network_counts_.coding.n_levels
+    _demand(type(tables) is list and len(tables) == len(levels), "the target at a level is missing")
+    for table, n_levels in zip(tables or [], levels, strict=True):
+        _demand_array(table, np.float64, (n_levels, 4), "the target by level")
     return len(bins)
 
 

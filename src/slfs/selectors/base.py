@@ -39,7 +39,12 @@ from slfs.selectors._shared import sentences
 from slfs.selectors._shared.additive import AdditiveTables, fit_additive_tables
 from slfs.selectors._shared.leaks import describe_leak, find_leaks
 from slfs.selectors._shared.records import make_records
-from slfs.selectors._shared.selection import Selection, count_network, make_network
+from slfs.selectors._shared.selection import (
+    Selection,
+    count_network,
+    describe_levels,
+    make_network,
+)
 from slfs.tables.arrays import keep_types
 from slfs.tables.registry import is_in_memory
 from slfs.tables.target import Target
@@ -67,7 +72,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     _fitted: ClassVar[frozenset[str]] = TableEstimator._fitted | {
         "network_", "network_counts_", "features_", "support_", "n_features_", "indices_",
         "selection_scores_", "scores_", "pvalues_", "qvalues_", "duplicates_", "target_type_",
-        "target_bins_", "_figures", "_additive",
+        "target_bins_", "_target_by_level", "_figures", "_additive",
     }  # fmt: skip
 
     n_features_to_select: float | str
@@ -178,6 +183,9 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self.pvalues_, self.qvalues_ = facts.p_value, self.features_["q_value"].copy()
         self.duplicates_ = self._find_duplicates(information, names)
         self._set_target(target)
+        self._target_by_level: list[NDArray[np.float64]] | None = None
+        if target.values is not None:
+            self._target_by_level = describe_levels(information, selection.nodes, target.values)
         self._warn(facts)
 
     def _set_target(self, target: Target) -> None:
@@ -192,6 +200,10 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         labels = self.classes_ if self.target_bins_ is None else self.target_bins_["name"]
         return list(map(as_text, labels.tolist()))
 
+    def _target_noun(self) -> str:
+        """Return what sentences call the target: "class", or "target" if it is continuous."""
+        return "class" if self.target_bins_ is None else "target"
+
     def _find_duplicates(self, information: Information, names: NDArray[np.object_]) -> list[list[str]]:
         sums = np.column_stack([information.pooled_sums, information.class_sums])
         groups = find_duplicates(information.packed, sums)
@@ -204,11 +216,14 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         leaks = in_focus(find_leaks(self.features_, entropy), names)
         if leaks:
             records = self.features_[leaks[:_NAMED]]
-            described = [f"{record['name']!r} {describe_leak(record, entropy)}" for record in records]
+            noun = self._target_noun()
+            described = [
+                f"{record['name']!r} {describe_leak(record, entropy, noun)}" for record in records
+            ]
             more = f"; and {len(leaks) - _NAMED} more" if len(leaks) > _NAMED else ""
             warn(
                 f"Possible target leakage: {'; '.join(described)}{more}. Drop columns that are derived "
-                "from the class or are not known when it is predicted.",
+                f"from the {noun} or are not known when it is predicted.",
                 LeakageWarning,
                 about_focus=True,
             )
@@ -231,6 +246,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         """Names of columns that determine the class nearly completely, selected or not.
 
         They contain at least 98% of the class entropy, in enough samples that this is not due to chance.
+        For a continuous target, its bins are the classes.
         """
         check_is_fitted(self)
         leaks = find_leaks(self.features_, self._class_entropy())
@@ -324,10 +340,10 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         record = self.features_[index]
         sentence = sentences.explain(record, self._figures_of(index))
         if self.support_[index] or record["role"] == Role.TOO_WEAK:
-            evidence = sentences.evidence(record["p_value"], record["q_value"])
+            evidence = sentences.evidence(record["p_value"], record["q_value"], self._target_noun())
             sentence = f"{sentence} {evidence}".rstrip()
         if record["name"] in self.leaks_:
-            leak = describe_leak(record, self._class_entropy())
+            leak = describe_leak(record, self._class_entropy(), self._target_noun())
             sentence += f" Possible target leakage: it {leak}."
         return sentence
 
@@ -352,10 +368,11 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
 
     def _shared_figures(self) -> dict[str, Any]:
         """Return the figures for all columns: the parameters and the number of selected columns."""
-        return {**self.get_params(deep=False), "n_features_": self.n_features_}
+        own = {"n_features_": self.n_features_, "noun": self._target_noun()}
+        return {**self.get_params(deep=False), **own}
 
     def _class_entropy(self) -> float:
-        """Return H(Y) in nats."""
+        """Return H(Y) in nats; for a continuous target that of its bins."""
         shares = self.network_counts_.class_totals / self.network_counts_.class_totals.sum()
         return -float((shares * np.log(shares)).sum())
 

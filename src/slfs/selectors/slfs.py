@@ -187,8 +187,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         Type of the target: "classification" or "regression".
     target_bins_ : recarray of shape (n_bins,) or None
         The bins of a continuous target: ``name`` (such as "price ≤ 2.5"), ``lower`` and ``upper``
-        (bounds: lower < y <= upper), ``smallest``, ``largest`` and ``mean`` of the values in the bin, and
-        their number ``n_samples``. There are 3 bins, from 1000 samples on 4 and from 10,000 on 5, and
+        (bounds: lower < y <= upper), ``smallest``, ``largest`` and ``mean`` of the values in the bin,
+        and their number ``n_samples``. There are 3 bins, from 1000 samples on 4 and from 10,000 on 5, and
         fewer if many values are equal. None for classes.
     classes_ : ndarray of shape (n_classes,)
         Class labels. Not defined for a continuous target.
@@ -305,7 +305,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             return []
         text = (
             f"{n_tentative} of {self.n_features_} selected columns are tentative: their dependence "
-            "on the class is not significant. With more columns than samples, "
+            f"on the {self._target_noun()} is not significant. With more columns than samples, "
             "irrelevance='test' drops columns that pass by chance."
         )
         return [text]

@@ -114,8 +114,8 @@ def _continuous(labels: NDArray[Any], distinct: NDArray[Any], name: str) -> Targ
     """Bin a continuous target."""
     if labels.dtype.kind not in "biuf":
         raise ValueError(
-            f"target='regression' needs numbers, but y contains {_shown(distinct)}. Convert y to numbers, "
-            "for example with pandas.to_numeric(y), or use target='classification'."
+            f"target='regression' needs numbers, but y contains {_shown(distinct)}. Convert y to "
+            "numbers, for example with pandas.to_numeric(y), or use target='classification'."
         )
     if len(distinct) < 3:
         values = " and ".join(map(repr, distinct.tolist()))
@@ -167,8 +167,8 @@ def _warn_about_numbers(classes: NDArray[Any], n_samples: int, name: str) -> Non
     """Warn about many classes that are numbers and have few samples: they may be a quantity."""
     if classes.dtype.kind in "iuf" and len(classes) > _MANY_CLASSES and n_samples < _FEW * len(classes):
         warn(
-            f"The target {name!r} has {len(classes)} distinct integers in {n_samples} samples, which are "
-            "treated as class labels. If they are a quantity, use target='regression'; if not, "
+            f"The target {name!r} has {len(classes)} distinct integers in {n_samples} samples, which "
+            "are treated as class labels. If they are a quantity, use target='regression'; if not, "
             "target='classification' avoids this warning.",
             about_focus=True,
         )
@@ -233,8 +233,8 @@ def _refuse_missing(labels: NDArray[Any]) -> None:
     if missing.any():
         raise ValueError(
             f"Input y contains NaN: {missing.sum()} missing label(s), the first in row "
-            f"{int(missing.argmax())} (rows count from 0). Drop these rows, or, if y has classes, assign "
-            "them to a separate class."
+            f"{int(missing.argmax())} (rows count from 0). Drop these rows, or, if y has classes, "
+            "assign them to a separate class."
         )
 
 
