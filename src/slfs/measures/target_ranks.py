@@ -169,7 +169,10 @@ def _floor(n_samples: Floats, log_groups: Floats, target: TargetMoments) -> Floa
 
     The table has one row per group or value of the column and one column per value of the target. Its
     probability is the product of the factorials of all margins, divided by n! and by those of all cells,
-    whose product is at most that of the rows or that of the columns.
+    whose product is at most that of the rows or that of the columns. The ties of the target are not
+    known, and at least 1, where samples are missing.
     """
-    log_p = np.maximum(log_groups, target.log_ties) - gammaln(n_samples + 1.0)
-    return np.exp(np.clip(log_p, np.log(np.finfo(float).tiny), 0.0))
+    log_ties = np.where(n_samples == target.n_samples, target.log_ties, 0.0)
+    log_p = np.maximum(log_groups, log_ties) - gammaln(n_samples + 1.0)
+    floor: Floats = np.exp(np.clip(log_p, np.log(np.finfo(float).tiny), 0.0))
+    return floor

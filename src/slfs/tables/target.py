@@ -118,14 +118,14 @@ def _continuous(labels: NDArray[Any], distinct: NDArray[Any], name: str) -> Targ
             "numbers, for example with pandas.to_numeric(y), or use target='classification'."
         )
     if len(distinct) < 3:
-        values = " and ".join(map(repr, distinct.tolist()))
+        shown = " and ".join(map(repr, distinct.tolist()))
         if len(distinct) == 1:
             raise ValueError(
-                f"y contains only one value ({values}): no feature can be relevant to it. Pass samples "
+                f"y contains only one value ({shown}): no feature can be relevant to it. Pass samples "
                 "with different values."
             )
         raise ValueError(
-            f"y has only two distinct values ({values}), so it has classes rather than numbers. Use "
+            f"y has only two distinct values ({shown}), so it has classes rather than numbers. Use "
             "target='classification' with integers or strings, for example y.astype(str)."
         )
     values = labels.astype(np.float64)

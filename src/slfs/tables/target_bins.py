@@ -73,7 +73,7 @@ def bin_target(values: Floats, name: str) -> tuple[Ints, np.recarray[Any, Any]]:
     codes = np.searchsorted(cuts, index, side="right").astype(np.int64)
     n_samples = np.bincount(codes, minlength=len(first) - 1)
     bins = np.zeros(len(first) - 1, BIN)
-    bins["name"] = interval_names(edges, name)
+    bins["name"] = interval_names(low, high, name)
     bins["lower"], bins["upper"] = np.append(-np.inf, edges), np.append(edges, np.inf)
     bins["smallest"], bins["largest"] = distinct[first[:-1]], distinct[first[1:] - 1]
     # values near the largest float must not overflow
@@ -159,12 +159,19 @@ def _unevenness(cuts: list[int], below: Ints, n_samples: int) -> int:
     return int((sizes * sizes).sum())
 
 
-def interval_names(edges: Floats, name: str) -> list[str]:
-    """Name the intervals between edges, with as few digits as distinguish them: "y ≤ 2.5"."""
-    texts: list[str] = []
-    for digits in (4, 6, 9, 12, 17):
-        texts = [f"{edge:.{digits}g}" for edge in edges.tolist()]
-        if len(set(texts)) == len(texts):
-            break
-    between = [f"{low} < {name} ≤ {high}" for low, high in itertools.pairwise(texts)]
+def interval_names(low: Floats, high: Floats, name: str) -> list[str]:
+    """Name the intervals between cuts, such as "y ≤ 2.5".
+
+    ``low`` and ``high`` are the values next to each cut. The number in the name has as few digits as
+    separate them.
+    """
+    texts = [_between(*pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]
+    between = [f"{lower} < {name} ≤ {upper}" for lower, upper in itertools.pairwise(texts)]
     return [f"{name} ≤ {texts[0]}", *between, f"{name} > {texts[-1]}"]
+
+
+def _between(low: float, high: float) -> str:
+    """Write a number x with low <= x < high in few digits."""
+    middle = 0.5 * low + 0.5 * high
+    texts = (f"{middle:.{digits}g}" for digits in range(3, 17))
+    return next((text for text in texts if low <= float(text) < high), repr(low))

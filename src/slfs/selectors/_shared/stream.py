@@ -197,7 +197,9 @@ class StreamSelector(BaseSelector):
                 before = replace(self._arrived, memory=copy.deepcopy(self._arrived.memory))
                 arrived = self._take_in(block, before.store.layout, before, resources)
                 self._set_names(names.joined)
-                self._finish(arrived, self._arrived.target, resources, keep=True)
+                target = self._arrived.target
+                assert target is not None  # fit_stream keeps it
+                self._finish(arrived, target, resources, keep=True)
         except BaseException:
             self.__dict__ = known_state
             raise
