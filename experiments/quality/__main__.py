@@ -16,6 +16,7 @@ import typer
 from experiments.__main__ import errors, progress
 from experiments.quality.config import DEFAULT, read_config
 from experiments.quality.page import write_page
+from experiments.quality.regression_page import write_regression_page
 from experiments.quality.run import run
 from slfs.datasets.paper import FOLDER_VARIABLE
 
@@ -26,10 +27,10 @@ def quality(
     data: Annotated[
         Path | None, typer.Option(help="Folder of the datasets [default: $SLFS_DATA].")
     ] = None,
-    rows: Annotated[Path, typer.Option(help="Folder of stored rows.")] = HERE.parent
-    / "results"
-    / "quality",
-    docs: Annotated[Path, typer.Option(help="Folder for quality.md and pictures.")] = (
+    rows: Annotated[
+        Path | None, typer.Option(help="Folder of stored rows [default: in experiments/results].")
+    ] = None,
+    docs: Annotated[Path, typer.Option(help="Folder for the page and its pictures.")] = (
         HERE.parents[1] / "docs"
     ),
     config: Annotated[Path, typer.Option(help="Another configuration (TOML).")] = DEFAULT,
@@ -42,9 +43,12 @@ def quality(
 ) -> None:
     """Compute the rows of the benchmark that are missing, then write the page from all stored rows."""
     setting = read_config(config)
+    regression = setting.task == "regression"
+    if rows is None:
+        rows = HERE.parent / "results" / ("quality-regression" if regression else "quality")
     if not page:
         folder = data or Path(os.environ.get(FOLDER_VARIABLE, ""))
-        if data is None and FOLDER_VARIABLE not in os.environ:
+        if data is None and FOLDER_VARIABLE not in os.environ and not regression:
             raise ValueError(f"Set {FOLDER_VARIABLE} or --data to the folder of the datasets.")
         chosen = setting
         if datasets:
@@ -61,7 +65,8 @@ def quality(
             errors.print(f"Stopped. Finished rows are in {rows}; run the same command to continue.")
             raise typer.Exit(130) from None
         typer.echo("All rows are computed." if complete else "Some rows are missing: run it again.")
-    typer.echo(f"Written: {write_page(setting, rows, docs)}")
+    write = write_regression_page if regression else write_page
+    typer.echo(f"Written: {write(setting, rows, docs)}")
 
 
 def main() -> None:

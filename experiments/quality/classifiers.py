@@ -1,4 +1,4 @@
-"""A classifier of the configuration, a fold and some of its columns -> accuracy and log loss."""
+"""A classifier or regressor of the configuration, a fold and some of its columns -> its scores."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import RandomForestClassifier
+from scipy.stats import spearmanr
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import Ridge
+from sklearn.metrics import r2_score
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
@@ -25,7 +28,11 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 Metrics = dict[str, float]
 
-METRICS = ("accuracy", "balanced_accuracy", "log_loss")
+METRICS = {
+    "classification": ("accuracy", "balanced_accuracy", "log_loss"),
+    "regression": ("r2", "rank_correlation", "relative_error"),
+}
+"""The scores of each task, the most important one first."""
 
 
 def light_gbm(**parameters: Any) -> Any:
@@ -39,8 +46,11 @@ STANDARDIZED: dict[str, Callable[..., Any]] = {
     "GaussianNB": GaussianNB,
     "RandomForest": RandomForestClassifier,
     "LightGBM": light_gbm,
+    "Ridge": Ridge,
+    "KNeighborsRegressor": KNeighborsRegressor,
+    "RandomForestRegressor": RandomForestRegressor,
 }
-"""Classifiers of standardized columns."""
+"""Classifiers and regressors of standardized columns."""
 
 LEVELS: dict[str, Callable[..., Any]] = {"NaiveBayes": NaiveBayes, "TAN": TAN, "BNSLFS": BNSLFS}
 """Classifiers of slfs, which discretize the columns by themselves."""
@@ -74,19 +84,25 @@ class FoldScores:
     def _score(self, classifier: Classifier, columns: Ints) -> Metrics:
         if len(columns) == 0:
             nothing = np.zeros((len(self._test.y), 1))
-            model = DummyClassifier(strategy="prior").fit(
-                np.zeros((len(self._train.y), 1)), self._train.y
-            )
-            return measure(model, nothing, self._test.y)
+            regression = self._config.task == "regression"
+            model = DummyRegressor() if regression else DummyClassifier(strategy="prior")
+            model.fit(np.zeros((len(self._train.y), 1)), self._train.y)
+            return self._measure(model, nothing)
         if classifier.estimator in LEVELS:
             model = _on_levels(classifier, self._train.categorical[columns])
             model.fit(self._train.dense(columns), self._train.y)
-            return measure(model, self._test.dense(columns), self._test.y)
+            return self._measure(model, self._test.dense(columns))
         scaler, train, test = self._tables(columns)
         wide = classifier.wide if len(columns) > self._config.wide_columns else {}
         model = STANDARDIZED[classifier.estimator](**{**classifier.parameters, **wide})
         model.fit(scaler.fit_transform(train), self._train.y)
-        return measure(model, scaler.transform(test), self._test.y)
+        return self._measure(model, scaler.transform(test))
+
+    def _measure(self, model: Any, X: Any) -> Metrics:
+        """Score a fitted model on the test part."""
+        if self._config.task == "regression":
+            return measure_regressor(model, X, self._test.y)
+        return measure(model, X, self._test.y)
 
     def _tables(self, columns: Ints) -> tuple[StandardScaler, Any, Any]:
         """Return both parts with a scaler; very wide sparse tables stay sparse and are not centred."""
@@ -116,6 +132,20 @@ def measure(model: Any, X: Any, y: Ints) -> Metrics:
         "accuracy": float(right.mean()),
         "balanced_accuracy": float(within[np.unique(y)].mean()),
         "log_loss": log_loss,
+    }
+
+
+def measure_regressor(model: Any, X: Any, y: NDArray[np.float64]) -> Metrics:
+    """Return R², Spearman's correlation, and the mean absolute error in standard deviations of y.
+
+    The correlation of constant predictions is 0.
+    """
+    predicted = model.predict(X)
+    varied = np.ptp(predicted) > 0
+    return {
+        "r2": float(r2_score(y, predicted)),
+        "rank_correlation": float(spearmanr(y, predicted).statistic) if varied else 0.0,
+        "relative_error": float(np.abs(y - predicted).mean() / y.std()),
     }
 
 

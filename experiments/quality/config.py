@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.quality.classifiers import CLASSIFIERS
+from experiments.quality.classifiers import CLASSIFIERS, METRICS
 from experiments.quality.methods import METHODS
 
 OWN = "own"
 """The size that a method chooses by itself. Other sizes are numbers, as text."""
 
 DEFAULT = Path(__file__).with_name("config.toml")
+REGRESSION = Path(__file__).with_name("regression.toml")
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Config:
     sizes: tuple[int, ...]
     max_pair_cells: float
     max_seconds: float
-    wide_columns: int
+    wide_columns: float
     max_dense_cells: float
     datasets: dict[str, str]
     """The group of each dataset."""
@@ -83,10 +84,17 @@ class Config:
     stages: tuple[Stage, ...]
     variants: tuple[str, ...] = ()
     """Methods with nearly the same ranking as the reference, which are not its rivals."""
+    task: str = "classification"
+    """"classification", or "regression" for continuous targets."""
 
     @property
     def size_names(self) -> tuple[str, ...]:
         return (*map(str, self.sizes), OWN)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of the scores, the most important one first."""
+        return METRICS[self.task]
 
     @property
     def protocol(self) -> str:
@@ -105,6 +113,7 @@ def read_config(path: Path = DEFAULT) -> Config:
         raise ValueError(
             f"{path} is not a valid configuration: {error!r}. Compare it with {DEFAULT}."
         ) from error
+    _one_of("task", [config.task], METRICS)
     _one_of("method", [config.reference, *config.variants], config.methods)
     _one_of("estimator", [method.estimator for method in config.methods.values()], METHODS)
     _one_of("estimator", [one.estimator for one in config.classifiers.values()], CLASSIFIERS)
@@ -153,19 +162,21 @@ def _parse(raw: dict[str, Any]) -> Config:
     datasets = {name: group for group, names in raw["datasets"].items() for name in names}
     if len(datasets) < sum(map(len, raw["datasets"].values())):
         raise ValueError("A dataset is listed twice: every dataset has one group.")
-    keys = ("reference", "folds", "seed", "min_class_size", "max_rows")
+    keys = ("reference", "folds", "seed", "max_rows")
     return Config(
         **{key: raw[key] for key in keys},
         sizes=tuple(raw["sizes"]),
-        max_pair_cells=float(raw["max_pair_cells"]),
+        min_class_size=int(raw.get("min_class_size", 0)),
+        max_pair_cells=float(raw.get("max_pair_cells", "inf")),
         max_seconds=float(raw["max_seconds"]),
-        wide_columns=int(raw["wide_columns"]),
-        max_dense_cells=float(raw["max_dense_cells"]),
+        wide_columns=float(raw.get("wide_columns", "inf")),
+        max_dense_cells=float(raw.get("max_dense_cells", "inf")),
         datasets=datasets,
         methods=methods,
         classifiers=classifiers,
         stages=stages,
         variants=tuple(raw.get("variants", ())),
+        task=raw.get("task", "classification"),
     )
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold
 
+from experiments.quality import regression_data
 from experiments.quality.config import Config
 from slfs.files.limits import read_arrays
 
@@ -19,11 +20,11 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Data:
-    """Rows, classes 0, 1, ... and the mask of the categorical columns."""
+    """Rows, classes 0, 1, ... or numbers, and the mask of the categorical columns."""
 
     X: Any
     """A NumPy array or a sparse CSR array."""
-    y: Ints
+    y: NDArray[Any]
     categorical: NDArray[np.bool_]
 
     @property
@@ -36,8 +37,13 @@ class Part:
     """The training or test part of a fold."""
 
     X: Any
-    y: Ints
+    y: NDArray[Any]
     categorical: NDArray[np.bool_]
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether the target is continuous."""
+        return self.y.dtype.kind == "f"
 
     def dense(self, columns: Ints | None = None) -> NDArray[np.float64]:
         """Return these columns, by default all, as one array of floats."""
@@ -56,6 +62,9 @@ def find(name: str, config: Config, folder: Path) -> Path:
 
 def load(name: str, config: Config, folder: Path) -> Data:
     """Read a dataset and leave out rows as the configuration says."""
+    if config.task == "regression":
+        X, y = regression_data.load(name, config.max_rows)
+        return Data(X, y, np.zeros(X.shape[1], np.bool_))
     with find(name, config, folder).open("rb") as stream:
         arrays = read_arrays(stream)
     if "X" in arrays:
@@ -77,7 +86,8 @@ def load(name: str, config: Config, folder: Path) -> Data:
 
 def split(data: Data, config: Config, fold: int) -> tuple[Part, Part]:
     """Return the training part and the test part of one fold."""
-    splitter = StratifiedKFold(config.folds, shuffle=True, random_state=config.seed)
+    kind = KFold if config.task == "regression" else StratifiedKFold
+    splitter = kind(config.folds, shuffle=True, random_state=config.seed)
     train, test = list(splitter.split(np.zeros(len(data.y)), data.y))[fold]
     return (
         Part(data.X[train], data.y[train], data.categorical),

@@ -14,14 +14,17 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.feature_selection import f_regression, mutual_info_regression
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import l1_min_c
 
 from slfs.selectors.registry import selectors
+from slfs.tables.target_bins import cut_counts
 
 if TYPE_CHECKING:
     from experiments.quality.config import Method
@@ -46,7 +49,8 @@ def all_columns(train: Part, _size: int) -> Ints:
 
 def forest_ranking(train: Part, size: int) -> Ints:
     """Rank by the importance in a random forest (mean decrease of impurity)."""
-    forest = RandomForestClassifier(200, random_state=0).fit(train.X, train.y)
+    kind = RandomForestRegressor if train.is_continuous else RandomForestClassifier
+    forest = kind(200, random_state=0).fit(train.X, train.y)
     return _largest(forest.feature_importances_, size)
 
 
@@ -94,12 +98,32 @@ def multi_surf(train: Part, size: int) -> Ints:
     return _largest(ranker.feature_importances_, size)
 
 
+def by_mutual_information(train: Part, size: int) -> Ints:
+    """Rank by the mutual information with a continuous target, estimated from nearest neighbours."""
+    return _largest(mutual_info_regression(_standardize(train), train.y, random_state=0), size)
+
+
+def by_correlation(train: Part, size: int) -> Ints:
+    """Rank by the F statistic of the correlation with a continuous target."""
+    return _largest(np.nan_to_num(f_regression(train.dense(), train.y)[0], nan=-1.0), size)
+
+
+def mrmr_selection(train: Part, size: int) -> Ints:
+    """Rank by mRMR of the package mrmr_selection: F statistics and correlations."""
+    function = late_import("mrmr", "mrmr_regression")
+    table, y = pd.DataFrame(train.dense()), pd.Series(train.y)
+    return np.array(function(table, y, K=size, n_jobs=1, show_progress=False), np.int64)
+
+
 RANKINGS: dict[str, Rank] = {
     "AllColumns": all_columns,
     "ForestRanking": forest_ranking,
     "L1Path": l1_path,
     "FastCan": fast_can,
     "MultiSURF": multi_surf,
+    "MutualInfoRegression": by_mutual_information,
+    "FRegression": by_correlation,
+    "MRMRSelection": mrmr_selection,
 }
 
 SELECTORS = {kind.__name__: kind for kind in selectors().values()}
@@ -130,8 +154,19 @@ def select(method: Method, train: Part, size: int | None) -> tuple[Ints, float]:
             parameters["n_features_to_select"] = min(size, train.X.shape[1])
         if train.categorical.any():
             parameters["categorical_features"] = train.categorical
-        columns = SELECTORS[method.estimator](**parameters).fit(train.X, train.y).indices_
+        y = train.y
+        if "target_bins" in parameters:
+            y = cut_target(y, parameters.pop("target_bins"))
+        elif train.is_continuous:
+            parameters["target"] = "regression"
+        columns = SELECTORS[method.estimator](**parameters).fit(train.X, y).indices_
     return np.asarray(columns[:size], np.int64), time.process_time() - begin
+
+
+def cut_target(y: NDArray[np.float64], n_bins: int) -> Ints:
+    """Cut a continuous target into another number of bins than the selectors do by themselves."""
+    _, index, counts = np.unique(y, return_inverse=True, return_counts=True)
+    return np.searchsorted(cut_counts(counts, n_bins), index, side="right")
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from experiments.jobs import circumstances, current_commit
-from experiments.quality.classifiers import METRICS, FoldScores
+from experiments.quality.classifiers import FoldScores
 from experiments.quality.config import OWN, Config, Method, Stage
 from experiments.quality.data import Data, Part, find, load, split
 from experiments.quality.methods import SLOW, select, time_limit
@@ -83,6 +83,8 @@ def run(
 
 def cost(dataset: str, config: Config, folder: Path) -> float:
     """Estimate the time that a dataset takes relative to others."""
+    if config.task == "regression":
+        return load(dataset, config, folder).n_cells
     with np.load(find(dataset, config, folder)) as arrays:
         y = arrays["y"]
         n_columns = int(arrays["shape"][1]) if "shape" in arrays else arrays["X"].shape[1]
@@ -116,7 +118,7 @@ def _run_fold(task: Task, stage: Stage, fold: int, data: Data, rows: Rows) -> bo
         selection = rows.find(cell.fold, cell.method, cell.size)
         if cell.fold == fold and selection is not None and not row["note"]:
             used = _columns(selection, cell.size, data)
-            scores.remember(cell.classifier, used, {name: row[name] for name in METRICS})
+            scores.remember(cell.classifier, used, {name: row[name] for name in config.metrics})
     for method, group in itertools.groupby(missing, lambda cell: cell.method):
         if time.time() > task.deadline:
             return False
@@ -170,7 +172,7 @@ def _score(cell: Cell, rows: Rows, scores: FoldScores, data: Data, config: Confi
     columns = _columns(selection, cell.size, data)
     note = not_scored(method, classifier, data, config)
     begin = time.process_time()
-    metrics = dict.fromkeys(METRICS, np.nan) if note else scores.score(classifier, columns)
+    metrics = dict.fromkeys(config.metrics, np.nan) if note else scores.score(classifier, columns)
     seconds = time.process_time() - begin
     return {"n_features": len(columns), **metrics, "seconds": seconds, "note": note}
 

@@ -14,14 +14,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from experiments.quality.classifiers import METRICS
 from experiments.quality.config import OWN, Config
 from experiments.quality.plan import Cell
 from experiments.storage import read_rows
 from slfs.files.atomic import replace_file
-
-SCORE = ("n_features", *METRICS, "seconds", "note")
-"""The values of a score."""
 
 CIRCUMSTANCES = ("commit", "machine", "versions")
 """Where and with what a selection was computed."""
@@ -112,7 +108,8 @@ class Rows:
             cell = Cell(*(row[name] for name in Cell._fields))
             selected = self.find(cell.fold, cell.method, cell.size) is not None
             if selected and _agrees(row, self._identity(cell.method, cell.classifier)):
-                self.scores[cell] = {name: row[name] for name in SCORE}
+                names = ("n_features", *self._config.metrics, "seconds", "note")
+                self.scores[cell] = {name: row[name] for name in names}
 
 
 def read_all(config: Config, folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -15,7 +15,7 @@ from experiments.quality.plan import Cell, cells
 from slfs.measures import nogueira
 
 TIE = 0.001
-"""Differences of mean accuracy on a dataset below this are ties."""
+"""Differences of mean accuracy, or of mean R², on a dataset below this are ties."""
 
 BLOCK = ["dataset", "size", "classifier"]
 
@@ -64,10 +64,13 @@ class Summary:
         chosen = scores["dataset"].isin(self.datasets) & scores["fold"].isin(self.folds)
         return scores[chosen & pairs.isin(self.pairs) & (scores["note"] == "")]
 
-    def table(self, value: str = "accuracy", *, own: bool = False) -> pd.DataFrame:
-        """Return means over the folds: a row per dataset, size and classifier, a column per method."""
+    def table(self, value: str | None = None, *, own: bool = False) -> pd.DataFrame:
+        """Return means over the folds: a row per dataset, size and classifier, a column per method.
+
+        ``value`` is the name of a score, by default the most important one.
+        """
         rows = self.used[(self.used["size"] == OWN) == own]
-        return rows.pivot_table(index=BLOCK, columns="method", values=value, sort=False)
+        return rows.pivot_table(index=BLOCK, columns="method", values=value or self.config.metrics[0], sort=False)
 
     @cached_property
     def ranked(self) -> list[str]:
@@ -81,11 +84,11 @@ class Summary:
         return [name for name in self.config.methods if name in self.table() and name not in self.ranked]
 
     def by_dataset(self) -> pd.DataFrame:
-        """Return the mean accuracy over sizes and classifiers of each method on each dataset."""
+        """Return the mean score over sizes and classifiers of each method on each dataset."""
         return self.table().groupby("dataset", sort=False).mean()
 
     def against(self, other: str) -> pd.DataFrame:
-        """Return the mean accuracies of the reference and another method, per common dataset."""
+        """Return the mean scores of the reference and another method, per common dataset."""
         pair = self.by_dataset()[[self.config.reference, other]].dropna()
         return pair.set_axis(["accuracy", "other"], axis=1)
 
