@@ -238,7 +238,7 @@ _COUNTED = {
 """Descriptions of columns with the same reason; for others the name of the reason is used."""
 
 
-def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool, noun: str) -> str:
+def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool, noun: str = "class") -> str:
     """Say which number of columns was found by cross-validation.
 
     ``size`` is the number that was found, ``n_selected`` the number of columns that are selected.
@@ -323,7 +323,7 @@ def frequency(share: float, n_subsamples: int) -> str:
     return f"selected in {round(share * n_subsamples)} of {n_subsamples} subsamples"
 
 
-def evidence(p_value: float, q_value: float, noun: str) -> str:
+def evidence(p_value: float, q_value: float, noun: str = "class") -> str:
     """Describe the evidence that a column depends on the class or target; "" if it is unknown."""
     if math.isnan(p_value) or math.isnan(q_value):
         return ""
