@@ -94,7 +94,8 @@ class CudaBackend(CountingBackend):
     def _pair_sums(self, f: PackedIndex, others: Ints, parts: _Parts, on_host: Any) -> Ints:
         if self._all_few and self._planes.resident and len(others):
             piece = next(self._planes.pieces())
-            return self._count_pairs("few", f, others, piece.address, parts).get()
+            every: Ints = self._count_pairs("few", f, others, piece.address, parts).get()
+            return every
         sums = np.empty((len(others), 2), np.int64)
         levels_f, levels = self._levels[f], self._levels[others]
         large = (np.maximum(levels_f, levels) > MAX_PLANE_LEVELS) | (levels_f * levels > _MOST_CELLS)
@@ -127,8 +128,8 @@ class CudaBackend(CountingBackend):
         planes = (address, self._offset, self._card_levels, parts.card_counts, parts.card_offset)
         asked = (indices, np.int32(len(others)))
         if kernel == "few":
-            bounds = (parts.first_word, parts.totals, np.int32(parts.n_parts), n_words)
-            arguments = (*column, *planes, *bounds, *asked, self._table, sums)
+            bounds: tuple[Any, ...] = (parts.first_word, parts.totals, np.int32(parts.n_parts), n_words)
+            arguments: tuple[Any, ...] = (*column, *planes, *bounds, *asked, self._table, sums)
             launch("pair_sums_few", -(-len(others) // _AT_ONCE), 4, arguments)
         else:
             most = int((levels_f * self._levels[others]).max())

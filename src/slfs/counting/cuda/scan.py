@@ -120,10 +120,11 @@ def _margins(packed: PackedColumns, columns: Ints) -> tuple[Any, Any]:
         counts[:, level, :n_classes] = np.where(inside[:, np.newaxis], own, 0)
     counts[:, :, n_classes] = counts[:, :, :n_classes].sum(axis=2)
     totals = np.append(packed.layout.totals, packed.layout.n_samples).astype(np.float64)
-    # N I(f;k) in bits is the sum of n log(n s) over the cells, less a part of each column. With s = 9 / N
-    # all terms are small if levels are about equally frequent, so that single precision is enough.
+    # N I(f;k) in bits is the sum of n log(n s) over the cells, less a part of each column. With
+    # s = 9 / N all terms are small if levels are about equally frequent, so that single precision is enough.
     scales = 9 / np.maximum(totals, 1)
     terms = counts * np.log2(np.maximum(counts, 1))
     own = terms.sum(axis=1) - 0.5 * totals * np.log2(np.maximum(totals, 1) / scales)
     both = np.concatenate([counts, -own[:, np.newaxis]], axis=1).transpose(2, 0, 1)
-    return cupy.asarray(np.ascontiguousarray(both, np.float32)), cupy.asarray(scales.astype(np.float32))
+    margins = np.ascontiguousarray(both, np.float32)
+    return cupy.asarray(margins), cupy.asarray(scales.astype(np.float32))
