@@ -67,7 +67,8 @@ class PairScan:
                 arguments = (
                     piece.address, cupy.asarray(arrays.offset[:-1][own]), self._levels[first:last],
                     cupy.asarray(layout.first_word), self._first_chunk, np.int32(layout.n_classes),
-                    np.uint64(layout.n_words), np.int32(len(own)), self._left[begin:], self._right[begin:],
+                    np.uint64(layout.n_words), np.int32(len(own)), self._left[begin:],
+                    self._right[begin:],
                 )  # fmt: skip
                 launch("scan_planes", len(own), 1, arguments, source="scan.cu")
         self._margins, self._scales = _margins(packed, columns)
@@ -121,7 +122,7 @@ def _margins(packed: PackedColumns, columns: Ints) -> tuple[Any, Any]:
     counts[:, :, n_classes] = counts[:, :, :n_classes].sum(axis=2)
     totals = np.append(packed.layout.totals, packed.layout.n_samples).astype(np.float64)
     # N I(f;k) in bits is the sum of n log(n s) over the cells, less a part of each column. With
-    # s = 9 / N all terms are small if levels are about equally frequent, so that single precision is enough.
+    # s = 9 / N all terms are small if levels are about equally frequent: single precision is enough.
     scales = 9 / np.maximum(totals, 1)
     terms = counts * np.log2(np.maximum(counts, 1))
     own = terms.sum(axis=1) - 0.5 * totals * np.log2(np.maximum(totals, 1) / scales)
