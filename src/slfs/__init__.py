@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from slfs.classifiers.tan import TAN, ChowLiu, NaiveBayes
     from slfs.datasets.generate import make_network_classification
     from slfs.evaluation.networks import compare_networks
+    from slfs.evaluation.pairs import interactions
     from slfs.network.tree import TreeNetwork
     from slfs.preprocessing import MDLPDiscretizer
     from slfs.selectors.alpha_investing import AlphaInvesting
@@ -66,6 +67,7 @@ _HOME = {
     "TreeNetwork": "slfs.network.tree",
     "UnseenValueWarning": "slfs._core.warn",
     "compare_networks": "slfs.evaluation.networks",
+    "interactions": "slfs.evaluation.pairs",
     "make_network_classification": "slfs.datasets.generate",
     "progress_callback": "slfs._core.progress",
 }
@@ -99,6 +101,7 @@ __all__ = [
     "TreeNetwork",
     "UnseenValueWarning",
     "compare_networks",
+    "interactions",
     "make_network_classification",
     "progress_callback",
 ]
