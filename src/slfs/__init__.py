@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from slfs.selectors.disr import DISR
     from slfs.selectors.fast_osfs import FastOSFS
     from slfs.selectors.fcbf import FCBF
+    from slfs.selectors.interaction_selector import InteractionSelector
     from slfs.selectors.jmi import JMI
     from slfs.selectors.jmim import JMIM
     from slfs.selectors.mrmr import MRMR
@@ -51,6 +52,7 @@ _HOME = {
     "DISR": "slfs.selectors.disr",
     "FCBF": "slfs.selectors.fcbf",
     "FastOSFS": "slfs.selectors.fast_osfs",
+    "InteractionSelector": "slfs.selectors.interaction_selector",
     "JMI": "slfs.selectors.jmi",
     "JMIM": "slfs.selectors.jmim",
     "LeakageWarning": "slfs._core.warn",
@@ -92,6 +94,7 @@ __all__ = [
     "Chi2Ranking",
     "ChowLiu",
     "FastOSFS",
+    "InteractionSelector",
     "LeakageWarning",
     "MDLPDiscretizer",
     "NaiveBayes",

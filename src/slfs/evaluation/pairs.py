@@ -190,8 +190,8 @@ def interactions(
     n_top : int, default=20
         Number of pairs that are returned even if they are not significant, with their tables.
     fdr : float, default=0.05
-        Pairs with a q-value of at most this are significant; all of them are returned (if there are more
-        than a million, those with the smallest p-values).
+        Pairs with a q-value of at most this are significant; all of them are returned, or 100,000 if there
+        are more.
     max_levels : int, default=3
         Maximum number of levels of a column, from 2 to 5. More levels show more kinds of interactions, but
         require more samples.

@@ -26,10 +26,10 @@ Ints = NDArray[np.int64]
 FOUND = np.dtype([("f", np.int32), ("k", np.int32), ("statistic", np.float64), ("p_value", np.float64)])
 """dtype of a pair, by packed indices f < k."""
 
-MOST_KEPT = 1_000_000
+MOST_KEPT = 100_000
 """Number of pairs that are kept, those with the smallest p-values; more than that are not needed."""
 
-_EXPECTED = 100_000
+_EXPECTED = 10_000
 """Number of pairs without interaction that are expected to be kept."""
 
 _SAVE_SECONDS = 30.0
