@@ -85,6 +85,7 @@ def interactions(
     from slfs.files.writing import check_output, write_table
 
     check_output(out, resume, inputs=[data], table=True)
+    check_output(resume, inputs=[data])
     file = read_labelled(
         data,
         target,

@@ -173,4 +173,7 @@ def _pool_rare(counts: Ints, most: int, least: float) -> Ints:
         pool = ranked[:, wanted - 1 :].sum(axis=1)
         enough = (ranked[:, wanted - 2] >= least) & (pool >= least)
         n_groups[enough] = wanted
-    return np.minimum(rank, n_groups[:, np.newaxis] - 1)
+    last = n_groups[:, np.newaxis] - 1
+    alone = ((rank >= last) & (counts > 0)).sum(axis=1, keepdims=True) == 1  # nothing is pooled
+    kept = (rank < last) | (alone & (counts > 0))
+    return np.where(kept, np.cumsum(kept, axis=1) - 1, last)  # in the order of the levels
