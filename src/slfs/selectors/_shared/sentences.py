@@ -38,7 +38,17 @@ def explain(record: Any, figures: Figures) -> str:
     ``relevance_share`` (relevance as a share of the class entropy) and the figures of the decision.
     """
     sentence = _decision(record, figures)
+    if "partner" in figures:
+        sentence = f"{sentence} {_together(figures)}"
     return f"{sentence} {_joined(figures)}" if "joined" in figures else sentence
+
+
+def _together(figures: Figures) -> str:
+    """Say what a column and the other column of its best pair tell together."""
+    return (
+        f"Together with {figures['partner']!r} it has {figures['joint_information']:.3g} nats, "
+        f"{figures['synergy']:.3g} more than both on their own."
+    )
 
 
 def _joined(figures: Figures) -> str:
@@ -318,7 +328,7 @@ def nothing_selected(records: Any, method: str, figures: Figures) -> str:
     return (
         f"{text} No column depends significantly on the class{smallest}. Check that y is the intended "
         "target, or use more samples or other columns; columns that are informative only in "
-        "combination, as in y = a xor b, are not found."
+        "combination, as in y = a xor b, are found by InteractionSelector."
     )
 
 
