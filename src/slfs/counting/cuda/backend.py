@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,8 +15,10 @@ from slfs._core.ragged import starts
 from slfs._core.threads import Threads
 from slfs.counting.backend import Codes, ConditionalCounts, CountingBackend, Ints
 from slfs.counting.cuda.card import CardPlanes, launch, why_unavailable
+from slfs.counting.cuda.scan import PairScan, has_tensor_cores
 from slfs.counting.marginals import column_sums
 from slfs.counting.numba_backend import NumbaBackend
+from slfs.counting.pairs import PairScreen
 from slfs.counting.planes import (
     MAX_PLANE_LEVELS,
     PackedBlock,
@@ -63,6 +66,7 @@ class CudaBackend(CountingBackend):
         self._offset = cupy.asarray(packed.arrays.offset)
         self._card_levels = cupy.asarray(self._levels.astype(np.int32))
         self._table = cupy.asarray(self.nlogn.table)
+        self._lock = threading.Lock()
         self._step_planes: dict[int, tuple[Residuals, Any]] = {}
 
     # -- single columns: on the CPU --------------------------------------------------------------
@@ -275,6 +279,68 @@ class CudaBackend(CountingBackend):
             table = np.bincount(codes * n_labels + labels)
             sums[j] = self.nlogn.table[table].sum()
         return sums
+
+    # -- pairs that may interact -----------------------------------------------------------------
+
+    PAIR_BLOCK = (1 << 14, 1 << 16)
+
+    def screen_pairs(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
+        if not (self._all_few and has_tensor_cores(self.packed.layout.n_samples)):
+            return self._screen_one_by_one(left, right, screen, ordered=ordered)
+        table, scale = self.nlogn.table, self.nlogn.scale
+        class_entropy = table[-1] - table[self.packed.layout.totals].sum()
+        slack = screen.slack * np.sqrt(2 / scale)
+        with self._lock:
+            limits = 2 * (screen.least - class_entropy) / scale
+            pairs = self._scan.above(left, right, slack, limits, ordered=ordered)
+            sums = self._listed_sums(pairs)
+        needed = screen.own[pairs].sum(axis=1) - screen.slack[pairs].prod(axis=1)
+        needed += screen.least[(self._levels[pairs] - 1).prod(axis=1)]
+        passed: Ints = pairs[sums[:, 1] - sums[:, 0] >= needed]
+        return passed
+
+    def _screen_one_by_one(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
+        """Count each column of the left block with the right block."""
+        found = [np.empty((0, 2), np.int64)]
+        for f in left.tolist():
+            others = right[right > f] if ordered else right
+            with self._lock:
+                sums = self.pair_sums(PackedIndex(f), others)
+            needed = screen.own[f] + screen.own[others] - screen.slack[f] * screen.slack[others]
+            needed += screen.least[(self._levels[f] - 1) * (self._levels[others] - 1)]
+            kept = others[sums[:, 1] - sums[:, 0] >= needed]
+            found.append(np.column_stack([np.full(len(kept), f), kept]))
+        return np.concatenate(found)
+
+    def _listed_sums(self, pairs: Ints) -> Ints:
+        """Return S(f,k) and S(f,k,Y) of each pair; all columns have two or three levels."""
+        import cupy
+
+        sums = np.empty((len(pairs), 2), np.int64)
+        parts = self._by_class
+        if len(pairs) == 0 or not self._planes.resident:
+            for place, (f, k) in enumerate(pairs.tolist()):
+                sums[place] = self.pair_sums(PackedIndex(f), np.array([k]))[0]
+            return sums
+        piece = next(self._planes.pieces())
+        listed, found = cupy.asarray(pairs.astype(np.int32)), cupy.empty((len(pairs), 2), cupy.int64)
+        arguments = (
+            piece.address, self._offset, self._card_levels, parts.card_counts, parts.card_offset,
+            parts.first_word, np.int32(parts.n_parts), np.uint64(self.packed.layout.n_words), listed,
+            np.int32(len(pairs)), np.int32(9), self._table, found,
+        )  # fmt: skip
+        launch("pair_sums_listed", len(pairs), 4, arguments, shared=4 * 2 * 4 * 9)
+        sums[:] = found.get()
+        return sums
+
+    def pair_tables(self, pairs: Ints) -> Ints:
+        columns, places = np.unique(pairs, return_inverse=True)
+        backend, indices = self._on_host(columns.tolist())
+        return backend.pair_tables(np.array(indices, np.int64)[places.reshape(pairs.shape)])
+
+    @functools.cached_property
+    def _scan(self) -> PairScan:
+        return PairScan(self.packed, self._planes)
 
     # -- planes on the CPU -----------------------------------------------------------------------
 
