@@ -221,9 +221,9 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
         "its integers are above 2**53 and differ, but are all the same number when rounded to 64-bit "
         "floats"
     ),
-    Reason.NO_GAIN: lambda *_: (
-        "no number of columns has a smaller cross-validated log loss than predicting the class "
-        "frequencies (size_path_)"
+    Reason.NO_GAIN: lambda _, figures: (
+        "no number of columns has a smaller cross-validated log loss than predicting the "
+        f"{_frequencies(figures['noun'])} (size_path_)"
     ),
     Reason.DUPLICATE: _duplicate,
     Reason.NEAR_DUPLICATE: _near_duplicate,
@@ -236,6 +236,10 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.RARELY_SELECTED: _rarely,
     Reason.NO_THRESHOLD: _no_threshold,
 }
+
+
+def _frequencies(noun: str) -> str:
+    return "class frequencies" if noun == "class" else "frequencies of the bins of the target"
 
 
 _COUNTED = {
@@ -264,10 +268,9 @@ def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool, nou
     if most == 0:
         return f"There is no column to try: the log loss without columns is {without} nats."
     if best == 0:
-        frequencies = "class frequencies" if noun == "class" else "frequencies of its bins"
         text = (
             f"No number of columns from 1 to {most} has a smaller cross-validated log loss than "
-            f"predicting the {frequencies} ({without} nats)."
+            f"predicting the {_frequencies(noun)} ({without} nats)."
         )
         return f"{text} A column is selected because it is significant." if n_selected else text
     least = int(path.log_loss.argmin())
