@@ -235,7 +235,7 @@ def test_plots_show_the_target_at_each_level():
     X, y = make_data()
     selector = SLFS().fit(X, y)
     display = DistributionDisplay.from_estimator(selector, "c")
-    assert display.ax_.get_ylabel() == "price"
+    assert display.ax_.get_ylabel() == "price: median, quartiles"
     medians = display.ax_.lines[0].get_ydata()
     assert medians[list(display.levels).index("z")] == max(medians)
     for kind in (NetworkDisplay, RelevanceDisplay, SizePathDisplay):
