@@ -17,7 +17,7 @@ except ImportError as error:
     ) from error
 
 from slfs._core.version import __version__
-from slfs.cli import compare, discretize, extras, fit, predict, select
+from slfs.cli import compare, discretize, extras, fit, interactions, predict, select
 
 app = typer.Typer(
     help="Select the columns of a table that predict a class or a number, explain each decision, and "
@@ -34,6 +34,7 @@ for command in (
     fit.fit,
     predict.predict,
     compare.compare,
+    interactions.interactions,
     discretize.discretize,
     extras.methods,
     extras.datasets,

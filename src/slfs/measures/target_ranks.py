@@ -113,8 +113,7 @@ def correlation_p_values(summary: NumberSummary, powers: Floats, target: TargetM
     spread, other = kurtosis[tested] / n, target_kurtosis[tested] / n
     permutation_moments(n, one, spread, one, other, mean, variance)
     beta_tails(share / UPPER_END, mean / UPPER_END, variance / UPPER_END**2, tail)
-    # the reverse order has the same squared correlation
-    floor = np.minimum(2 * _floor(n, log_ties[tested], target), 1.0)
+    floor = _floor(n, log_ties[tested], target, reversible=True)
     p_values = np.full(len(kurtosis), np.nan)
     p_values[tested] = np.clip(tail, floor, 1.0)
     return p_values
@@ -159,20 +158,22 @@ def group_p_values(sizes: Ints, sums: Ints, target: TargetMoments) -> Floats:
             filled.sum(axis=1).astype(np.float64),
             np.where(filled, 1 / size, 0.0).sum(axis=1),
             smallest * (1 - target.largest_tie / n),
-            _floor(every, log_sizes, target),
+            _floor(every, log_sizes, target, reversible=target.largest_tie == 1),
         )
     )
 
 
-def _floor(n_samples: Floats, log_groups: Floats, target: TargetMoments) -> Floats:
+def _floor(n_samples: Floats, log_groups: Floats, target: TargetMoments, *, reversible: bool) -> Floats:
     """Return a lower bound of the probability of a table given its margins, or of the smallest p-value.
 
     The table has one row per group or value of the column and one column per value of the target. Its
     probability is the product of the factorials of all margins, divided by n! and by those of all cells,
     whose product is at most that of the rows or that of the columns. The ties of the target are not
-    known, and at least 1, where samples are missing.
+    known, and at least 1, where samples are missing. ``reversible`` says that the reverse order of the
+    target has the same statistic.
     """
     log_ties = np.where(n_samples == target.n_samples, target.log_ties, 0.0)
     log_p = np.maximum(log_groups, log_ties) - gammaln(n_samples + 1.0)
+    log_p += np.log(2) * reversible
     floor: Floats = np.exp(np.clip(log_p, np.log(np.finfo(float).tiny), 0.0))
     return floor

@@ -123,8 +123,7 @@ class DistributionDisplay(Display):
     def _draw_quartiles(self, ax: Axes, target: NDArray[np.float64]) -> None:
         """Draw the median of the target at each level, and its quartiles."""
         x, (_, lower, median, upper) = np.arange(len(target)), target.T
-        ax.vlines(x, lower, upper, color=STRONG, linewidth=5, alpha=0.4, label="quartiles")
-        ax.plot(x, median, "o", color=STRONG, label="median")
+        ax.vlines(x, lower, upper, color=STRONG, linewidth=5, alpha=0.4)
+        ax.plot(x, median, "o", color=STRONG)
         ax.set_xlim(-0.6, len(target) - 0.4)
-        ax.set_ylabel(plain(self.target_name, 40))
-        ax.legend(frameon=False, fontsize=8)
+        ax.set_ylabel(f"{plain(self.target_name, 40)}: median, quartiles")

@@ -39,7 +39,6 @@ from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
 from slfs.tables.parts import Part, WithNoise
 from slfs.tables.table import Table
-from slfs.tables.target import CLASSIFICATION
 
 Ints = NDArray[np.int64]
 Run = tuple[Ints, Ints]
@@ -300,8 +299,9 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         # a memory limit applies to one fit: then the fits are sequential and use the threads themselves
         own = self.n_jobs if resources.budget.limit < math.inf else 1
         target = data.target
-        parameters = {"target": target.kind, "categorical_features": categorical, "n_jobs": own}
-        selector = clone(self._inner()).set_params(**parameters)
+        selector = clone(self._inner()).set_params(categorical_features=categorical, n_jobs=own)
+        if "target" in selector.get_params():
+            selector.set_params(target=target.kind)
         y = target.codes if target.values is None else target.values
         work = functools.partial(_select, selector, table, names, y)
         halves = [(int(seeds[1 + run // 2]), run % 2 == 1) for run in range(self.n_subsamples)]
@@ -386,7 +386,7 @@ def draw(layout: SampleLayout, fraction: float, seed: int, second: bool) -> Ints
 def _select(selector: Any, table: Table, names: list[str], y: NDArray[Any], rows: Ints) -> Run:
     """Run a selector on some rows of a table."""
     nothing = np.empty(0, np.int64)
-    fewest = 2 if selector.target == CLASSIFICATION else 3
+    fewest = 3 if y.dtype.kind == "f" else 2
     if len(np.unique(y[rows])) < fewest:
         return nothing, nothing
     network = clone(selector).fit(Part(table, names, rows), y[rows]).network_

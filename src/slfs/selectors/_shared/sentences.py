@@ -39,7 +39,17 @@ def explain(record: Any, figures: Figures) -> str:
     the figures of the decision.
     """
     sentence = _decision(record, figures)
+    if "partner" in figures:
+        sentence = f"{sentence} {_together(figures)}"
     return f"{sentence} {_joined(figures)}" if "joined" in figures else sentence
+
+
+def _together(figures: Figures) -> str:
+    """Say what a column and the other column of its best pair tell together."""
+    return (
+        f"Together with {figures['partner']!r} it has {figures['joint_information']:.3g} nats, "
+        f"{figures['synergy']:.3g} more than both on their own."
+    )
 
 
 def _joined(figures: Figures) -> str:
@@ -153,7 +163,7 @@ def _beyond_size(record: Any, figures: Figures) -> str:
     elif count == figures["max_features"]:
         why = f"{were}, and more were not tried (max_features={count})"
     else:
-        why = f"{were}, and more columns do not lower the cross-validated log loss (size_path_)"
+        why = f"{were}, and more columns hardly lower the cross-validated log loss (size_path_)"
     if figures.get("order") == "residual" and record["lost_to"] is not None:
         noun = figures["noun"]
         why += f"; {record['lost_to']!r} contains nearly all of its information about the {noun}"
@@ -211,6 +221,10 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
         "its integers are above 2**53 and differ, but are all the same number when rounded to 64-bit "
         "floats"
     ),
+    Reason.NO_GAIN: lambda _, figures: (
+        "no number of columns has a smaller cross-validated log loss than predicting the "
+        f"{_frequencies(figures['noun'])} (size_path_)"
+    ),
     Reason.DUPLICATE: _duplicate,
     Reason.NEAR_DUPLICATE: _near_duplicate,
     Reason.ADDS_NOTHING: _adds_nothing,
@@ -224,11 +238,16 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
 }
 
 
+def _frequencies(noun: str) -> str:
+    return "class frequencies" if noun == "class" else "frequencies of the bins of the target"
+
+
 _COUNTED = {
     Reason.CONSTANT: "constant",
     Reason.NO_CUT: "without a cut point that is worth its cost (MDLP)",
     Reason.ONE_GROUP: "without a grouping of their categories that is worth its cost",
     Reason.EQUAL_AS_FLOATS: "of integers that are the same number when rounded to 64-bit floats",
+    Reason.NO_GAIN: "that do not lower the cross-validated log loss",
     Reason.COSTS_MORE: "with less information than their parameters cost (MDL)",
     Reason.NO_INFORMATION: "without information about the target",
     Reason.NOT_SIGNIFICANT: "not significant",
@@ -238,7 +257,7 @@ _COUNTED = {
 """Descriptions of columns with the same reason; for others the name of the reason is used."""
 
 
-def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool, noun: str) -> str:
+def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool, noun: str = "class") -> str:
     """Say which number of columns was found by cross-validation.
 
     ``size`` is the number that was found, ``n_selected`` the number of columns that are selected.
@@ -249,18 +268,26 @@ def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool, nou
     if most == 0:
         return f"There is no column to try: the log loss without columns is {without} nats."
     if best == 0:
-        frequencies = "class frequencies" if noun == "class" else "frequencies of its bins"
         text = (
             f"No number of columns from 1 to {most} has a smaller cross-validated log loss than "
-            f"predicting the {frequencies} ({without} nats)."
+            f"predicting the {_frequencies(noun)} ({without} nats)."
         )
         return f"{text} A column is selected because it is significant." if n_selected else text
+    least = int(path.log_loss.argmin())
     if size == best:
-        has = "column has" if size == 1 else "columns have"
-        text = (
-            f"{size} {has} the smallest cross-validated log loss of 0 to {most} columns: {smallest} "
-            f"nats, compared with {without} without columns."
-        )
+        if size == least:
+            has = "column has" if size == 1 else "columns have"
+            text = (
+                f"{size} {has} the smallest cross-validated log loss of 0 to {most} columns: {smallest} "
+                f"nats, compared with {without} without columns."
+            )
+        else:
+            text = (
+                f"{size} {'column is' if size == 1 else 'columns are'} the fewest whose cross-validated "
+                f"log loss, {smallest} nats, is nearly the smallest of 0 to {most} columns: "
+                f"{path.log_loss[least]:.3g} nats with {least} columns, compared with {without} without "
+                "columns."
+            )
         if fewest < best:
             are = "column is" if fewest == 1 else "columns are"
             text += f" {fewest} {are} the fewest within one standard error of it."
@@ -314,7 +341,7 @@ def nothing_selected(records: Any, method: str, figures: Figures) -> str:
     return (
         f"{text} No column depends significantly on the {noun}{smallest}. Check that y is the intended "
         "target, or use more samples or other columns; columns that are informative only in "
-        "combination, as in y = a xor b, are not found."
+        "combination, as in y = a xor b, are found by InteractionSelector."
     )
 
 
@@ -323,7 +350,7 @@ def frequency(share: float, n_subsamples: int) -> str:
     return f"selected in {round(share * n_subsamples)} of {n_subsamples} subsamples"
 
 
-def evidence(p_value: float, q_value: float, noun: str) -> str:
+def evidence(p_value: float, q_value: float, noun: str = "class") -> str:
     """Describe the evidence that a column depends on the class or target; "" if it is unknown."""
     if math.isnan(p_value) or math.isnan(q_value):
         return ""
