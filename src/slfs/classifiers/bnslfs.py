@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from slfs._compat import HasMethods, StrOptions
 from slfs.classifiers.base import SMOOTHING, NetworkClassifier
+from slfs.classifiers.selector_model import SelectorModel
 from slfs.coding.encode import Encoded
 from slfs.selectors._shared.additive import AdditiveTables
-from slfs.selectors._shared.nested import DefaultSelectorMixin
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
 
 
-class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
+class BNSLFS(SelectorModel, NetworkClassifier):
     """Classifier on the features selected by a selector: a log-linear model or a Bayesian network.
 
     ``BNSLFS().fit(X, y)`` selects features and fits the classifier to them. The classifier is made from
@@ -97,7 +96,7 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
         "backoff": [SMOOTHING, None],
     }
 
-    _fitted: ClassVar[frozenset[str]] = NetworkClassifier._fitted | {"selector_", "_additive"}
+    _fitted: ClassVar[frozenset[str]] = NetworkClassifier._fitted | SelectorModel._fitted | {"_additive"}
 
     def __init__(
         self,
@@ -129,7 +128,7 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
         """
         self._validate_params()
         selector = SLFS() if self.selector is None else clone(self.selector)
-        with selector._for_classifier(additive=self.structure == "additive"):
+        with selector._for_model("classification", additive=self.structure == "additive"):
             selector.fit(X, y)
         return self._take_over(selector)
 
@@ -164,8 +163,7 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
         if selector.target_bins_ is not None:
             raise ValueError(
                 f"This {type(selector).__name__} was fitted to a continuous target, but a classifier "
-                "needs classes. Bin y into classes first, for example with pandas.qcut(y, 5, "
-                "labels=False), and fit again."
+                "needs classes. Use to_regressor(), or BNSLFSRegressor."
             )
         if structure is None:
             structure = "linked" if selector._additive is None else "additive"
@@ -173,39 +171,8 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
         classifier._validate_params()
         return classifier._take_over(selector)
 
-    def explain(self, column: str | int) -> str:
-        """Explain why a column was selected or dropped.
-
-        Parameters
-        ----------
-        column : str or int
-            Name of the column, or its index in the table.
-
-        Returns
-        -------
-        text : str
-            One sentence; for a selected column a second one about the evidence that it depends on the
-            class.
-        """
-        check_is_fitted(self)
-        return self.selector_.explain(column)
-
-    def _n_jobs(self) -> int | None:
-        n_jobs: int | None = self.selector_.n_jobs
-        return n_jobs
-
-    def _take_columns(self, columns: NDArray[np.int64]) -> Self:
-        copy = super()._take_columns(columns)
-        copy.selector_ = self.selector_._take_columns(columns)
-        copy.network_ = copy.selector_.network_
-        return copy
-
     def _take_over(self, selector: BaseSelector) -> BNSLFS:
-        self.selector_ = selector
-        self.n_features_in_ = selector.n_features_in_
-        self.__dict__.pop("feature_names_in_", None)  # from an earlier fit
-        if hasattr(selector, "feature_names_in_"):
-            self.feature_names_in_ = selector.feature_names_in_
+        self._keep_selector(selector)
         self._additive: AdditiveTables | None = None
         if self.structure == "additive":
             self._take_additive_tables(selector)

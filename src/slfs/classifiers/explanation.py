@@ -223,7 +223,10 @@ class PredictionExplanation:
             f"sample {sample}: predicted {self.classes[first]} (P = {shares[first]:.3g}) rather than "
             f"{self.classes[second]} (P = {shares[second]:.3g})"
         )
-        return "\n".join([head, *_aligned(rows)])
+        figures = [(name, level, f"{value:+8.2f}") for name, level, value in rows]
+        lines = aligned(figures, "evidence")
+        odds = ["odds", *(f"x {np.exp(value):.3g}" for _, _, value in rows)]
+        return "\n".join([head, *(f"{line}  {text}" for line, text in zip(lines, odds, strict=True))])
 
     def _joint(self) -> Floats:
         joint: Floats = self.log_prior + self.log_factors.sum(axis=1)
@@ -248,13 +251,15 @@ class PredictionExplanation:
         return int(found[0])
 
 
-def _aligned(rows: list[tuple[str, str, float]]) -> list[str]:
-    """Format rows of name, level and evidence as a table."""
+def aligned(rows: list[tuple[str, str, str]], title: str) -> list[str]:
+    """Format rows of name, level and figure as a table; ``title`` is the title of the figures."""
     names = max(len("feature"), *(len(name) for name, level, _ in rows if level), 0)
     levels = max(len("value"), *(len(level) for _, level, _ in rows))
     width = max(names + 2 + levels, *(len(name) for name, _, _ in rows))
-    lines = [f"  {'feature'.ljust(names)}  {'value'.ljust(width - names - 2)}  evidence  odds"]
-    for name, level, evidence in rows:
+    figures = max(len(title), *(len(figure) for _, _, figure in rows))
+    head = f"{'feature'.ljust(names)}  value".ljust(width)
+    lines = [f"  {head}  {title.rjust(figures)}"]
+    for name, level, figure in rows:
         label = f"{name.ljust(names)}  {level}" if level else name
-        lines.append(f"  {label.ljust(width)}  {evidence:+8.2f}  x {np.exp(evidence):.3g}")
+        lines.append(f"  {label.ljust(width)}  {figure.rjust(figures)}")
     return lines

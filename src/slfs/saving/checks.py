@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from slfs.classifiers.base import NetworkClassifier
+from slfs.classifiers.bnslfs_regressor import BNSLFSRegressor
 from slfs.classifiers.tables import LogTable
 from slfs.coding.codebook import COLUMN, NONE, Coding
 from slfs.network.tree import ROOT, TreeNetwork
@@ -15,7 +16,7 @@ from slfs.preprocessing import MDLPDiscretizer
 from slfs.saving.errors import ModelFileError
 from slfs.saving.registry import OPTIONAL, fitted_attributes
 from slfs.screening.reasons import BY_LABEL, Role
-from slfs.selectors._shared.additive import AdditiveTables
+from slfs.selectors._shared.additive import AdditiveTables, RegressionTables
 from slfs.selectors._shared.selection import NetworkCounts
 from slfs.selectors._shared.size_path import SizePath
 from slfs.selectors.base import BaseSelector
@@ -52,6 +53,8 @@ def check_model(estimator: Any, name: str) -> None:
         _check_selector(estimator)
     elif isinstance(estimator, NetworkClassifier):
         _check_classifier(estimator)
+    elif isinstance(estimator, BNSLFSRegressor):
+        _check_regressor(estimator)
     if hasattr(estimator, "cut_points_"):
         _demand(len(estimator.cut_points_) == n_features, "cut_points_ must have one entry per column")
     if hasattr(estimator, "selector_"):
@@ -63,8 +66,10 @@ def _check_selector(selector: BaseSelector) -> None:
     network, counts = selector.network_, selector.network_counts_
     _check_network(network, n_features)
     _check_counts(counts, len(network), n_classes)
-    if selector._additive is not None:
+    if selector._additive is not None and selector.target_bins_ is None:
         _check_additive_tables(selector._additive, counts.coding.n_levels, n_classes)
+    elif selector._additive is not None:
+        _check_regression_tables(selector._additive, counts.coding.n_levels)
     _demand_array(selector.support_, np.bool_, (n_features,), "support_")
     _demand_array(selector.indices_, np.int64, (len(network),), "indices_")
     _demand_array(selector.selection_scores_, np.float64, (len(network),), "selection_scores_")
@@ -174,11 +179,38 @@ def _check_classifier(classifier: NetworkClassifier) -> None:
         _demand_probabilities(table.values)
 
 
+def _check_regressor(regressor: BNSLFSRegressor) -> None:
+    _check_network(regressor.network_, regressor.n_features_in_)
+    _check_coding(regressor._coding, len(regressor.network_))
+    _check_regression_tables(regressor._additive, regressor._coding.n_levels)
+    same = np.array_equal(regressor.parents_, regressor._additive.parents)
+    _demand(same, "parents_ differ from those of the tables")
+
+
 def _check_additive_tables(tables: AdditiveTables, levels: NDArray[Any], n_classes: int) -> None:
     _demand(type(tables) is AdditiveTables, "the additive tables have another type")
-    n_nodes = len(levels)
     _demand_array(tables.log_prior, np.float64, (n_classes,), "the prior")
     _demand_probabilities(tables.log_prior)
+    _check_tables(tables, levels, n_classes)
+
+
+def _check_regression_tables(tables: AdditiveTables, levels: NDArray[Any]) -> None:
+    _demand(isinstance(tables, RegressionTables), "the tables of a regression have another type")
+    assert isinstance(tables, RegressionTables)
+    _demand_array(tables.log_prior, np.float64, (1,), "the mean of the target")
+    _demand(bool(np.isfinite(tables.log_prior).all()), "the mean of the target is infinite")
+    _check_tables(tables, levels, 1)
+    n_groups = len(tables.residuals)
+    _demand_array(tables.limits, np.float64, (n_groups - 1,), "the limits of the residuals")
+    _demand(bool((np.diff(tables.limits) > 0).all()), "the limits of the residuals are not in order")
+    for residuals in tables.residuals:
+        _demand_array(residuals, np.float64, (len(residuals),), "the residuals")
+        valid = len(residuals) > 0 and np.isfinite(residuals).all() and (np.diff(residuals) >= 0).all()
+        _demand(bool(valid), "the residuals are not in order")
+
+
+def _check_tables(tables: AdditiveTables, levels: NDArray[Any], n_classes: int) -> None:
+    n_nodes = len(levels)
     _demand_array(tables.parents, np.int64, (n_nodes,), "parents")
     _demand_forest(tables.parents)
     _demand_array(tables.importances, np.float64, (n_nodes,), "importances")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from slfs.classifiers.bnslfs import BNSLFS
+from slfs.classifiers.bnslfs_regressor import BNSLFSRegressor
 from slfs.classifiers.tables import LogTable
 from slfs.classifiers.tan import TAN, ChowLiu, NaiveBayes
 from slfs.coding.codebook import Coding
 from slfs.network.tree import TreeNetwork
 from slfs.preprocessing import MDLPDiscretizer
-from slfs.selectors._shared.additive import AdditiveTables
+from slfs.selectors._shared.additive import AdditiveTables, RegressionTables
 from slfs.selectors._shared.selection import NetworkCounts
 from slfs.selectors._shared.size_path import SizePath
 from slfs.selectors.registry import selectors
@@ -24,14 +25,22 @@ LEFT_OUT = "_arrived"
 
 PARTS: dict[str, type[Any]] = {
     kind.__name__: kind
-    for kind in (AdditiveTables, Coding, LogTable, NetworkCounts, SizePath, TreeNetwork)
+    for kind in (
+        AdditiveTables,
+        Coding,
+        LogTable,
+        NetworkCounts,
+        RegressionTables,
+        SizePath,
+        TreeNetwork,
+    )
 }
 """Dataclasses by name."""
 
 
 def estimators() -> dict[str, type[Any]]:
-    """Return estimators by class name: registered selectors, classifiers and the discretizer."""
-    others = (StabilitySelection, BNSLFS, TAN, ChowLiu, NaiveBayes, MDLPDiscretizer)
+    """Return estimators by class name: registered selectors, models and the discretizer."""
+    others = (StabilitySelection, BNSLFS, BNSLFSRegressor, TAN, ChowLiu, NaiveBayes, MDLPDiscretizer)
     return {kind.__name__: kind for kind in (*selectors().values(), *others)}
 
 

@@ -36,7 +36,11 @@ from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import SpreadTable
 from slfs.screening.reasons import Role
 from slfs.selectors._shared import sentences
-from slfs.selectors._shared.additive import AdditiveTables, fit_additive_tables
+from slfs.selectors._shared.additive import (
+    AdditiveTables,
+    fit_additive_tables,
+    fit_regression_tables,
+)
 from slfs.selectors._shared.leaks import describe_leak, find_leaks
 from slfs.selectors._shared.records import make_records
 from slfs.selectors._shared.selection import (
@@ -51,6 +55,7 @@ from slfs.tables.target import Target
 
 if TYPE_CHECKING:
     from slfs.classifiers.bnslfs import BNSLFS
+    from slfs.classifiers.bnslfs_regressor import BNSLFSRegressor
 
 _NAMED = 5
 """Maximum number of columns in a warning."""
@@ -84,19 +89,19 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     _additive_requested: bool = False
 
     @contextmanager
-    def _for_classifier(self, *, additive: bool) -> Iterator[None]:
-        """Within this context, ``fit`` refuses a continuous target.
+    def _for_model(self, target: str, *, additive: bool) -> Iterator[None]:
+        """Within this context, ``fit`` reads the target as "classification" or "regression".
 
-        ``additive`` also fits the tables of an additive classifier.
+        ``additive`` also fits the tables of an additive model.
         """
-        self._additive_requested, self._classes_only = additive, True
+        self._additive_requested, self._target_of_model = additive, target
         try:
             yield
         finally:
-            del self._additive_requested, self._classes_only
+            del self._additive_requested, self._target_of_model
 
     def _fits_additive_tables(self) -> bool:
-        """Whether the tables of an additive classifier are fitted to the selected columns."""
+        """Whether the tables of an additive model are fitted to the selected columns."""
         return self._additive_requested
 
     def _judge(self) -> Judge:
@@ -170,7 +175,11 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self.network_counts_ = count_network(information, selection, facts.coding)
         self._additive: AdditiveTables | None = None
         if self._fits_additive_tables():
-            self._additive = fit_additive_tables(information, selection.nodes)
+            self._additive = (
+                fit_additive_tables(information, selection.nodes)
+                if target.values is None
+                else fit_regression_tables(information, selection.nodes, target.values)
+            )
         self.features_, self._figures = make_records(names, facts, information, selection, self.network_)
         self.support_ = np.zeros(len(names), np.bool_)
         self.support_[self.network_.columns] = True
@@ -319,6 +328,22 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
 
         check_is_fitted(self)
         return BNSLFS.from_selector(self, structure=structure, alpha=alpha, backoff=backoff)
+
+    def to_regressor(self) -> BNSLFSRegressor:
+        """Create a fitted regressor of the selected columns, without the data.
+
+        This needs a selection for a continuous target by residual pursuit, which has fitted the tables.
+        Fit ``BNSLFSRegressor(selector)`` for others.
+
+        Returns
+        -------
+        regressor : BNSLFSRegressor
+            The fitted regressor.
+        """
+        from slfs.classifiers.bnslfs_regressor import BNSLFSRegressor
+
+        check_is_fitted(self)
+        return BNSLFSRegressor.from_selector(self)
 
     def explain(self, column: str | int) -> str:
         """Explain why a column was selected or dropped.

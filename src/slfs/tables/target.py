@@ -86,8 +86,8 @@ def read_target(y: Any, kind: str = "auto", *, whole: bool = True) -> Target:
         raise ValueError(
             f"Unknown label type: continuous. y has {len(classes)} distinct values, some of which are "
             f"not integers, in {len(labels)} samples, but class labels are needed here. The selectors "
-            "accept numbers with target='regression'. For a classifier, bin y into classes first, for "
-            f"example with {_QCUT}."
+            "accept numbers with target='regression', and BNSLFSRegressor predicts them. For a "
+            f"classifier, bin y into classes first, for example with {_QCUT}."
         )
     if whole:
         _refuse_identifiers(classes, codes)

@@ -1,4 +1,4 @@
-"""Selected columns -> the additive classifier: tables of columns and of edges, whose entries add up."""
+"""Selected columns -> an additive model: tables of columns and of edges, whose entries add up."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 from slfs.coding.encode import Encoded
 from slfs.measures.additive import fit_tables
 from slfs.measures.information import Information
+from slfs.measures.squared import fit_squared
 from slfs.network.spanning_tree import spanning_tree
 from slfs.network.tree import ROOT
 from slfs.selectors._shared.selection import without_large_tables
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+_GROUPS, _SMALLEST_GROUP = 10, 50
+"""Maximum number of groups of residuals, and minimum number of residuals in each."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,39 @@ class AdditiveTables:
         return score
 
 
+@dataclass(frozen=True)
+class RegressionTables(AdditiveTables):
+    """An additive model of a continuous target, with one table per node and one per edge.
+
+    There is one class, so to speak: ``log_prior`` is the mean of the target, and the tables add to it.
+    Their means over the training data are zero.
+
+    Attributes
+    ----------
+    limits : ndarray of shape (n_groups - 1,)
+        Predictions up to ``limits[0]`` are in the first group, and so on.
+    residuals : list of ndarray
+        For each group the differences, in ascending order, between the targets of training samples and
+        what the model without that sample predicts.
+    """
+
+    limits: Floats
+    residuals: list[Floats]
+
+    def interval(self, predictions: Floats, coverage: float) -> Floats:
+        """Return lower and upper ends around predictions, from the residuals of similar predictions."""
+        ends = np.empty((len(predictions), 2))
+        tail = (1 - coverage) / 2
+        for group, residuals in enumerate(self.residuals):
+            n_ranks = len(residuals) + 1
+            low = max(int(np.floor(n_ranks * tail)) - 1, 0)
+            high = min(int(np.ceil(n_ranks * (1 - tail))) - 1, n_ranks - 2)
+            own = np.searchsorted(self.limits, predictions) == group
+            ends[own, 0] = predictions[own] + min(residuals[low], 0.0)
+            ends[own, 1] = predictions[own] + max(residuals[high], 0.0)
+        return ends
+
+
 def node_scores(log_prior: Floats, nodes: list[Floats], encoded: Encoded) -> Floats:
     """Return the scores of a model without edges."""
     parents, edges = np.full(len(nodes), ROOT), [None] * len(nodes)
@@ -76,7 +113,45 @@ def node_scores(log_prior: Floats, nodes: list[Floats], encoded: Encoded) -> Flo
 
 
 def fit_additive_tables(information: Information, columns: Ints) -> AdditiveTables:
-    """Fit the tables of packed columns, and of the edges of a tree over them.
+    """Fit the tables of packed columns, and of the edges of a tree over them, to the class."""
+    layout = information.packed.layout
+    codes, n_levels, parents = _columns_and_tree(information, columns)
+    nodes, edges = fit_tables(codes, n_levels, parents, layout.labels, layout.totals)
+    counts = _counts(information, columns, parents)
+    nodes, edges = _centred(nodes, edges, counts)
+    share = layout.totals / layout.n_samples
+    importances = np.empty(len(columns))
+    for node, (own, edge) in enumerate(zip(nodes, edges, strict=True)):
+        table = own if edge is None else own[:, np.newaxis] + edge
+        contribution = np.abs(table - (table @ share)[..., np.newaxis]) @ share
+        importances[node] = np.average(contribution, weights=counts[node])
+    return AdditiveTables(np.log(share), nodes, parents, edges, importances)
+
+
+def fit_regression_tables(information: Information, columns: Ints, values: Floats) -> RegressionTables:
+    """Fit the tables of packed columns, and of the edges of a tree over them, to a continuous target.
+
+    ``values`` is the target in the order of the table.
+    """
+    codes, n_levels, parents = _columns_and_tree(information, columns)
+    fit = fit_squared(codes, n_levels, parents, values[information.packed.layout.order])
+    parents = np.array(
+        [ROOT if pair is None else parent for pair, parent in zip(fit.pairs, parents, strict=True)],
+        np.int64,
+    )
+    nodes = [table[:, np.newaxis] for table in fit.tables]
+    edges = [None if pair is None else pair[..., np.newaxis] for pair in fit.pairs]
+    importances = np.empty(len(columns))
+    for node, counts in enumerate(_counts(information, columns, parents)):
+        edge = edges[node]
+        table = nodes[node] if edge is None else nodes[node][:, np.newaxis] + edge
+        importances[node] = np.average(np.abs(table[..., 0]), weights=counts)
+    limits, residuals = _by_prediction(fit.predictions, fit.residuals)
+    return RegressionTables(np.array([fit.mean]), nodes, parents, edges, importances, limits, residuals)
+
+
+def _columns_and_tree(information: Information, columns: Ints) -> tuple[NDArray[np.uint8], Ints, Ints]:
+    """Return the codes of columns, their numbers of levels, and each one's parent in a tree.
 
     The tree maximizes the sum of I(f;k|Y) over its edges.
     """
@@ -89,25 +164,36 @@ def fit_additive_tables(information: Information, columns: Ints) -> AdditiveTabl
     has_parent = above != ROOT
     parents[order[has_parent]] = order[above[has_parent]]
     n_levels = information.packed.arrays.levels[columns].astype(np.int64)
-    parents = without_large_tables(parents, n_levels, layout)
     codes = np.empty((len(columns), layout.n_samples), np.uint8)
     for node, column in enumerate(columns.tolist()):
         codes[node] = information.codes(column)
-    nodes, edges = fit_tables(codes, n_levels, parents, layout.labels, layout.totals)
-    counts = [
+    return codes, n_levels, without_large_tables(parents, n_levels, layout)
+
+
+def _counts(information: Information, columns: Ints, parents: Ints) -> list[Ints]:
+    """Return the number of samples of each node by level, or by levels of both ends of its edge."""
+    return [
         information.packed.class_counts(int(column)).sum(axis=1)
         if parent == ROOT
         else information.joint_counts(int(column), int(columns[parent])).sum(axis=0)
         for column, parent in zip(columns, parents, strict=True)
     ]
-    nodes, edges = _centred(nodes, edges, counts)
-    share = layout.totals / layout.n_samples
-    importances = np.empty(len(columns))
-    for node, (own, edge) in enumerate(zip(nodes, edges, strict=True)):
-        table = own if edge is None else own[:, np.newaxis] + edge
-        contribution = np.abs(table - (table @ share)[..., np.newaxis]) @ share
-        importances[node] = np.average(contribution, weights=counts[node])
-    return AdditiveTables(np.log(share), nodes, parents, edges, importances)
+
+
+def _by_prediction(predictions: Floats, residuals: Floats) -> tuple[Floats, list[Floats]]:
+    """Group residuals by prediction; return the limits of the groups and the sorted residuals."""
+    size = max(_SMALLEST_GROUP, len(residuals) // _GROUPS)
+    limits, counted = [], 0
+    distinct, counts = np.unique(predictions, return_counts=True)
+    for value, count in zip(distinct.tolist(), counts.tolist(), strict=True):
+        counted += count
+        if counted >= size:
+            limits.append(value)
+            counted = 0
+    if limits:
+        limits.pop()  # the last group has no upper limit, and takes what is left
+    group = np.searchsorted(limits, predictions)
+    return np.array(limits), [np.sort(residuals[group == g]) for g in range(len(limits) + 1)]
 
 
 def _centred(

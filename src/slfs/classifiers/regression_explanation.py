@@ -1,0 +1,157 @@
+"""The tables of an additive regressor for some samples -> what each feature adds to the prediction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.classifiers.explanation import aligned
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+
+_SAMPLES, _FEATURES = 5, 10
+"""Maximum number of samples, and of features of each, that are printed."""
+
+
+@dataclass(frozen=True, repr=False)
+class RegressionExplanation:
+    """What each feature adds to the predictions of a regressor for some samples.
+
+    The prediction is ``baseline``, the mean of the target, plus the contributions of all features, in
+    units of the target; no sampling is involved. What an edge between two features adds counts for the
+    feature that is further from the root of the tree. A value that was not seen in ``fit`` contributes 0.
+
+    Attributes
+    ----------
+    feature_names : list of str
+        Names of the features of the network, in the order of the table.
+    levels : ndarray of shape (n_samples, n_features)
+        Interval or category of each value, as text.
+    known : ndarray of bool of shape (n_samples, n_features)
+        Which values are known; the others were not seen in ``fit``.
+    baseline : float
+        Mean of the target in the training data.
+    contributions : ndarray of shape (n_samples, n_features)
+        What each feature adds to the prediction.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from slfs import SLFS, BNSLFSRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> regressor = BNSLFSRegressor(SLFS(n_features_to_select=3)).fit(X, y)
+    >>> print(regressor.explain_prediction(X.head(1)))
+    sample 0: predicted 186.8
+      feature  value                          adds
+      bmi      -0.00674486 < x ≤ 0.0730132  +13.76
+      s3       ≤ -0.0157886                 +12.73
+      s5       -0.00376118 < x ≤ 0.0243924  +8.162
+      (mean of the target)                   152.1
+      (sum)                                  186.8
+    """
+
+    feature_names: list[str]
+    levels: NDArray[np.object_]
+    known: NDArray[np.bool_]
+    baseline: float
+    contributions: Floats
+
+    @property
+    def predictions(self) -> Floats:
+        """Predicted target of each sample."""
+        found: Floats = self.baseline + self.contributions.sum(axis=1)
+        return found
+
+    def reasons(self, n_reasons: int = 3) -> list[list[tuple[str, str, float]]]:
+        """List the features that change each prediction most.
+
+        Parameters
+        ----------
+        n_reasons : int, default=3
+            Maximum number of features per sample.
+
+        Returns
+        -------
+        reasons : list of list of (str, str, float)
+            For each sample the name, the level and the contribution of the features with the largest
+            absolute contribution. Features that contribute nothing are left out.
+        """
+        found = []
+        for levels, added in zip(self.levels, self.contributions, strict=True):
+            order = np.argsort(-np.abs(added), kind="stable")[:n_reasons]
+            found.append(
+                [
+                    (self.feature_names[feature], levels[feature], float(added[feature]))
+                    for feature in order.tolist()
+                    if added[feature] != 0
+                ]
+            )
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Convert to a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            One row per sample and feature, with the columns ``sample``, ``feature``, ``level`` and
+            ``contribution``.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install 'slfs[cli]'") from error
+        n_samples, n_features = self.contributions.shape
+        return pd.DataFrame(
+            {
+                "sample": np.repeat(np.arange(n_samples), n_features),
+                "feature": np.tile(np.array(self.feature_names, object), n_samples),
+                "level": self.levels.ravel(),
+                "contribution": self.contributions.ravel(),
+            }
+        )
+
+    def __len__(self) -> int:
+        return len(self.contributions)
+
+    def __getitem__(self, samples: Any) -> RegressionExplanation:
+        """Return the explanation of some samples, given by an index, a slice or an array."""
+        rows = np.atleast_1d(np.arange(len(self))[samples])
+        return replace(
+            self,
+            levels=self.levels[rows],
+            known=self.known[rows],
+            contributions=self.contributions[rows],
+        )
+
+    def __repr__(self) -> str:
+        return "RegressionExplanation({} samples, {} features)".format(*self.contributions.shape)
+
+    def __str__(self) -> str:
+        """Show what the features add to each prediction, the largest contribution first."""
+        blocks = [self._describe(sample) for sample in range(min(len(self), _SAMPLES))]
+        if len(self) > _SAMPLES:
+            blocks.append(f"... and {len(self) - _SAMPLES} more samples")
+        return "\n\n".join(blocks) if blocks else repr(self)
+
+    def _describe(self, sample: int) -> str:
+        added = self.contributions[sample]
+        order = np.argsort(-np.abs(added), kind="stable")
+        shown, rest = order[:_FEATURES], order[_FEATURES:]
+        rows = [
+            (self.feature_names[j], self.levels[sample, j], f"{added[j]:+.4g}") for j in shown.tolist()
+        ]
+        if len(rest):
+            rows.append((f"({len(rest)} other features)", "", f"{added[rest].sum():+.4g}"))
+        rows += [
+            ("(mean of the target)", "", f"{self.baseline:.4g}"),
+            ("(sum)", "", f"{self.predictions[sample]:.4g}"),
+        ]
+        head = f"sample {sample}: predicted {self.predictions[sample]:.4g}"
+        return "\n".join([head, *aligned(rows, "adds")])

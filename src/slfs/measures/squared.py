@@ -1,0 +1,213 @@
+"""Codes and a continuous target -> the tables of an additive model, for columns and pairs of columns.
+
+The model is y = mean of y + sum of its tables at the levels of x. A table belongs to one column, or to a
+pair of columns. The tables minimize the squared error plus a penalty times the sum of their squares, so
+that the penalty has the weight of that many samples in each cell. The penalty, and how many times larger
+it is for pairs, have the smallest generalized cross-validation error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import eigh
+from scipy.sparse.linalg import LinearOperator, cg
+
+from slfs._core.ragged import starts
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.uint8]
+
+PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+PAIR_SCALES = (0.0, 0.25, 0.5, 1.0)
+"""Scales of the tables of pairs: their penalty is divided by the square; 0 leaves them out."""
+
+MOST_CELLS = 2000
+"""Tables of pairs, the largest first, are left out while all tables have more cells than this. If the
+tables of the columns alone have more, they are fitted iteratively, with a fixed penalty."""
+FIXED_PENALTY = 3.0
+
+MOST_RESIDUALS = 5000
+"""Maximum number of samples for which residuals are computed."""
+_CHUNK = 1000
+_LARGEST_LEVERAGE = 0.9
+
+
+@dataclass(frozen=True)
+class SquaredFit:
+    """A fitted additive model of a continuous target.
+
+    Attributes
+    ----------
+    mean : float
+        Mean of the target.
+    tables : list of ndarray of shape (n_levels,)
+        The table of each column. The mean of every table over the samples is zero.
+    pairs : list of ndarray of shape (n_levels, n_levels of the other column), or None
+        The table of each pair; None for no pair.
+    predictions : ndarray of shape (n_residuals,)
+        Predictions for some of the samples.
+    residuals : ndarray of shape (n_residuals,)
+        By how much the target of each of them exceeds the prediction of the model without that sample.
+    """
+
+    mean: float
+    tables: list[Floats]
+    pairs: list[Floats | None]
+    predictions: Floats
+    residuals: Floats
+
+
+def fit_squared(
+    codes: Codes, n_levels: Ints, others: Ints, values: Floats, weights: Ints | None = None
+) -> SquaredFit:
+    """Fit one table per column, and one per pair of a column and its ``others``.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_columns, n_samples)
+        Level of each sample.
+    n_levels : ndarray of shape (n_columns,)
+        Number of levels.
+    others : ndarray of shape (n_columns,)
+        The column with which each column makes a pair; negative for none.
+    values : ndarray of shape (n_samples,)
+        The target.
+    weights : ndarray of int of shape (n_samples,) or None
+        How often each sample counts; None means once.
+    """
+    weight = np.ones(len(values)) if weights is None else weights.astype(np.float64)
+    unit = float(np.abs(values).max(initial=0)) or 1.0  # squares must not overflow
+    y = values / unit
+    mean = float((weight * y).sum() / weight.sum())
+    paired = _affordable(np.flatnonzero(others >= 0), n_levels, others)
+    sizes = np.concatenate([n_levels, n_levels[paired] * n_levels[others[paired]]])
+    rows = _spread(weight)
+    if len(sizes) == 0:
+        parts, predictions = [], np.full(len(rows), mean)
+        leverage = np.full(len(rows), 1 / weight.sum())
+    else:
+        system = _System(_design(codes, n_levels, paired, others, starts(sizes)), weight, y - mean)
+        of_pair = np.repeat(np.arange(len(sizes)) >= len(codes), sizes)
+        solve = _solve_exactly if len(of_pair) <= MOST_CELLS else _solve_iteratively
+        coefficients, leverage_of = solve(system, of_pair)
+        predictions, leverage = mean + system.fitted(coefficients, rows), leverage_of(rows)
+        means = np.add.reduceat(system.shares * coefficients, starts(sizes)[:-1])
+        parts = np.split(unit * (coefficients - np.repeat(means, sizes)), starts(sizes)[1:-1])
+    residuals = (y[rows] - predictions) / (1 - np.minimum(leverage, _LARGEST_LEVERAGE))
+    pairs: list[Floats | None] = [None] * len(codes)
+    for column, table in zip(paired.tolist(), parts[len(codes) :], strict=True):
+        pairs[column] = table.reshape(int(n_levels[column]), -1)
+    return SquaredFit(unit * mean, parts[: len(codes)], pairs, unit * predictions, unit * residuals)
+
+
+def _affordable(paired: Ints, n_levels: Ints, others: Ints) -> Ints:
+    """Leave out the largest tables of pairs while there are too many cells."""
+    cells = n_levels[paired] * n_levels[others[paired]]
+    order = np.argsort(cells, kind="stable")
+    fits = int(n_levels.sum()) + np.cumsum(cells[order]) <= MOST_CELLS
+    return np.sort(paired[order[fits]])
+
+
+def _design(codes: Codes, n_levels: Ints, paired: Ints, others: Ints, offset: Ints) -> sparse.csr_array:
+    """Return the matrix of samples and cells: one where a sample is in a cell of a table."""
+    n_samples, n_tables = codes.shape[1], len(offset) - 1
+    cells = np.empty((n_samples, n_tables), np.int64)
+    cells[:, : len(codes)] = codes.T
+    for table, column in enumerate(paired.tolist(), len(codes)):
+        other = int(others[column])
+        cells[:, table] = codes[column].astype(np.int64) * n_levels[other] + codes[other]
+    cells += offset[:-1]
+    return sparse.csr_array(
+        (np.ones(cells.size), cells.ravel(), np.arange(n_samples + 1) * n_tables),
+        shape=(n_samples, int(offset[-1])),
+    )
+
+
+class _System:
+    """The centred least-squares problem of the tables."""
+
+    def __init__(self, design: sparse.csr_array, weight: Floats, y: Floats) -> None:
+        self.design, self.weight, self.y = design, weight, y
+        self.total = float(weight.sum())
+        self.shares: Floats = design.T @ weight / self.total
+        self.moments: Floats = design.T @ (weight * y)  # the mean of y is zero
+
+    def gram(self) -> Floats:
+        """Return the matrix of the products of the centred cells."""
+        weighted = self.design.multiply(self.weight[:, np.newaxis])
+        found: Floats = (weighted.T @ self.design).toarray()
+        return found - self.total * np.outer(self.shares, self.shares)
+
+    def product(self, coefficients: Floats) -> Floats:
+        """Multiply that matrix by a vector."""
+        along = self.shares @ coefficients
+        found: Floats = self.design.T @ (self.weight * (self.design @ coefficients))
+        return found - self.total * self.shares * along
+
+    def fitted(self, coefficients: Floats, rows: Ints) -> Floats:
+        """Return what the tables predict for some samples."""
+        found: Floats = self.design[rows] @ coefficients - self.shares @ coefficients
+        return found
+
+
+Leverage = Callable[[Ints], Floats]
+"""Takes rows; returns by how much each sample moves its own prediction, as a share."""
+
+
+def _solve_exactly(system: _System, of_pair: NDArray[np.bool_]) -> tuple[Floats, Leverage]:
+    """Solve for all penalties, and choose one by generalized cross-validation."""
+    gram, total = system.gram(), system.total
+    squares = float((system.weight * system.y**2).sum())
+    best: tuple[float, float, Floats, Floats, Floats] | None = None
+    for scale in PAIR_SCALES if of_pair.any() else (1.0,):
+        factor = np.where(of_pair, scale, 1.0)
+        values, vectors = eigh(factor[:, np.newaxis] * gram * factor)
+        values = np.maximum(values, 0)
+        along = vectors.T @ (factor * system.moments)
+        for penalty in PENALTIES:
+            shrunk = 1 / (values + penalty)
+            error = max(squares - float((along**2 * shrunk * (2 - values * shrunk)).sum()), 0.0)
+            freedom = 1 + float((values * shrunk).sum())
+            score = error / (1 - min(freedom / total, 0.999)) ** 2
+            if best is None or score < best[0]:
+                best = (score, penalty, values, vectors, factor)
+    assert best is not None
+    _, penalty, values, vectors, factor = best
+    scaled = factor[:, np.newaxis] * vectors
+    inverse = (scaled / (values + penalty)) @ scaled.T
+    shares = system.shares
+
+    def leverage(rows: Ints) -> Floats:
+        found = np.empty(len(rows))
+        for first in range(0, len(rows), _CHUNK):
+            cells = system.design[rows[first : first + _CHUNK]]
+            across = cells @ inverse
+            found[first : first + _CHUNK] = cells.multiply(across).sum(axis=1) - 2 * across @ shares
+        centred: Floats = found + shares @ inverse @ shares + 1 / total
+        return centred
+
+    return inverse @ system.moments, leverage
+
+
+def _solve_iteratively(system: _System, of_pair: NDArray[np.bool_]) -> tuple[Floats, Leverage]:
+    """Solve for one penalty by conjugate gradients, and bound the leverages by those of the tables."""
+    shape = (len(of_pair), len(of_pair))
+    operator = LinearOperator(
+        shape, matvec=lambda x: system.product(x) + FIXED_PENALTY * x, dtype=np.float64
+    )
+    coefficients, _ = cg(operator, system.moments, rtol=1e-8, maxiter=500)
+    single = 1 / (system.total * system.shares + FIXED_PENALTY)
+    return coefficients, lambda rows: system.design[rows] @ single + 1 / system.total
+
+
+def _spread(weight: Floats) -> Ints:
+    """Return rows at equal distances, where a sample of weight w takes w places."""
+    total = int(weight.sum())
+    places = np.linspace(0, total - 1, min(total, MOST_RESIDUALS)).astype(np.int64)
+    return np.searchsorted(np.cumsum(weight), places, side="right")
