@@ -121,6 +121,9 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
@@ -259,6 +262,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         max_features: int = 100,
         one_standard_error: bool = False,
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
@@ -275,6 +279,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         self.max_features = max_features
         self.one_standard_error = one_standard_error
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
@@ -287,7 +292,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
 
     def _hints(self) -> list[str]:
         n_tentative = int((self.features_["role"] == Role.TENTATIVE).sum())
-        wide = len(self.features_) > self.network_counts_.class_totals.sum()
+        wide = len(self.features_) > self.network_counts_.n_samples
         if not wide or self.irrelevance != "mdl" or n_tentative <= _FEW_TENTATIVE * self.n_features_:
             return []
         text = (

@@ -17,7 +17,6 @@ from slfs._core.resources import Resources
 from slfs.base import TrainingData
 from slfs.coding.encode import encode_table
 from slfs.counting.backend import make_backend
-from slfs.counting.planes import SampleLayout
 from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
 from slfs.screening.facts import ColumnFacts
@@ -105,7 +104,7 @@ def make_size_path(
 
 
 def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Distribute the samples of each class at random over the folds, which are always the same.
+    """Distribute the rows of each class at random over the folds, which are always the same.
 
     The classes are taken in order of appearance, so that the folds do not depend on their names. A class
     with a single sample is never left out: without it the class would be unknown.
@@ -132,7 +131,7 @@ def _fold_losses(
     """Return the log loss on the test samples for 0, 1, ... columns."""
     y, names = data.target.codes, selector._feature_names().tolist()
     present, codes = np.unique(y[train], return_inverse=True)
-    layout = SampleLayout.from_class_codes(codes, len(present))
+    layout = data.layout_of(train, codes)
     part = Part(data.table, names, train)
     facts, store = screen_table(
         part, layout, data.categorical, resources, selector._judge(), test=selector._needs_p_values()
@@ -152,11 +151,12 @@ def _fold_losses(
     )
     known = np.isin(y[test], present)
     label = np.searchsorted(present, y[test])
+    weights = None if data.weights is None else data.weights.counts[test]
     losses = np.empty(len(tables))
     for size, own in enumerate(tables):
         probability = softmax(node_scores(pursuit.model.log_prior, own, encoded), axis=1)
         right = np.where(known, probability[np.arange(len(test)), np.where(known, label, 0)], 0.0)
-        losses[size] = -np.log(np.maximum(right, _LEAST_PROBABILITY)).mean()
+        losses[size] = np.average(-np.log(np.maximum(right, _LEAST_PROBABILITY)), weights=weights)
     return losses
 
 
@@ -186,7 +186,8 @@ class AutomaticSizeMixin(BaseSelector):
         if self.n_features_to_select != "auto":
             BaseSelector._fit_table(self, data, resources)
             return
-        folds = list(_folds(self.cv, data.target.codes))
+        rows = data.rows  # copies of a row, which weights make, stay together
+        folds = [(rows[train], rows[test]) for train, test in _folds(self.cv, data.target.codes[rows])]
         with counting(len(folds) + 1) as step:
             self.size_path_ = make_size_path(self, data, folds, resources, step)
             BaseSelector._fit_table(self, data, resources)
