@@ -67,6 +67,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
     class_weight: Any = None
+    memory_limit: int | str | None = None
 
     _fitted: ClassVar[frozenset[str]] = frozenset({"n_features_in_", "feature_names_in_"})
     """Attributes of a fitted estimator; a model file contains the same attributes."""
@@ -93,7 +94,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 f"{table.n_samples} rows, y has {len(target.codes)} labels."
             )
         if weights is None:
-            weights = make_weights(values, self.class_weight, target)
+            weights = make_weights(values, self.class_weight, target, self.memory_limit)
         return TrainingData(
             table,
             target,

@@ -31,8 +31,9 @@ class ResidualPursuit(AutomaticSizeMixin):
     n_features_to_select : int, float or "auto", default="auto"
         Number of features to select, or fraction of the columns. ``"auto"`` finds the
         number by the cross-validated log loss of the model; see ``size_path_``.
-    cv : int, default=5
-        Number of folds for ``n_features_to_select="auto"``.
+    cv : int, splitter or list of (train, test), default=5
+        Folds for ``n_features_to_select="auto"``: their number, a splitter of scikit-learn, or the rows
+        of each split.
     max_features : int, default=100
         Largest number of features that ``n_features_to_select="auto"`` tries.
     one_standard_error : bool, default=False

@@ -109,8 +109,9 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
           stream.
     fdr : float, default=0.05
         False discovery rate for ``irrelevance="test"``.
-    cv : int, default=5
-        Number of folds that are used to find the number of features. Each fold is one more fit. Used
+    cv : int, splitter or list of (train, test), default=5
+        How to find the number of features by cross-validation: a number of folds, a splitter of
+        scikit-learn, or the rows of each split. Each split is one more fit. Used
         with ``order="residual"`` and ``n_features_to_select="auto"`` only, like the next two parameters.
     max_features : int, default=100
         Largest number of features that is tried.

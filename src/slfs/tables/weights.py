@@ -15,6 +15,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.memory import parse_size, show_size, total_memory
 from slfs.counting.planes import SampleLayout
 from slfs.tables.target import Target
 from slfs.tables.values import is_dask, masked_as_missing
@@ -30,6 +31,12 @@ ERROR = 0.01
 
 MOST = 2**31 - 1
 """Maximum number of samples, including repeated ones."""
+
+SAMPLE_BYTES = 40
+"""Memory per sample that is needed in any case: its row, its class, its entry of n log n, its codes."""
+
+_FEW = 1e6
+"""Totals of the weights that are not worth asking for the memory of the machine."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,9 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     return values
 
 
-def make_weights(values: Floats | None, class_weight: Any, target: Target) -> SampleWeights | None:
+def make_weights(
+    values: Floats | None, class_weight: Any, target: Target, memory_limit: int | str | None
+) -> SampleWeights | None:
     """Combine sample weights and class weights; None if every row is counted once.
 
     Parameters
@@ -113,6 +122,8 @@ def make_weights(values: Floats | None, class_weight: Any, target: Target) -> Sa
         Weight of each class. The sample weights are multiplied by it.
     target : Target
         The classes.
+    memory_limit : int, str or None
+        Maximum memory of the process. None: the memory of this machine.
 
     Returns
     -------
@@ -125,28 +136,34 @@ def make_weights(values: Floats | None, class_weight: Any, target: Target) -> Sa
     if whole and class_weight is None:
         if (values == 1).all():
             return None
-        return SampleWeights(_checked(values))
-    frequencies = _checked(values) if whole else (values > 0).astype(np.int64)
+        _check_total(float(values.sum()), memory_limit)
+        return SampleWeights(values.astype(np.int64))
+    _check_total(float(values.sum()) if whole else 0.0, memory_limit)
+    frequencies = values.astype(np.int64) if whole else (values > 0).astype(np.int64)
     matters = values / np.maximum(frequencies, 1)  # of one copy of the row
     matters = matters * _class_weights(class_weight, target, frequencies)[target.codes]
     # rounded, so that weights in another unit give the same numbers
     matters = np.round(matters * (frequencies.sum() / (frequencies @ matters)), 9)
     counts = frequencies * _rounded(matters, frequencies)
-    _checked(counts.astype(np.float64))
+    _check_total(float(counts.sum()), memory_limit)
     if whole and (counts == frequencies).all():
         return None if (counts == 1).all() else SampleWeights(counts)
     return SampleWeights(counts, float(counts.sum() / frequencies.sum()), frequencies)
 
 
-def _checked(values: Floats) -> Ints:
-    """Convert whole numbers to integers; raise an error if their sum is absurd."""
-    total = float(values.sum())
-    if total > MOST:
+def _check_total(total: float, memory_limit: int | str | None) -> None:
+    """Raise an error if there would be more samples than the memory can hold."""
+    if total < _FEW:
+        return
+    limit = total_memory() if memory_limit is None else parse_size(memory_limit)
+    most = min(MOST, limit // SAMPLE_BYTES)
+    if total > most:
         raise ValueError(
-            f"The sample weights add up to {total:.3g}. Whole numbers are frequencies, and at most "
-            f"{MOST} samples are supported. Divide the weights by a number, for example by their mean."
+            f"The sample weights add up to {total:.4g} samples, because whole numbers are frequencies: a "
+            f"row with weight 3 is counted three times. With {show_size(limit)} of memory at most "
+            f"{most:.4g} samples are possible. If the weights are not frequencies, divide them by their "
+            "mean; otherwise divide them by their greatest common divisor, or set a higher memory_limit."
         )
-    return values.astype(np.int64)
 
 
 def _class_weights(class_weight: Any, target: Target, frequencies: Ints) -> Floats:

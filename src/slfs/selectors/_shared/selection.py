@@ -143,6 +143,8 @@ class NetworkCounts:
     unit : float
         Number of counts that are one sample: 1, unless there were sample weights that are not whole
         numbers.
+    n_rows : int
+        Number of rows of the table.
     """
 
     coding: Coding
@@ -150,7 +152,8 @@ class NetworkCounts:
     class_counts: list[Ints]
     partners: Ints
     joint_counts: list[NDArray[np.int32] | Ints | None]
-    unit: float = 1.0
+    unit: float
+    n_rows: int
 
     @property
     def class_sizes(self) -> list[int]:
@@ -224,6 +227,7 @@ def count_edges(
             for f, k in zip(nodes, partners, strict=True)
         ],
         unit=layout.unit,
+        n_rows=layout.n_samples if layout.counts is None else len(layout.counts),
     )
 
 

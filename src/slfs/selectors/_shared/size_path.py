@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
+from sklearn.model_selection import check_cv
 
-from slfs._compat import Interval
+from slfs._compat import HasMethods, Interval
 from slfs._core.progress import counting
 from slfs._core.resources import Resources
 from slfs.base import TrainingData
@@ -165,14 +166,18 @@ class AutomaticSizeMixin(BaseSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseSelector._parameter_constraints,
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "cv": [
+            Interval(Integral, 2, None, closed="left"),
+            HasMethods(["split", "get_n_splits"]),
+            "array-like",
+        ],
         "max_features": [Interval(Integral, 1, None, closed="left")],
         "one_standard_error": ["boolean"],
     }
 
     _fitted: ClassVar[frozenset[str]] = BaseSelector._fitted | {"size_path_"}
 
-    cv: int
+    cv: Any
     max_features: int
     one_standard_error: bool
 
@@ -186,12 +191,31 @@ class AutomaticSizeMixin(BaseSelector):
         if self.n_features_to_select != "auto":
             BaseSelector._fit_table(self, data, resources)
             return
-        rows = data.rows  # copies of a row, which weights make, stay together
-        folds = [(rows[train], rows[test]) for train, test in _folds(self.cv, data.target.codes[rows])]
+        folds = self._make_folds(data)
         with counting(len(folds) + 1) as step:
             self.size_path_ = make_size_path(self, data, folds, resources, step)
             BaseSelector._fit_table(self, data, resources)
             step()
+
+    def _make_folds(self, data: TrainingData) -> list[tuple[Ints, Ints]]:
+        """Return the rows of each fold: those to learn from, and those to compute the log loss on.
+
+        Rows that are repeated because of their weight are in the same fold.
+        """
+        codes, counted = data.target.codes, data.rows
+        if isinstance(self.cv, Integral):
+            folds = list(_folds(int(self.cv), codes[counted]))
+            return [(counted[train], counted[test]) for train, test in folds]
+        splits = check_cv(self.cv, codes, classifier=True).split(np.zeros((len(codes), 1)), codes)
+        folds = [
+            (np.intersect1d(train, counted), np.intersect1d(test, counted)) for train, test in splits
+        ]
+        if any(len(np.unique(codes[train])) < 2 for train, _ in folds):
+            raise ValueError(
+                f"cv={self.cv!r} has a split whose training rows do not contain two classes. Use a "
+                "splitter that is stratified by class, or a number of folds."
+            )
+        return [(train, test) for train, test in folds if len(test)]
 
     def _n_steps(self, n_columns: int) -> int:
         """Return the largest number of steps of the pursuit."""

@@ -214,11 +214,11 @@ class StreamSelector(BaseSelector):
     ) -> tuple[Target, SampleWeights | None]:
         """Read labels and weights of a stream, whose number of rows is that of the labels."""
         if sample_weight is None:
-            target = read_target(y)
-            return target, make_weights(None, self.class_weight, target)
-        values = read_sample_weight(sample_weight, len(y))  # type: ignore[arg-type]
-        target = read_target(y, kept=None if values.all() else values > 0)
-        return target, make_weights(values, self.class_weight, target)
+            values, target = None, read_target(y)
+        else:
+            values = read_sample_weight(sample_weight, len(y))  # type: ignore[arg-type]
+            target = read_target(y, kept=None if values.all() else values > 0)
+        return target, make_weights(values, self.class_weight, target, self.memory_limit)
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
         arrived = self._take_in_table(data.table, data.layout, data.categorical, None, resources)
