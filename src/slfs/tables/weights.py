@@ -159,10 +159,10 @@ def _check_total(total: float, memory_limit: int | str | None) -> None:
     most = min(MOST, limit // SAMPLE_BYTES)
     if total > most:
         raise ValueError(
-            f"The sample weights add up to {total:.4g} samples, because whole numbers are frequencies: a "
-            f"row with weight 3 is counted three times. With {show_size(limit)} of memory at most "
+            f"The sample weights add up to {total:.4g} samples, because whole numbers are frequencies: "
+            f"a row with weight 3 is counted three times. With {show_size(limit)} of memory at most "
             f"{most:.4g} samples are possible. If the weights are not frequencies, divide them by their "
-            "mean; otherwise divide them by their greatest common divisor, or set a higher memory_limit."
+            "mean. Otherwise divide them by a whole number and round, or set a higher memory_limit."
         )
 
 
