@@ -117,8 +117,8 @@ def _samples(selector: Any) -> str:
     listed = ", ".join(classes)
     if len(listed) > _MAX_LENGTH:
         listed = f"{len(totals)} classes"
-    samples = "samples" if counts.unit == 1.0 else "weighted samples"
-    return f"{counts.n_samples} {samples}: {listed}"
+    weighted = "" if counts.unit == 1.0 else f"{counts.n_rows} rows weighted as "
+    return f"{weighted}{counts.n_samples} samples: {listed}"
 
 
 def _stability_text(selector: Any) -> str:

@@ -36,8 +36,8 @@ class SampleLayout:
     counts : ndarray of shape (n_rows,) or None
         How often each row of the table occurs in ``order``. None: once.
     unit : float
-        Number of positions that count as one sample. Sample weights repeat the rows of the table, and
-        weights that are not whole numbers are rounded to multiples of 1 / unit.
+        Number of positions that are worth one sample. It is not 1 only with sample weights that are not
+        whole numbers; see `slfs.tables.weights`.
     tested : SampleLayout or None
         The samples for tests of significance, without such weights. None: these samples.
     """

@@ -111,8 +111,9 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             Class labels.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Weight of each row. Whole numbers are frequencies: the result is the same as if each row were
-            repeated as often. Others are scaled to mean 1 and rounded; see the page "Sample weights" of
-            the documentation. Rows with weight 0 are left out. ``None`` means 1 for every row.
+            repeated as often. Other weights say how much a row matters; their scale is irrelevant, see
+            the page "Sample weights" of the documentation. Rows with weight 0 are left out. ``None``
+            means 1 for every row.
 
         Returns
         -------

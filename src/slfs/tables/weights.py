@@ -1,8 +1,12 @@
 """Sample weights and class weights of the user -> how often each row of the table is counted.
 
 Weights that are whole numbers are frequencies: a row with weight w is counted w times. Other weights,
-and class weights, say how much a row matters, not how often it was seen. They are scaled to mean 1 and
-rounded to multiples of 1 / unit, and each row is counted once in tests of significance.
+and class weights, say how much a row matters, not how often it was seen. They are scaled and rounded to
+integers, and the rows with weights w together are worth (sum of w)^2 / (sum of w^2) samples, the
+effective sample size of Kish: N for equal weights, and less the more they differ. With more, a few heavy
+rows would pass for strong evidence. In tests of significance each row is counted once.
+
+L. Kish, "Survey sampling", Wiley 1965.
 """
 
 from __future__ import annotations
@@ -148,7 +152,8 @@ def make_weights(
     _check_total(float(counts.sum()), memory_limit)
     if whole and (counts == frequencies).all():
         return None if (counts == 1).all() else SampleWeights(counts)
-    return SampleWeights(counts, float(counts.sum() / frequencies.sum()), frequencies)
+    copies = counts // np.maximum(frequencies, 1)
+    return SampleWeights(counts, float((counts @ copies) / counts.sum()), frequencies)
 
 
 def _check_total(total: float, memory_limit: int | str | None) -> None:

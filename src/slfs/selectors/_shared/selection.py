@@ -168,7 +168,7 @@ class NetworkCounts:
 
     @property
     def n_samples(self) -> int:
-        """Number of samples, rounded if they are weighted."""
+        """Number of samples that the rows are worth, rounded if they are weighted."""
         return round(float(self.class_totals.sum() / self.unit))
 
 
