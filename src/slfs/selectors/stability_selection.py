@@ -371,8 +371,8 @@ def draw(layout: SampleLayout, fraction: float, seed: int, second: bool) -> Ints
     """
     random = np.random.default_rng(seed)
     rows = []
-    for own in np.split(layout.order, np.cumsum(layout.totals)[:-1]):
-        members = np.unique(own)  # weights repeat rows
+    seen = layout.tested or layout  # rows are repeated if their weights are frequencies
+    for members in np.split(seen.order, np.cumsum(seen.totals)[:-1]):
         shuffled, more = random.permutation(members), random.random()
         share = fraction * len(members)
         first, last = int(share + more), int(share + 1 - more)
@@ -392,7 +392,8 @@ def _select(
     nothing = np.empty(0, np.int64)
     if len(np.unique(codes[rows])) < 2:
         return nothing, nothing
-    given = {} if weights is None else {"sample_weight": weights.take(rows)}
+    own = None if weights is None else weights.of_samples(rows)
+    given = {} if own is None else {"sample_weight": own}
     network = clone(selector).fit(Part(table, names, rows), codes[rows], **given).network_
     return network.columns, network.parents
 

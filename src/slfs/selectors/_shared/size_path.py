@@ -105,7 +105,7 @@ def make_size_path(
 
 
 def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Distribute the rows of each class at random over the folds, which are always the same.
+    """Distribute the samples of each class at random over the folds, which are always the same.
 
     The classes are taken in order of appearance, so that the folds do not depend on their names. A class
     with a single sample is never left out: without it the class would be unknown.
@@ -152,7 +152,8 @@ def _fold_losses(
     )
     known = np.isin(y[test], present)
     label = np.searchsorted(present, y[test])
-    weights = None if data.weights is None else data.weights.counts[test]
+    own = None if data.weights is None else data.weights.of_samples(test)
+    weights = None if own is None else own.counts
     losses = np.empty(len(tables))
     for size, own in enumerate(tables):
         probability = softmax(node_scores(pursuit.model.log_prior, own, encoded), axis=1)
@@ -198,17 +199,17 @@ class AutomaticSizeMixin(BaseSelector):
             step()
 
     def _make_folds(self, data: TrainingData) -> list[tuple[Ints, Ints]]:
-        """Return the rows of each fold: those to learn from, and those to compute the log loss on.
+        """Return the samples of each fold: those to learn from, and those to compute the log loss on.
 
-        Rows that are repeated because of their weight are in the same fold.
+        They are given by their rows, which occur several times if their sample weight is a frequency.
         """
-        codes, counted = data.target.codes, data.rows
+        codes, samples = data.target.codes, data.samples
         if isinstance(self.cv, Integral):
-            folds = list(_folds(int(self.cv), codes[counted]))
-            return [(counted[train], counted[test]) for train, test in folds]
+            drawn = _folds(int(self.cv), codes[samples])
+            return [(samples[train], samples[test]) for train, test in drawn]
         splits = check_cv(self.cv, codes, classifier=True).split(np.zeros((len(codes), 1)), codes)
         folds = [
-            (np.intersect1d(train, counted), np.intersect1d(test, counted)) for train, test in splits
+            (samples[np.isin(samples, train)], samples[np.isin(samples, test)]) for train, test in splits
         ]
         if any(len(np.unique(codes[train])) < 2 for train, _ in folds):
             raise ValueError(
