@@ -324,7 +324,7 @@ def test_facts_of_an_automatic_size(cancer, pursuit):
     np.testing.assert_allclose(found["log_loss"], path.log_loss, rtol=1e-3)
     np.testing.assert_allclose(found["standard_error"], path.standard_error, rtol=1e-3)
     assert (found["best"], found["size"], found["cv"]) == (path.best, path.best, pursuit.cv)
-    assert found["sentence"].startswith(f"{path.best} columns have the smallest cross-validated log")
+    assert found["sentence"].startswith(f"{path.best} columns are the fewest whose cross-validated log")
     assert f"{path.within_one_standard_error} columns are the fewest within" in found["sentence"]
     fewer = make_facts(ResidualPursuit(one_standard_error=True).fit(*cancer))["size_path"]
     assert fewer["size"] == fewer["within_one_standard_error"] == path.within_one_standard_error
@@ -539,7 +539,7 @@ def test_accuracy_of_all_columns_is_left_out_of_wide_tables(cancer, monkeypatch)
 def test_accuracies_are_those_of_the_fitted_table(tmp_path):
     X, y = load_iris(return_X_y=True, as_frame=True)
     selector = SLFS().fit(X, y)
-    with pytest.raises(ValueError, match="fitted to 150 samples, y has 40"):
+    with pytest.raises(ValueError, match="fitted to 150 rows, y has 40"):
         write_report(selector, tmp_path / "r.html", X=X[:40], y=y[:40])
     with pytest.raises(ValueError, match="feature names"):
         write_report(selector, tmp_path / "r.html", X=X.iloc[:, :2], y=y)

@@ -74,7 +74,7 @@ def pack_blind(
 
     ``layout`` has a single class with all samples.
     """
-    learned, codes = _code_blind(table, columns, kind, layout)
+    learned, codes = code_blind(table, columns, kind, layout, INTERVALS)
     n_levels, counts = learned.coding.n_levels.copy(), learned.class_counts
     if n_levels.max(initial=0) > most_levels:
         for column in np.flatnonzero(n_levels > most_levels):
@@ -85,10 +85,13 @@ def pack_blind(
     return pack_block(layout, columns, codes, n_levels, counts)
 
 
-def _code_blind(
-    table: Table, columns: NDArray[np.int64], kind: str, layout: SampleLayout
+def code_blind(
+    table: Table, columns: NDArray[np.int64], kind: str, layout: SampleLayout, intervals: int
 ) -> tuple[Learned, NDArray[np.uint8]]:
-    """Learn and code levels that do not depend on the class."""
+    """Learn and code levels that do not depend on the class; numbers in intervals of equal frequency.
+
+    ``layout`` has a single class with all samples.
+    """
     if kind == "labels":
         labels = table.label_block(int(columns[0]), layout.order)
         learned = learn_labels([(labels, layout)], layout.n_classes)
@@ -99,15 +102,17 @@ def _code_blind(
         large = may_be_rounded(runs)
         if large.any():  # integers that are not told apart as floats
             kinds = np.where(large, "labels", "levels").tolist()
-            parts = [_code_blind(table, columns[[j]], own, layout) for j, own in enumerate(kinds)]
+            parts = [
+                code_blind(table, columns[[j]], own, layout, intervals) for j, own in enumerate(kinds)
+            ]
             codes = np.concatenate([own for _, own in parts])
             return join_learned([own for own, _ in parts]), codes
         learned = learn_levels(runs, missing, layout)
     else:
-        cuts = np.empty((len(columns), INTERVALS - 1))
+        cuts = np.empty((len(columns), intervals - 1))
         n_cuts = np.empty(len(columns), np.int64)
         quantile_cuts(runs, cuts, n_cuts)
-        thresholds = cuts[np.arange(INTERVALS - 1) < n_cuts[:, np.newaxis]]
+        thresholds = cuts[np.arange(intervals - 1) < n_cuts[:, np.newaxis]]
         learned = learn_numbers(runs, missing, layout, thresholds, n_cuts)
     return learned, encode_numbers(learned.coding, numbers)
 

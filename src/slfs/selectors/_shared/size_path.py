@@ -152,8 +152,8 @@ def _fold_losses(
     )
     known = np.isin(y[test], present)
     label = np.searchsorted(present, y[test])
-    own = None if data.weights is None else data.weights.of_samples(test)
-    weights = None if own is None else own.counts
+    tested = None if data.weights is None else data.weights.of_samples(test)
+    weights = None if tested is None else tested.counts
     losses = np.empty(len(tables))
     for size, own in enumerate(tables):
         probability = softmax(node_scores(pursuit.model.log_prior, own, encoded), axis=1)
