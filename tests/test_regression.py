@@ -97,7 +97,7 @@ def test_a_classifier_needs_classes():
     X, y = make_data()
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         BNSLFS().fit(X, y)
-    with pytest.raises(ValueError, match="SLFS has target='regression', but the model needs target='classification'. Use BNSLFSRegressor"):
+    with pytest.raises(ValueError, match=r"model needs target='classification'\. Use BNSLFSRegressor"):
         BNSLFS(SLFS(target="regression")).fit(X, y)
     with pytest.raises(ValueError, match="was fitted to a continuous target"):
         SLFS().fit(X, y).to_classifier()
@@ -279,3 +279,37 @@ def test_commands_with_integers(tmp_path):
     wrong = run("select", tmp_path / "houses.csv", "--target", "price", "--target-type", "number")
     assert wrong.returncode == 1
     assert "'target' parameter" in wrong.stderr
+
+
+@pytest.mark.parametrize("selector", [SLFS(irrelevance="test"), SLFS(order="given")], ids=str)
+def test_whole_weights_are_repeated_rows(selector):
+    X, y = make_data(250)
+    X.loc[::9, "a"] = np.nan
+    weights = np.random.default_rng(1).integers(0, 4, len(y))
+    rows = np.repeat(np.arange(len(y)), weights)
+    weighted = clone(selector).fit(X, y.where(weights > 0), sample_weight=weights)
+    repeated = clone(selector).fit(X.iloc[rows], y.iloc[rows])
+    np.testing.assert_array_equal(weighted.target_bins_, repeated.target_bins_)
+    np.testing.assert_array_equal(weighted.pvalues_, repeated.pvalues_)
+    np.testing.assert_array_equal(weighted.scores_, repeated.scores_)
+    np.testing.assert_array_equal(weighted.indices_, repeated.indices_)
+    stream = SLFS(order="given").fit_stream([X], y.where(weights > 0), sample_weight=weights)
+    np.testing.assert_array_equal(stream.pvalues_, repeated.pvalues_)
+
+
+def test_other_weights_do_not_change_p_values(tmp_path):
+    X, y = make_data()
+    weights = np.random.default_rng(2).random(len(y)) + 0.5
+    selector = SLFS(n_features_to_select=3).fit(X, y, sample_weight=weights)
+    plain = SLFS(n_features_to_select=3).fit(X, y)
+    np.testing.assert_array_equal(selector.pvalues_, plain.pvalues_)
+    np.testing.assert_array_equal(selector.target_bins_, plain.target_bins_)
+    save(selector, tmp_path / "model.slfs")
+    assert load(tmp_path / "model.slfs").explain("a") == selector.explain("a")
+
+
+def test_class_weights_need_classes():
+    with pytest.raises(
+        ValueError, match="class_weight='balanced' weights classes, but the target 'price'"
+    ):
+        SLFS(class_weight="balanced").fit(*make_data())

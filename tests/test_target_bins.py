@@ -126,7 +126,7 @@ def test_bins_have_names_with_the_name_of_the_target():
         "price > 6.88",
     ]
     close = read_target(1e6 + np.arange(9) / 1000).bins["name"].tolist()
-    assert close == ["y ≤ 1000000.0025", "1000000.0025 < y ≤ 1000000.0055", "y > 1000000.0055"]
+    assert close == ["y ≤ 1000000.002", "1000000.002 < y ≤ 1000000.005", "y > 1000000.005"]
     tiny = np.nextafter([1.0, 1.0, 1.0], 2) * [1, 1, 1]
     assert read_target([1.0, *tiny, 2.5]).bins["name"][0] == "y ≤ 1.0"
 

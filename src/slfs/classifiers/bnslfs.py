@@ -51,6 +51,9 @@ class BNSLFS(SelectorModel, NetworkClassifier):
         Smoothing of P(feature | class, parent) towards P(feature | class), which has the weight of
         ``backoff`` samples. With ``None``, Laplace smoothing with ``alpha`` is used instead. Not used by
         ``"additive"``.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, in the selection and in the model; see `SLFS`. ``None`` means the
+        ``class_weight`` of ``selector``.
 
     Attributes
     ----------
@@ -94,6 +97,7 @@ class BNSLFS(SelectorModel, NetworkClassifier):
         "structure": [StrOptions({"additive", "linked", "augmented", "tree"})],
         "alpha": [SMOOTHING],
         "backoff": [SMOOTHING, None],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
     _fitted: ClassVar[frozenset[str]] = NetworkClassifier._fitted | SelectorModel._fitted | {"_additive"}
@@ -105,13 +109,15 @@ class BNSLFS(SelectorModel, NetworkClassifier):
         structure: str = "additive",
         alpha: float = 1.0,
         backoff: float | None = 5.0,
+        class_weight: Any = None,
     ) -> None:
         self.selector = selector
         self.structure = structure
         self.alpha = alpha
         self.backoff = backoff
+        self.class_weight = class_weight
 
-    def fit(self, X: Any, y: ArrayLike) -> BNSLFS:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BNSLFS:
         """Select features and fit the model of the class to them.
 
         Parameters
@@ -120,6 +126,8 @@ class BNSLFS(SelectorModel, NetworkClassifier):
             Training data.
         y : array-like of shape (n_samples,)
             Class labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weight of each row, in the selection and in the model; see `SLFS.fit`.
 
         Returns
         -------
@@ -128,8 +136,13 @@ class BNSLFS(SelectorModel, NetworkClassifier):
         """
         self._validate_params()
         selector = SLFS() if self.selector is None else clone(self.selector)
+        if self.class_weight is not None:
+            nested = "class_weight" not in selector.get_params(deep=False)  # a StabilitySelection
+            name = "selector__class_weight" if nested else "class_weight"
+            selector.set_params(**{name: self.class_weight})
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
         with selector._for_model("classification", additive=self.structure == "additive"):
-            selector.fit(X, y)
+            selector.fit(X, y, **given)
         return self._take_over(selector)
 
     @classmethod

@@ -85,7 +85,7 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
     def __init__(self, selector: BaseSelector | None = None) -> None:
         self.selector = selector
 
-    def fit(self, X: Any, y: ArrayLike) -> BNSLFSRegressor:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BNSLFSRegressor:
         """Select features and fit the model of the target to them.
 
         Parameters
@@ -94,6 +94,8 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
             Training data.
         y : array-like of shape (n_samples,)
             Numbers to predict.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weight of each row; see `SLFS.fit`. ``None`` means 1 for every row.
 
         Returns
         -------
@@ -102,8 +104,9 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
         """
         self._validate_params()
         selector = SLFS() if self.selector is None else clone(self.selector)
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
         with selector._for_model("regression", additive=True):
-            selector.fit(X, y)
+            selector.fit(X, y, **given)
         return self._take_over(selector)
 
     @classmethod

@@ -10,6 +10,7 @@ import typer
 from slfs.cli.common import labels, make_selector, read_labelled
 from slfs.cli.options import (
     Categorical,
+    ClassWeight,
     Data,
     Drop,
     Format,
@@ -28,6 +29,7 @@ from slfs.cli.options import (
     Target,
     TargetsFrom,
     Transpose,
+    Weights,
 )
 from slfs.cli.output import NOTHING_SELECTED, progress, show_json
 from slfs.cli.selection import explain_nothing, size_text
@@ -53,6 +55,8 @@ def fit(
         ),
     ] = None,
     categorical: Categorical = None,
+    weights: Weights = None,
+    class_weight: ClassWeight = None,
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
@@ -94,6 +98,7 @@ def fit(
         target,
         file_format,
         missing=missing,
+        weights=weights,
         drop=drop,
         ids=ids,
         targets_from=targets_from,
@@ -109,11 +114,13 @@ def fit(
         order=order,
         one_standard_error=one_standard_error,
         categorical=categorical,
+        class_weight=class_weight,
         n_jobs=n_jobs,
         memory_limit=memory_limit,
     )
     with progress("fitting") as tick, progress_callback(tick):
-        classifier = BNSLFS(selector, structure=structure).fit(file.X, labels(file))
+        classifier = BNSLFS(selector, structure=structure)
+        classifier.fit(file.X, labels(file), sample_weight=file.weights)
     selected = [file.names[column] for column in classifier.selector_.indices_]
     if selected:
         if missing:

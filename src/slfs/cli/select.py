@@ -11,6 +11,7 @@ import typer
 from slfs.cli.common import labels, make_selector, make_stable, read_labelled, timed_fit
 from slfs.cli.options import (
     Categorical,
+    ClassWeight,
     Data,
     Drop,
     EscapeFormulas,
@@ -33,6 +34,7 @@ from slfs.cli.options import (
     TargetsFrom,
     TargetType,
     Transpose,
+    Weights,
 )
 from slfs.cli.output import NOTHING_SELECTED, progress, show_json, status
 from slfs.cli.selection import explain_nothing, explanation, show_selection
@@ -53,6 +55,8 @@ def select(
     stability: Stability = None,
     fdr: Rate = None,
     categorical: Categorical = None,
+    weights: Weights = None,
+    class_weight: ClassWeight = None,
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
@@ -91,6 +95,7 @@ def select(
         target,
         file_format,
         missing=missing,
+        weights=weights,
         drop=drop,
         ids=ids,
         targets_from=targets_from,
@@ -107,12 +112,13 @@ def select(
         order=order,
         one_standard_error=one_standard_error,
         categorical=categorical,
+        class_weight=class_weight,
         n_jobs=n_jobs,
         memory_limit=memory_limit,
     )
     selector = make_stable(selector, stability, fdr, n_features_to_select, n_jobs)
     with progress("selecting") as tick, progress_callback(tick):
-        run = timed_fit(selector, file.X, labels(file))
+        run = timed_fit(selector, file.X, labels(file), file.weights)
     selected = [file.names[column] for column in selector.indices_]
     if out is not None and selected:
         in_order = [name for name, kept in zip(file.names, selector.support_, strict=True) if kept]
@@ -161,6 +167,8 @@ def explain(
     stability: Stability = None,
     fdr: Rate = None,
     categorical: Categorical = None,
+    weights: Weights = None,
+    class_weight: ClassWeight = None,
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
@@ -190,6 +198,7 @@ def explain(
         target,
         file_format,
         missing=missing,
+        weights=weights,
         drop=drop,
         ids=ids,
         targets_from=targets_from,
@@ -207,12 +216,13 @@ def explain(
         order=order,
         one_standard_error=one_standard_error,
         categorical=categorical,
+        class_weight=class_weight,
         n_jobs=n_jobs,
     )
     selector = make_stable(selector, stability, fdr, n_features_to_select, n_jobs)
     index = file.find(column)
     with status("selecting"), focus(file.names[index]):
-        selector.fit(file.X, labels(file))
+        selector.fit(file.X, labels(file), sample_weight=file.weights)
     _show_explanation(selector, index, as_json)
 
 

@@ -64,7 +64,7 @@ class SquaredFit:
 
 
 def fit_squared(
-    codes: Codes, n_levels: Ints, others: Ints, values: Floats, weights: Ints | None = None
+    codes: Codes, n_levels: Ints, others: Ints, values: Floats, unit: float = 1.0
 ) -> SquaredFit:
     """Fit one table per column, and one per pair of a column and its ``others``.
 
@@ -78,32 +78,37 @@ def fit_squared(
         The column with which each column makes a pair; negative for none.
     values : ndarray of shape (n_samples,)
         The target.
-    weights : ndarray of int of shape (n_samples,) or None
-        How often each sample counts; None means once.
+    unit : float, default=1.0
+        How many of them are worth one sample; see `slfs.tables.weights`.
     """
-    weight = np.ones(len(values)) if weights is None else weights.astype(np.float64)
-    unit = float(np.abs(values).max(initial=0)) or 1.0  # squares must not overflow
-    y = values / unit
-    mean = float((weight * y).sum() / weight.sum())
+    largest = float(np.abs(values).max()) or 1.0
+    y = values / largest  # squares must not overflow
+    mean = float(y.mean())
     paired = _affordable(np.flatnonzero(others >= 0), n_levels, others)
     sizes = np.concatenate([n_levels, n_levels[paired] * n_levels[others[paired]]])
-    rows = _spread(weight)
+    rows = np.linspace(0, len(y) - 1, min(len(y), MOST_RESIDUALS)).astype(np.int64)
     if len(sizes) == 0:
         parts, predictions = [], np.full(len(rows), mean)
-        leverage = np.full(len(rows), 1 / weight.sum())
+        leverage = np.full(len(rows), unit / len(y))
     else:
-        system = _System(_design(codes, n_levels, paired, others, starts(sizes)), weight, y - mean)
+        system = _System(_design(codes, n_levels, paired, others, starts(sizes)), unit, y - mean)
         of_pair = np.repeat(np.arange(len(sizes)) >= len(codes), sizes)
         solve = _solve_exactly if len(of_pair) <= MOST_CELLS else _solve_iteratively
         coefficients, leverage_of = solve(system, of_pair)
         predictions, leverage = mean + system.fitted(coefficients, rows), leverage_of(rows)
         means = np.add.reduceat(system.shares * coefficients, starts(sizes)[:-1])
-        parts = np.split(unit * (coefficients - np.repeat(means, sizes)), starts(sizes)[1:-1])
+        parts = np.split(largest * (coefficients - np.repeat(means, sizes)), starts(sizes)[1:-1])
     residuals = (y[rows] - predictions) / (1 - np.minimum(leverage, _LARGEST_LEVERAGE))
     pairs: list[Floats | None] = [None] * len(codes)
     for column, table in zip(paired.tolist(), parts[len(codes) :], strict=True):
         pairs[column] = table.reshape(int(n_levels[column]), -1)
-    return SquaredFit(unit * mean, parts[: len(codes)], pairs, unit * predictions, unit * residuals)
+    return SquaredFit(
+        largest * mean,
+        parts[: len(codes)],
+        pairs,
+        largest * predictions,
+        largest * residuals,
+    )
 
 
 def _affordable(paired: Ints, n_levels: Ints, others: Ints) -> Ints:
@@ -130,24 +135,27 @@ def _design(codes: Codes, n_levels: Ints, paired: Ints, others: Ints, offset: In
 
 
 class _System:
-    """The centred least-squares problem of the tables."""
+    """The centred least-squares problem of the tables.
 
-    def __init__(self, design: sparse.csr_array, weight: Floats, y: Floats) -> None:
-        self.design, self.weight, self.y = design, weight, y
-        self.total = float(weight.sum())
-        self.shares: Floats = design.T @ weight / self.total
-        self.moments: Floats = design.T @ (weight * y)  # the mean of y is zero
+    Sums over the samples are in units: ``unit`` samples count as one.
+    """
+
+    def __init__(self, design: sparse.csr_array, unit: float, y: Floats) -> None:
+        self.design, self.unit = design, unit
+        self.total = len(y) / unit
+        self.shares: Floats = design.mean(axis=0)
+        self.moments: Floats = design.T @ y / unit  # the mean of y is zero
+        self.squares = float(y @ y) / unit
 
     def gram(self) -> Floats:
         """Return the matrix of the products of the centred cells."""
-        weighted = self.design.multiply(self.weight[:, np.newaxis])
-        found: Floats = (weighted.T @ self.design).toarray()
+        found: Floats = (self.design.T @ self.design).toarray() / self.unit
         return found - self.total * np.outer(self.shares, self.shares)
 
     def product(self, coefficients: Floats) -> Floats:
         """Multiply that matrix by a vector."""
         along = self.shares @ coefficients
-        found: Floats = self.design.T @ (self.weight * (self.design @ coefficients))
+        found: Floats = self.design.T @ (self.design @ coefficients) / self.unit
         return found - self.total * self.shares * along
 
     def fitted(self, coefficients: Floats, rows: Ints) -> Floats:
@@ -163,7 +171,6 @@ Leverage = Callable[[Ints], Floats]
 def _solve_exactly(system: _System, of_pair: NDArray[np.bool_]) -> tuple[Floats, Leverage]:
     """Solve for all penalties, and choose one by generalized cross-validation."""
     gram, total = system.gram(), system.total
-    squares = float((system.weight * system.y**2).sum())
     best: tuple[float, float, Floats, Floats, Floats] | None = None
     for scale in PAIR_SCALES if of_pair.any() else (1.0,):
         factor = np.where(of_pair, scale, 1.0)
@@ -172,7 +179,7 @@ def _solve_exactly(system: _System, of_pair: NDArray[np.bool_]) -> tuple[Floats,
         along = vectors.T @ (factor * system.moments)
         for penalty in PENALTIES:
             shrunk = 1 / (values + penalty)
-            error = max(squares - float((along**2 * shrunk * (2 - values * shrunk)).sum()), 0.0)
+            error = max(system.squares - float((along**2 * shrunk * (2 - values * shrunk)).sum()), 0.0)
             freedom = 1 + float((values * shrunk).sum())
             score = error / (1 - min(freedom / total, 0.999)) ** 2
             if best is None or score < best[0]:
@@ -204,10 +211,3 @@ def _solve_iteratively(system: _System, of_pair: NDArray[np.bool_]) -> tuple[Flo
     coefficients, _ = cg(operator, system.moments, rtol=1e-8, maxiter=500)
     single = 1 / (system.total * system.shares + FIXED_PENALTY)
     return coefficients, lambda rows: system.design[rows] @ single + 1 / system.total
-
-
-def _spread(weight: Floats) -> Ints:
-    """Return rows at equal distances, where a sample of weight w takes w places."""
-    total = int(weight.sum())
-    places = np.linspace(0, total - 1, min(total, MOST_RESIDUALS)).astype(np.int64)
-    return np.searchsorted(np.cumsum(weight), places, side="right")

@@ -97,7 +97,7 @@ def make_facts(
             f"Got {type(selector).__name__} instead."
         )
     check_is_fitted(selector)
-    network, totals = selector.network_, selector.network_counts_.class_totals
+    network, counts = selector.network_, selector.network_counts_
     columns, texts = _columns(selector)
     roles, noun = selector.features_["role"], selector._target_noun()
     facts: dict[str, Any] = {
@@ -107,13 +107,13 @@ def make_facts(
         "class_name": as_text(network.class_name),
         "target_type": selector.target_type_,
         "noun": noun,
-        "n_samples": int(totals.sum()),
+        "n_samples": counts.n_samples,
         "n_columns": len(selector.features_),
         "n_selected": len(network),
         "depth": int(network.levels.max(initial=0)),
         "classes": selector._class_names(),
         "target_bins": _bins(selector),
-        "class_counts": totals.tolist(),
+        "class_counts": counts.class_sizes,
         "class_entropy": _rounded(selector._class_entropy()),
         "role_counts": _role_counts(roles),
         "role_words": {
@@ -195,7 +195,7 @@ def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
             "kind": "numbers" if coding.cut[node] else "categories",
             "cuts": _plain(plain_cuts(coding, node)),
             "levels": level_names(coding, node),
-            "counts": counts.class_counts[node].tolist(),
+            "counts": counts.level_sizes(node),
             "target": _target_by_level(selector, node),
             "evidence": grade(selector.features_["q_value"][network.columns[node]]),
             "frequency": _frequency(selector, network.columns[node]),

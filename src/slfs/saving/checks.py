@@ -113,8 +113,12 @@ def _check_target(selector: BaseSelector) -> int:
     if bins is None:
         return len(selector.classes_)
     _check_bins(bins)
-    same = np.array_equal(bins["n_samples"], selector.network_counts_.class_totals)
-    _demand(same, "the bins of the target have other sizes than the classes")
+    counts = selector.network_counts_
+    same = counts.unit != 1.0 or np.array_equal(bins["n_samples"], counts.class_totals)
+    _demand(
+        len(bins) == len(counts.class_totals) and same,
+        "the bins of the target have other sizes than the classes",
+    )
     tables, levels = selector._target_by_level, selector.network_counts_.coding.n_levels
     _demand(type(tables) is list and len(tables) == len(levels), "the target at a level is missing")
     for table, n_levels in zip(tables or [], levels, strict=True):
@@ -279,6 +283,8 @@ def _check_counts(counts: NetworkCounts, n_nodes: int, n_classes: int) -> None:
     _demand(complete, "counts of a node are missing")
     levels, totals = counts.coding.n_levels, counts.class_totals
     _demand((totals > 0).all(), "a class has no samples")
+    _demand(type(counts.unit) is float and 0 < counts.unit < np.inf, "the unit of the counts is invalid")
+    _demand(type(counts.n_rows) is int and counts.n_rows > 0, "the number of rows is invalid")
     for node, partner in enumerate(counts.partners):
         own = counts.class_counts[node]
         _demand_array(own, np.int64, (levels[node], n_classes), "class_counts")

@@ -122,7 +122,8 @@ def _cut_points(
     if isinstance(cuts, Sequence):
         own = [cuts[column] for column in block.columns]
         return np.concatenate(own), np.array([len(part) for part in own])
-    thresholds, n_cuts = mdlp_cuts(tally.runs, layout.n_classes, nlogn_table(layout.n_samples))
+    nlogn = nlogn_table(layout.n_samples)
+    thresholds, n_cuts = mdlp_cuts(tally.runs, layout.n_classes, nlogn, layout.unit)
     if in_pieces:
         thresholds = tally.between_bins(thresholds, n_cuts)
     if cuts and not cuts.keys().isdisjoint(block.columns.tolist()):

@@ -105,7 +105,7 @@ class TargetRankSums:
         of `number_p_values`. With too many ties for both, the bins of the target are tested.
         """
         runs, layout, n_columns = self._runs, self._layout, len(self._missing)
-        target = target_moments(_target_ranks(layout))
+        target = target_moments(_target_ranks(layout)[layout.order])
         sizes, sums = (np.zeros((n_columns, INTERVALS), np.int64) for _ in range(2))
         summary = np.empty((len(NumberSummary._fields), n_columns))
         summarize_target_ranks(runs, self._sums, sizes, sums, summary)
@@ -147,7 +147,7 @@ def level_rank_p_values(
     width = int(learned.coding.n_levels.max())
     sizes = np.array([np.bincount(row, minlength=width) for row in codes])
     sums = np.array([np.bincount(row, ranks[rows], minlength=width) for row in codes])
-    p_values = group_p_values(sizes, sums.astype(np.int64), target_moments(ranks))
+    p_values = group_p_values(sizes, sums.astype(np.int64), target_moments(ranks[layout.order]))
     return np.where(np.isnan(p_values), level_p_values(learned, layout), p_values)
 
 

@@ -44,7 +44,7 @@ class _Screened:
 def learn_table(table: Table, layout: SampleLayout, categorical: Mask, resources: Resources) -> Coding:
     """Learn the coding of every column, without packing them."""
     work = functools.partial(_learn_coding, layout=layout)
-    plan = make_plan(table, categorical, resources)
+    plan = make_plan(table, layout.n_samples, categorical, resources)
     return join_codings(list(_each_block(table, work, plan, resources)))
 
 
@@ -95,11 +95,11 @@ def screen_table(
     """
     work = functools.partial(_screen, layout=layout, judge=judge, pack=pack, test=test, cuts=cuts)
     try:
-        plan = make_plan(table, categorical, resources, layout.n_classes)
+        plan = make_plan(table, layout.n_samples, categorical, resources, layout.n_classes)
     except MemoryError:
         if store is None or not store.spill():
             raise
-        plan = make_plan(table, categorical, resources, layout.n_classes)
+        plan = make_plan(table, layout.n_samples, categorical, resources, layout.n_classes)
     store = PlaneStore(layout, plan.plane_bytes) if store is None else store
     facts = []
     for part in _each_block(table, work, plan, resources):
@@ -113,7 +113,7 @@ def table_p_values(
 ) -> NDArray[np.float64]:
     """Compute the p-value of independence from the class of every column."""
     work = functools.partial(_p_values, layout=layout)
-    plan = make_plan(table, categorical, resources)
+    plan = make_plan(table, layout.n_samples, categorical, resources)
     return np.concatenate(list(_each_block(table, work, plan, resources)))
 
 
@@ -123,7 +123,7 @@ def pack_table_blind(
     """Pack some columns in levels that do not depend on the class, samples in the order of the table."""
     layout = SampleLayout.from_class_codes(np.zeros(table.n_samples, np.int64), 1)
     work = functools.partial(_pack_blind, layout=layout, keep=keep, most_levels=most_levels)
-    plan = make_plan(table, categorical, resources)
+    plan = make_plan(table, layout.n_samples, categorical, resources)
     store = PlaneStore(layout, plan.plane_bytes)
     for part in _each_block(table, work, plan, resources):
         store.append(part)
@@ -140,7 +140,7 @@ def pack_table_few(
 ) -> PackedColumns:
     """Pack some columns in a few levels that do not depend on the class, none of them rare."""
     work = functools.partial(_pack_few, layout=layout, keep=keep, most_levels=most_levels)
-    plan = make_plan(table, categorical, resources)
+    plan = make_plan(table, layout.n_samples, categorical, resources)
     store = PlaneStore(layout, plan.plane_bytes)
     for part in _each_block(table, work, plan, resources):
         store.append(part)
@@ -157,7 +157,9 @@ def describe_few(
 ) -> dict[int, FewColumn]:
     """Return the names of the levels of some columns, and the cut points of numbers."""
     work = functools.partial(_describe_few, layout=layout, keep=keep, most_levels=most_levels)
-    parts = _each_block(table, work, make_plan(table, categorical, resources), resources)
+    parts = _each_block(
+        table, work, make_plan(table, layout.n_samples, categorical, resources), resources
+    )
     return {column: few for part in parts for column, few in part.items()}
 
 
@@ -221,10 +223,14 @@ def _screen(
     coding, counts = own.learned.coding, own.learned.class_counts
     sums = column_sums(counts, coding.n_levels, layout.n_classes, nlogn_table(layout.n_samples))
     entropy, relevance = column_information(sums, layout.totals)
-    p_value = own.p_values() if test else np.full(len(coding), np.nan)
+    p_value = np.full(len(coding), np.nan)
+    if test and layout.tested is not None:
+        p_value = block_p_values(table, block, layout.tested)
+    elif test:
+        p_value = own.p_values()
     undecided = np.zeros(len(coding), np.int8)
     facts = ColumnFacts(
-        layout.n_samples, layout.n_classes, coding, entropy, relevance, p_value, undecided
+        layout.evidence, layout.n_classes, coding, entropy, relevance, p_value, undecided
     )
     facts = replace(facts, reason=judge(facts))
     candidate = facts.reason == Reason.CANDIDATE

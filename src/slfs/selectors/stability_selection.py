@@ -39,6 +39,7 @@ from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
 from slfs.tables.parts import Part, WithNoise
 from slfs.tables.table import Table
+from slfs.tables.weights import SampleWeights
 
 Ints = NDArray[np.int64]
 Run = tuple[Ints, Ints]
@@ -206,6 +207,11 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         return self._inner().categorical_features
 
     @property
+    def class_weight(self) -> Any:
+        """The ``class_weight`` of the selector."""
+        return getattr(self._inner(), "class_weight", None)
+
+    @property
     def memory_limit(self) -> int | str | None:  # type: ignore[override]
         """The ``memory_limit`` of the selector; with a limit, subsamples are processed sequentially."""
         limit: int | str | None = self._inner().memory_limit
@@ -303,7 +309,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         if "target" in selector.get_params():
             selector.set_params(target=target.kind)
         y = target.codes if target.values is None else target.values
-        work = functools.partial(_select, selector, table, names, y)
+        work = functools.partial(_select, selector, table, names, y, data.weights)
         halves = [(int(seeds[1 + run // 2]), run % 2 == 1) for run in range(self.n_subsamples)]
 
         def one(half: tuple[int, bool]) -> Run:
@@ -375,7 +381,8 @@ def draw(layout: SampleLayout, fraction: float, seed: int, second: bool) -> Ints
     """
     random = np.random.default_rng(seed)
     rows = []
-    for members in np.split(layout.order, np.cumsum(layout.totals)[:-1]):
+    seen = layout.tested or layout  # rows are repeated if their weights are frequencies
+    for members in np.split(seen.order, np.cumsum(seen.totals)[:-1]):
         shuffled, more = random.permutation(members), random.random()
         share = fraction * len(members)
         first, last = int(share + more), int(share + 1 - more)
@@ -383,13 +390,22 @@ def draw(layout: SampleLayout, fraction: float, seed: int, second: bool) -> Ints
     return np.sort(np.concatenate(rows))
 
 
-def _select(selector: Any, table: Table, names: list[str], y: NDArray[Any], rows: Ints) -> Run:
+def _select(
+    selector: Any,
+    table: Table,
+    names: list[str],
+    y: NDArray[Any],
+    weights: SampleWeights | None,
+    rows: Ints,
+) -> Run:
     """Run a selector on some rows of a table."""
     nothing = np.empty(0, np.int64)
     fewest = 3 if y.dtype.kind == "f" else 2
     if len(np.unique(y[rows])) < fewest:
         return nothing, nothing
-    network = clone(selector).fit(Part(table, names, rows), y[rows]).network_
+    own = None if weights is None else weights.of_samples(rows)
+    given = {} if own is None else {"sample_weight": own}
+    network = clone(selector).fit(Part(table, names, rows), y[rows], **given).network_
     return network.columns, network.parents
 
 

@@ -39,10 +39,6 @@ class Target:
         """The type of the target: "classification" or "regression"."""
         return CLASSIFICATION if self.values is None else REGRESSION
 
-    def ranks(self) -> NDArray[np.int64] | None:
-        """Return twice the midrank of each number, minus its mean; None for classes."""
-        return None if self.values is None else centered_ranks(self.values)
-
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 KINDS = frozenset({"auto", CLASSIFICATION, REGRESSION})
@@ -60,28 +56,34 @@ _FEW = 10
 """Mean number of samples per class below which many classes of numbers are warned about."""
 
 
-def read_target(y: Any, kind: str = "auto", *, whole: bool = True) -> Target:
+def read_target(
+    y: Any, kind: str = "auto", *, whole: bool = True, weights: NDArray[np.float64] | None = None
+) -> Target:
     """Read a target and check it: one label or number per sample, at least two classes.
 
     ``kind`` is the parameter ``target`` of the estimator: with "auto", numbers with fractional parts are
     a continuous target. ``whole`` is False for a part of the samples, which may have fewer samples per
-    class.
+    class. Samples whose sample weight is 0 are ignored, as if they were not there; their codes have no
+    meaning. Weights that are whole numbers are frequencies.
     """
     if is_dask(y):
         y = y.compute()
+    if type(y).__module__.partition(".")[0] == "cupy":
+        y = y.get()
     if y is None:
         raise ValueError(
             "requires y to be passed, but the target y is None. Pass one label or number for each row."
         )
     name = getattr(y, "name", None)
     name = name if isinstance(name, str) and name else None
-    labels = _as_array(y)
+    kept = None if weights is None or weights.all() else weights > 0
+    labels = _as_array(y, kept)
     if len(labels) == 0:
         raise ValueError("y is empty. Pass one label or number for each row.")
     classes, codes = np.unique(labels, return_inverse=True)
     continuous = labels.dtype.kind == "f" and bool((classes != np.floor(classes)).any())
     if kind == REGRESSION or (kind == "auto" and continuous):
-        return _continuous(labels, classes, name or "y")
+        return _continuous(labels, classes, name or "y", weights)
     if continuous:
         raise ValueError(
             f"Unknown label type: continuous. y has {len(classes)} distinct values, some of which are "
@@ -107,11 +109,22 @@ def read_target(y: Any, kind: str = "auto", *, whole: bool = True) -> Target:
         _warn_about_spellings(classes, name or "class")
         if kind == "auto":
             _warn_about_numbers(classes, len(labels), name or "y")
-    return Target(classes, codes.astype(np.int64), name or "class")
+    return Target(classes, _at_kept(codes.astype(np.int64), kept), name or "class")
 
 
-def _continuous(labels: NDArray[Any], distinct: NDArray[Any], name: str) -> Target:
-    """Bin a continuous target."""
+def _at_kept(values: NDArray[Any], kept: NDArray[np.bool_] | None) -> NDArray[Any]:
+    """Insert zeros for the samples that are not kept."""
+    if kept is None or len(values) == len(kept):
+        return values
+    every = np.zeros(len(kept), values.dtype)
+    every[kept] = values
+    return every
+
+
+def _continuous(
+    labels: NDArray[Any], distinct: NDArray[Any], name: str, weights: NDArray[np.float64] | None
+) -> Target:
+    """Bin a continuous target; ``labels`` are those of the samples whose weight is not 0."""
     if labels.dtype.kind not in "biuf":
         raise ValueError(
             f"target='regression' needs numbers, but y contains {_shown(distinct)}. Convert y to "
@@ -134,14 +147,25 @@ def _continuous(labels: NDArray[Any], distinct: NDArray[Any], name: str) -> Targ
             f"y has {len(distinct)} distinct integers, but fewer than three when rounded to 64-bit "
             "floats. Subtract a constant from y."
         )
-    codes, bins = bin_target(values, name)
-    return Target(bins["name"].copy(), codes, name, values, bins)
+    frequencies, kept = None, None
+    if weights is not None:
+        kept = weights > 0
+        if (weights == np.floor(weights)).all() and len(values) in (len(weights), kept.sum()):
+            frequencies = weights[kept].astype(np.int64)
+    codes, bins = bin_target(values, name, frequencies)
+    return Target(bins["name"].copy(), _at_kept(codes, kept), name, _at_kept(values, kept), bins)
 
 
-def centered_ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return twice the midrank of each value, minus its mean: integers that sum to zero."""
-    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: NDArray[np.int64] = (2 * np.cumsum(counts) - counts - len(values))[index]
+def centered_ranks(
+    values: NDArray[np.float64], frequencies: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """Return twice the midrank of each value, minus its mean: integers that sum to zero.
+
+    ``frequencies`` say how often each value occurs. None: once.
+    """
+    _, index = np.unique(values, return_inverse=True)
+    counts = np.bincount(index, frequencies).astype(np.int64)
+    ranks: NDArray[np.int64] = (2 * np.cumsum(counts) - counts - counts.sum())[index]
     return ranks
 
 
@@ -204,11 +228,13 @@ def _shown(classes: NDArray[Any]) -> str:
     )
 
 
-def _as_array(y: Any) -> NDArray[Any]:
+def _as_array(y: Any, kept: NDArray[np.bool_] | None) -> NDArray[Any]:
     """Turn labels into an array of one dimension and one type, without missing or infinite values."""
     if nw.dependencies.is_into_series(y):
         y = plain_values(nw.from_native(y, series_only=True))
     labels: NDArray[Any] = column_or_1d(np.asarray(masked_as_missing(y)), warn=True)
+    if kept is not None and len(kept) == len(labels):  # a different length is an error of the caller
+        labels = labels[kept]
     if labels.dtype.kind == "T":
         labels = labels.astype(object)
     if labels.dtype.kind in "mM":

@@ -47,7 +47,9 @@ def number_of_bins(n_samples: int) -> int:
     return 3 + sum(n_samples >= size for size in SIZES)
 
 
-def bin_target(values: Floats, name: str) -> tuple[Ints, np.recarray[Any, Any]]:
+def bin_target(
+    values: Floats, name: str, frequencies: Ints | None = None
+) -> tuple[Ints, np.recarray[Any, Any]]:
     """Cut a continuous target at its quantiles, or next to values that are more frequent than a bin.
 
     Parameters
@@ -56,6 +58,8 @@ def bin_target(values: Floats, name: str) -> tuple[Ints, np.recarray[Any, Any]]:
         The target: finite, with at least three distinct values.
     name : str
         Name of the target, for the names of the bins.
+    frequencies : ndarray of shape (n_samples,) or None, default=None
+        How often each sample was seen. None: once.
 
     Returns
     -------
@@ -64,20 +68,22 @@ def bin_target(values: Floats, name: str) -> tuple[Ints, np.recarray[Any, Any]]:
     bins : recarray of shape (n_bins,)
         One record per bin; see `BIN`.
     """
-    distinct, index, counts = np.unique(values, return_inverse=True, return_counts=True)
-    cuts = cut_counts(counts, number_of_bins(len(values)))
+    distinct, index = np.unique(values, return_inverse=True)
+    counts = np.bincount(index, frequencies).astype(np.int64)
+    cuts = cut_counts(counts, number_of_bins(int(counts.sum())))
     first = np.concatenate([[0], cuts, [len(distinct)]])
     low, high = distinct[cuts - 1], distinct[cuts]
     middle = 0.5 * low + 0.5 * high
     edges = np.where((low <= middle) & (middle < high), middle, low)
     codes = np.searchsorted(cuts, index, side="right").astype(np.int64)
-    n_samples = np.bincount(codes, minlength=len(first) - 1)
+    bin_of_value = np.searchsorted(cuts, np.arange(len(distinct)), side="right")
+    n_samples = np.bincount(bin_of_value, counts).astype(np.int64)
     bins = np.zeros(len(first) - 1, BIN)
     bins["name"] = interval_names(low, high, name)
     bins["lower"], bins["upper"] = np.append(-np.inf, edges), np.append(edges, np.inf)
     bins["smallest"], bins["largest"] = distinct[first[:-1]], distinct[first[1:] - 1]
     # values near the largest float must not overflow
-    bins["mean"] = np.bincount(codes, weights=values / n_samples[codes])
+    bins["mean"] = np.bincount(bin_of_value, distinct * (counts / n_samples[bin_of_value]))
     bins["mean"] = np.clip(bins["mean"], bins["smallest"], bins["largest"])
     bins["n_samples"] = n_samples
     return codes, bins.view(np.recarray)

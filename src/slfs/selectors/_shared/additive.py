@@ -116,7 +116,7 @@ def fit_additive_tables(information: Information, columns: Ints) -> AdditiveTabl
     """Fit the tables of packed columns, and of the edges of a tree over them, to the class."""
     layout = information.packed.layout
     codes, n_levels, parents = _columns_and_tree(information, columns)
-    nodes, edges = fit_tables(codes, n_levels, parents, layout.labels, layout.totals)
+    nodes, edges = fit_tables(codes, n_levels, parents, layout.labels, layout.totals, layout.unit)
     counts = _counts(information, columns, parents)
     nodes, edges = _centred(nodes, edges, counts)
     share = layout.totals / layout.n_samples
@@ -134,7 +134,8 @@ def fit_regression_tables(information: Information, columns: Ints, values: Float
     ``values`` is the target in the order of the table.
     """
     codes, n_levels, parents = _columns_and_tree(information, columns)
-    fit = fit_squared(codes, n_levels, parents, values[information.packed.layout.order])
+    layout = information.packed.layout
+    fit = fit_squared(codes, n_levels, parents, values[layout.order], layout.unit)
     parents = np.array(
         [ROOT if pair is None else parent for pair, parent in zip(fit.pairs, parents, strict=True)],
         np.int64,

@@ -37,12 +37,14 @@ class GreedySelector(BaseSelector):
         *,
         target: str = "auto",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.target = target
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
@@ -139,5 +141,5 @@ def _pays_given(information: Information, f: int, taken: list[int]) -> bool:
     gain = information.relevance[f]
     if taken:
         gain = min(gain, information.pairs(f, np.array(taken)).of_one_given_other.min())
-    cost = (n_levels - 1) * (layout.n_classes - 1) * math.log(layout.n_samples)
-    return bool(2 * layout.n_samples * gain > cost)
+    cost = (n_levels - 1) * (layout.n_classes - 1) * math.log(layout.evidence)
+    return bool(2 * layout.evidence * gain > cost)

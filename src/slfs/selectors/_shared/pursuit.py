@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from slfs._core.indices import PackedIndex
 from slfs.counting.planes import SampleLayout
-from slfs.counting.residuals import Queue, Residuals, residual_gains, row_length
+from slfs.counting.residuals import GAIN_RIDGE, Queue, Residuals, residual_gains, row_length
 from slfs.measures.information import Information
 from slfs.measures.residuals import AdditiveModel
 
@@ -80,7 +80,7 @@ class Pursuit:
         self._information, self._skips = information, skips
         self.candidates = np.arange(len(information.packed)) if candidates is None else candidates
         layout = information.packed.layout
-        self.model = AdditiveModel(layout.labels, layout.totals)
+        self.model = AdditiveModel(layout.labels, layout.totals, layout.unit)
 
     def __iter__(self) -> Iterator[Step]:
         """Add one column after another to the model."""
@@ -96,7 +96,7 @@ class Pursuit:
             columns.append(f)
             self.model.add(self._information.codes(PackedIndex(f)), packed.class_counts(f))
             before, loss = loss, self.model.log_loss()
-            yield Step(f, float(queue.bounds[f]), before, loss)
+            yield Step(f, float(queue.bounds[f]) / packed.layout.unit, before, loss)
             residuals.append(Residuals.of_rows(self.model.weights()))
             queue.reserve(len(residuals))
 
@@ -108,5 +108,7 @@ class Pursuit:
         of_class = self.model.weights()[first, : 2 * self.model.n_residuals]
         by_level = packed.arrays.class_counts.reshape(-1, n_classes)
         return residual_gains(
-            by_level @ of_class.astype(np.int64), packed.arrays.levels.astype(np.int64)
+            by_level @ of_class.astype(np.int64),
+            packed.arrays.levels.astype(np.int64),
+            GAIN_RIDGE * packed.layout.unit,
         )
