@@ -125,8 +125,8 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
         """
         if selector.target_bins_ is None:
             raise ValueError(
-                f"This {type(selector).__name__} was fitted to classes, but a regressor needs numbers. Use "
-                "to_classifier(), or set target='regression' and fit again."
+                f"This {type(selector).__name__} was fitted to classes, but a regressor needs numbers. "
+                "Use to_classifier(), or set target='regression' and fit again."
             )
         return cls(clone(selector))._take_over(selector)
 

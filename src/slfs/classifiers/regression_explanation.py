@@ -25,7 +25,8 @@ class RegressionExplanation:
 
     The prediction is ``baseline``, the mean of the target, plus the contributions of all features, in
     units of the target; no sampling is involved. What an edge between two features adds counts for the
-    feature that is further from the root of the tree. A value that was not seen in ``fit`` contributes 0.
+    feature that is further from the root of the tree. A value that was not seen in ``fit`` contributes
+    0.
 
     Attributes
     ----------

@@ -57,14 +57,20 @@ _FEW = 10
 
 
 def read_target(
-    y: Any, kind: str = "auto", *, whole: bool = True, weights: NDArray[np.float64] | None = None
+    y: Any,
+    kind: str = "auto",
+    *,
+    whole: bool = True,
+    weights: NDArray[np.float64] | None = None,
+    fewest: int = 3,
 ) -> Target:
     """Read a target and check it: one label or number per sample, at least two classes.
 
     ``kind`` is the parameter ``target`` of the estimator: with "auto", numbers with fractional parts are
     a continuous target. ``whole`` is False for a part of the samples, which may have fewer samples per
     class. Samples whose sample weight is 0 are ignored, as if they were not there; their codes have no
-    meaning. Weights that are whole numbers are frequencies.
+    meaning. Weights that are whole numbers are frequencies. A continuous target has at least ``fewest``
+    distinct values.
     """
     if is_dask(y):
         y = y.compute()
@@ -83,7 +89,7 @@ def read_target(
     classes, codes = np.unique(labels, return_inverse=True)
     continuous = labels.dtype.kind == "f" and bool((classes != np.floor(classes)).any())
     if kind == REGRESSION or (kind == "auto" and continuous):
-        return _continuous(labels, classes, name or "y", weights)
+        return _continuous(labels, classes, name or "y", weights, fewest)
     if continuous:
         raise ValueError(
             f"Unknown label type: continuous. y has {len(classes)} distinct values, some of which are "
@@ -122,7 +128,11 @@ def _at_kept(values: NDArray[Any], kept: NDArray[np.bool_] | None) -> NDArray[An
 
 
 def _continuous(
-    labels: NDArray[Any], distinct: NDArray[Any], name: str, weights: NDArray[np.float64] | None
+    labels: NDArray[Any],
+    distinct: NDArray[Any],
+    name: str,
+    weights: NDArray[np.float64] | None,
+    fewest: int,
 ) -> Target:
     """Bin a continuous target; ``labels`` are those of the samples whose weight is not 0."""
     if labels.dtype.kind not in "biuf":
@@ -130,7 +140,7 @@ def _continuous(
             f"target='regression' needs numbers, but y contains {_shown(distinct)}. Convert y to "
             "numbers, for example with pandas.to_numeric(y), or use target='classification'."
         )
-    if len(distinct) < 3:
+    if len(distinct) < fewest:
         shown = " and ".join(map(repr, distinct.tolist()))
         if len(distinct) == 1:
             raise ValueError(
@@ -142,9 +152,9 @@ def _continuous(
             "target='classification' with integers or strings, for example y.astype(str)."
         )
     values = labels.astype(np.float64)
-    if len(np.unique(values)) < 3:
+    if len(np.unique(values)) < fewest:
         raise ValueError(
-            f"y has {len(distinct)} distinct integers, but fewer than three when rounded to 64-bit "
+            f"y has {len(distinct)} distinct integers, but fewer than {fewest} when rounded to 64-bit "
             "floats. Subtract a constant from y."
         )
     frequencies, kept = None, None

@@ -55,7 +55,7 @@ def bin_target(
     Parameters
     ----------
     values : ndarray of shape (n_samples,)
-        The target: finite, with at least three distinct values.
+        The target: finite, with at least two distinct values.
     name : str
         Name of the target, for the names of the bins.
     frequencies : ndarray of shape (n_samples,) or None, default=None
