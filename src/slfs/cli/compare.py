@@ -23,12 +23,16 @@ from slfs.cli.options import (
     Size,
     Target,
     TargetsFrom,
+    TargetType,
     Transpose,
 )
 from slfs.cli.output import progress, show_json, show_table
 
 if TYPE_CHECKING:
     from slfs.files.data_file import DataFile
+
+CLASSIFIERS, REGRESSORS = "3-NN,SVM,NB,BNSLFS", "ridge,7-NN,RF,BNSLFS"
+"""The models that are compared by default."""
 
 
 def compare(
@@ -37,12 +41,23 @@ def compare(
     methods: Annotated[
         str, typer.Option(metavar="NAMES", help="Selection methods, separated by commas.")
     ] = "slfs,mrmr,jmi,cmim,fcbf,chi2-ranking",
+    target_type: TargetType = "auto",
     classifiers: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="NAMES", help="Of 3-NN, 5-NN, 7-NN, SVM, NB, BNSLFS, TAN; separated by commas."
+            metavar="NAMES",
+            help="Of 3-NN, 5-NN, 7-NN, SVM, NB, BNSLFS, TAN; separated by commas [default: "
+            f"{CLASSIFIERS}].",
         ),
-    ] = "3-NN,SVM,NB,BNSLFS",
+    ] = None,
+    regressors: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="For a quantity, of ridge, 3-NN, 5-NN, 7-NN, RF, BNSLFS; separated by commas "
+            f"[default: {REGRESSORS}].",
+        ),
+    ] = None,
     n_features_to_select: Size = None,
     own_size: Annotated[
         bool,
@@ -77,7 +92,7 @@ def compare(
     as_json: Json = False,
     n_jobs: Jobs = -1,
 ) -> None:
-    """Compare selection methods and classifiers by cross-validation.
+    """Compare selection methods, with classifiers or regressors, by cross-validation.
 
     All methods select equally many columns: as many as SLFS does in the same fold, or -k. Discretization
     and selection are repeated in each fold, on its training samples only.
@@ -111,6 +126,7 @@ def compare(
     if networks:
         _compare_networks(file, n_features_to_select, categorical, cv, seed, n_jobs, out, as_json)
         return
+    models = _models(labels(file), target_type, classifiers, regressors)
     selectors = {name: make_selector(name, file, categorical=categorical) for name in _listed(methods)}
     size = None if own_size else SLFS_SIZE if n_features_to_select is None else n_features_to_select
     with progress("comparing") as tick, progress_callback(tick):
@@ -118,7 +134,8 @@ def compare(
             file.in_memory(),
             labels(file),
             selectors,
-            _listed(classifiers),
+            _listed(models),
+            target=target_type,
             n_features_to_select=size,
             cv=cv,
             random_state=seed,
@@ -141,6 +158,26 @@ def compare(
             typer.echo(f"Written: {path}")
 
 
+def _models(y: Any, target_type: str, classifiers: str | None, regressors: str | None) -> str:
+    """Return the names of the models to compare; raise an error if they do not fit the target."""
+    from slfs._core.warn import quiet
+    from slfs.tables.target import REGRESSION, read_target
+
+    with quiet():  # the same warnings again
+        regression = read_target(y, target_type).kind == REGRESSION
+    if regression and classifiers is not None:
+        raise ValueError(
+            "The target is a quantity, which classifiers cannot predict. Use --regressors, or "
+            "--target-type classification."
+        )
+    if not regression and regressors is not None:
+        raise ValueError(
+            "The target has classes, which regressors cannot predict. Use --classifiers, or "
+            "--target-type regression."
+        )
+    return (regressors or REGRESSORS) if regression else (classifiers or CLASSIFIERS)
+
+
 def _size_text(size: float | str | None) -> str:
     """What limits the number of columns."""
     if size is None:
@@ -151,34 +188,60 @@ def _size_text(size: float | str | None) -> str:
 
 
 def _show(rows: Any) -> None:
-    """Print the means over the folds of each method with each classifier."""
-    from slfs.evaluation.metrics import METRICS
-
-    means = _means(rows)
+    """Print the means over the folds of each method with each classifier or regressor."""
+    means, kind = _means(rows), _kind(rows)
     lines, last = [], ""
     for record in means.to_dict("records"):
-        percents = [f"{100 * record[name]:.1f}" for name in METRICS[:2]]
-        others = ["" if record[name] != record[name] else f"{record[name]:.3f}" for name in METRICS[2:]]
-        title = record["classifier"] if record["classifier"] != last else ""
-        last = record["classifier"]
+        title = record[kind] if record[kind] != last else ""
+        last = record[kind]
         size, seconds = f"{record['n_features']:.1f}", f"{record['seconds']:.3f}"
-        lines.append([title, record["method"], size, *percents, *others, seconds])
-    numbers = ["columns", "accuracy\n(%)", "balanced\n(%)", "AUC", "log loss\n(nats)", "seconds"]
-    show_table(["classifier", "method", *numbers], lines, right=numbers)
+        lines.append([title, record["method"], size, *_figures(record), seconds])
+    if kind == "regressor":
+        figures = ["R²", "rank\ncorrelation", "absolute\nerror"]
+        note = (
+            "rank correlation: Spearman's, of predictions and targets.\n"
+            "absolute error: its mean, in units of the target."
+        )
+    else:
+        figures = ["accuracy\n(%)", "balanced\n(%)", "AUC", "log loss\n(nats)"]
+        note = (
+            "balanced: mean accuracy within\nthe classes. AUC: each class against the others, averaged."
+        )
+    numbers = ["columns", *figures, "seconds"]
+    show_table([kind, "method", *numbers], lines, right=numbers)
     typer.echo(
-        "\nMeans over the folds. columns: number of selected columns. balanced: mean accuracy within\n"
-        "the classes. AUC: each class against the others, averaged. seconds: time of the selection."
+        f"\nMeans over the folds. columns: number of selected columns. {note} seconds: time of the "
+        "selection."
     )
 
 
-def _means(rows: Any) -> Any:
-    """The means over the folds, the methods of each classifier together."""
-    from slfs.evaluation.metrics import METRICS
+def _figures(record: dict[str, Any]) -> list[str]:
+    """Format the metrics of one method with one model."""
+    from slfs.evaluation.metrics import METRICS, REGRESSION_METRICS
 
-    figures = ["n_features", *METRICS, "seconds"]
-    means = rows.groupby(["classifier", "method"], sort=False)[figures].mean().reset_index()
-    order = {name: index for index, name in enumerate(rows["classifier"].unique())}
-    return means.sort_values("classifier", key=lambda names: names.map(order), kind="stable")
+    if "r2" in record:
+        first, second, third = (record[name] for name in REGRESSION_METRICS)
+        return [f"{first:.3f}", f"{second:.3f}", f"{third:.4g}"]
+    percents = [f"{100 * record[name]:.1f}" for name in METRICS[:2]]
+    others = ["" if record[name] != record[name] else f"{record[name]:.3f}" for name in METRICS[2:]]
+    return [*percents, *others]
+
+
+def _kind(rows: Any) -> str:
+    """What the models of the rows are: "classifier" or "regressor"."""
+    return "regressor" if "regressor" in rows else "classifier"
+
+
+def _means(rows: Any) -> Any:
+    """The means over the folds, the methods of each classifier or regressor together."""
+    from slfs.evaluation.metrics import METRICS, REGRESSION_METRICS
+
+    kind = _kind(rows)
+    metrics = REGRESSION_METRICS if kind == "regressor" else METRICS
+    figures = ["n_features", *metrics, "seconds"]
+    means = rows.groupby([kind, "method"], sort=False)[figures].mean().reset_index()
+    order = {name: index for index, name in enumerate(rows[kind].unique())}
+    return means.sort_values(kind, key=lambda names: names.map(order), kind="stable")
 
 
 def _records(frame: Any) -> list[dict[str, Any]]:
@@ -230,5 +293,5 @@ def _listed(text: str) -> list[str]:
     """Split a list of names at its commas."""
     names = [part.strip() for part in text.split(",") if part.strip()]
     if not names:
-        raise ValueError("--methods and --classifiers need at least one name each.")
+        raise ValueError("--methods, --classifiers and --regressors need at least one name each.")
     return names

@@ -1,9 +1,9 @@
-"""The command fit: select columns, fit a classifier and save it."""
+"""The command fit: select columns, fit a classifier or regressor and save it."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,6 +28,7 @@ from slfs.cli.options import (
     Size,
     Target,
     TargetsFrom,
+    TargetType,
     Transpose,
     Weights,
 )
@@ -38,9 +39,10 @@ from slfs.cli.selection import explain_nothing, size_text
 def fit(
     data: Data,
     model: Annotated[
-        Path, typer.Option("--model", "-o", metavar="FILE", help="File to save the classifier to.")
+        Path, typer.Option("--model", "-o", metavar="FILE", help="File to save the model to.")
     ],
     target: Target = None,
+    target_type: TargetType = "auto",
     method: Method = "slfs",
     n_features_to_select: Size = None,
     order: Order = None,
@@ -73,20 +75,18 @@ def fit(
     n_jobs: Jobs = -1,
     memory_limit: Memory = None,
 ) -> None:
-    """Select columns, then fit and save a classifier.
+    """Select columns, then fit and save a classifier, or a regressor if the target is a quantity.
 
     The classifier (BNSLFS) predicts the class from the selected columns; --structure chooses its model.
+    The regressor (BNSLFSRegressor) predicts a quantity, with intervals.
 
     Example:  slfs fit cancer.csv --target diagnosis --model cancer.slfs
     """
-    from slfs import BNSLFS
     from slfs._core.progress import progress_callback
     from slfs.files.writing import check_output
     from slfs.saving import save
     from slfs.saving.interchange import write_bif
 
-    if structure is None:
-        structure = "additive" if bif is None else "linked"
     if bif is not None and structure == "additive":
         raise ValueError(
             "--bif writes a Bayesian network, which --structure additive is not. Use --structure linked."
@@ -109,6 +109,7 @@ def fit(
     selector = make_selector(
         method,
         file,
+        target_type=target_type,
         settings=settings,
         size=n_features_to_select,
         order=order,
@@ -119,15 +120,15 @@ def fit(
         memory_limit=memory_limit,
     )
     with progress("fitting") as tick, progress_callback(tick):
-        classifier = BNSLFS(selector, structure=structure)
-        classifier.fit(file.X, labels(file), sample_weight=file.weights)
-    selected = [file.names[column] for column in classifier.selector_.indices_]
+        fitted = _make_model(selector, labels(file), structure, bif)
+        fitted.fit(file.X, labels(file), sample_weight=file.weights)
+    selected = [file.names[column] for column in fitted.selector_.indices_]
     if selected:
         if missing:
-            classifier._missing_texts = list(missing)  # 'slfs predict' reads new files in the same way
-        save(classifier, model)
+            fitted._missing_texts = list(missing)  # 'slfs predict' reads new files in the same way
+        save(fitted, model)
         if bif is not None:
-            write_bif(classifier, bif)
+            write_bif(fitted, bif)
     if as_json:
         show_json(
             {
@@ -135,7 +136,7 @@ def fit(
                 "data": file.name,
                 "target": file.target,
                 "ids": file.ids,
-                "classes": [str(label) for label in classifier.classes_],
+                **_about_target(fitted),
                 "n_columns": file.X.shape[1],
                 "model": str(model) if selected else None,
                 "bif": str(bif) if bif is not None and selected else None,
@@ -143,11 +144,37 @@ def fit(
         )
     else:
         typer.echo(f"{file.name}: {len(selected)} of {file.X.shape[1]} columns selected.")
-        if sentence := size_text(classifier.selector_):
+        if sentence := size_text(fitted.selector_):
             typer.echo(sentence)
         for path in (model, bif):
             if path is not None and selected:
                 typer.echo(f"Written: {path}")
     if not selected:
-        explain_nothing(classifier.selector_, model)
+        explain_nothing(fitted.selector_, model)
         raise typer.Exit(NOTHING_SELECTED)
+
+
+def _make_model(selector: Any, y: Any, structure: str | None, bif: Path | None) -> Any:
+    """Make the classifier, or the regressor if the target is a quantity."""
+    from slfs import BNSLFS, BNSLFSRegressor
+    from slfs._core.warn import quiet
+    from slfs.tables.target import REGRESSION, read_target
+
+    with quiet():  # the same warnings again
+        regression = read_target(y, selector.target).kind == REGRESSION
+    if not regression:
+        return BNSLFS(selector, structure=structure or ("additive" if bif is None else "linked"))
+    for option, value in (("--structure", structure), ("--bif", bif)):
+        if value is not None:
+            raise ValueError(
+                f"{option} is for classifiers, but the target is a quantity. Leave it out, or use "
+                "--target-type classification."
+            )
+    return BNSLFSRegressor(selector)
+
+
+def _about_target(fitted: Any) -> dict[str, Any]:
+    """What the JSON object says about the target."""
+    if hasattr(fitted, "classes_"):
+        return {"target_type": "classification", "classes": [str(label) for label in fitted.classes_]}
+    return {"target_type": "regression", "mean": fitted.baseline_}

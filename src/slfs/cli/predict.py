@@ -1,4 +1,4 @@
-"""The command predict: apply a saved classifier to new samples."""
+"""The command predict: apply a saved classifier or regressor to new samples."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from slfs.cli.options import (
 from slfs.cli.output import show_note, status
 
 if TYPE_CHECKING:
-    from slfs.classifiers.base import NetworkClassifier
+    from slfs.classifiers.model import NetworkModel
     from slfs.files.data_file import DataFile
 
 _REASONS = 3
@@ -44,6 +44,13 @@ def predict(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", "-p", help="Also the probability of each class.")
     ] = False,
+    coverage: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="Share of the samples whose quantity is in the predicted interval [default: 0.9].",
+        ),
+    ] = None,
     explain: Annotated[
         bool,
         typer.Option("--explain", help=f"Also the {_REASONS} main reasons for each prediction."),
@@ -52,7 +59,8 @@ def predict(
     as_json: Annotated[
         bool,
         typer.Option(
-            "--json", help="Print one JSON object per sample, with the probabilities, and nothing else."
+            "--json",
+            help="Print one JSON object per sample, with probabilities or interval, and nothing else.",
         ),
     ] = False,
     escape_formulas: EscapeFormulas = False,
@@ -62,10 +70,11 @@ def predict(
     sheet: Sheet = None,
     file_format: Format = None,
 ) -> None:
-    """Predict the classes of new samples with a saved model.
+    """Predict the classes, or the quantities, of new samples with a saved model.
 
     Columns are matched by name. Only the columns that the model uses are needed; others, such as the
-    target, are ignored. Values that were not seen in fit carry no information.
+    target, are ignored. Values that were not seen in fit carry no information. A predicted quantity comes
+    with the ends of an interval, "lower" and "upper".
 
     Example:  slfs predict cancer.slfs new.csv --out predictions.csv
     """
@@ -75,39 +84,39 @@ def predict(
     from slfs.files.writing import check_output, keeps_types, without_formulas, write_table
 
     check_output(out, inputs=[data, model], table=True)
-    classifier = _load(model, data)
+    fitted = _load(model, data)
+    _check_options(fitted, probabilities, coverage)
     with status("predicting"):
         file = read_file(
             data,
             ids=ids or (),
             file_format=file_format,
-            missing=[*(missing or ()), *getattr(classifier, "_missing_texts", ())],
-            text=_text_columns(classifier),
+            missing=[*(missing or ()), *getattr(fitted, "_missing_texts", ())],
+            text=_text_columns(fitted),
             header=not no_header,
             sheet=sheet,
             transpose=transpose,
             allow_empty=True,
         )
-        _check_ids(file, _output_names(classifier, out, probabilities, explain, as_json))
-        needed, table = _match_columns(classifier, file)
+        _check_ids(file, _output_names(fitted, out, probabilities, explain, as_json))
+        needed, table = _match_columns(fitted, file)
         labels = needed.predict(table)
         with quiet():  # the same warnings again
-            shares = needed.predict_proba(table) if probabilities or as_json else None
+            more, objects = _further(needed, table, probabilities, 0.9 if coverage is None else coverage)
             reasons = _reasons(needed, table) if explain else None
     for note in file.notes:
         if not isinstance(note, ColumnNote):  # how columns are used is up to the model
             show_note(note)
     names = _ids(file, typed=keeps_types(out))
     if out is not None or not as_json:
-        shown = shares if probabilities else None
-        found = _as_frame(names, labels, classifier.classes_, shown, reasons)
+        found = _as_frame(names, labels, more, reasons)
         if out is not None:
             write_table(found, out, escape_formulas=escape_formulas)
         else:
             found = without_formulas(found) if escape_formulas else found
             found.to_csv(sys.stdout, index=False)
     if as_json:
-        _print_lines(names, labels, classifier.classes_, shares, reasons)
+        _print_lines(names, labels, objects, reasons)
     elif out is not None:
         typer.echo(f"{len(found)} predictions. Written: {out}")
 
@@ -115,36 +124,62 @@ def predict(
 Reasons = list[list[tuple[str, str, float]]]
 
 
-def _load(model: Path, data: str) -> NetworkClassifier:
-    """Load a classifier; errors say what is wrong with the file."""
-    from slfs.classifiers.base import NetworkClassifier
+def _check_options(fitted: NetworkModel, probabilities: bool, coverage: float | None) -> None:
+    """Raise an error if an option does not fit the model."""
+    if hasattr(fitted, "predict_interval"):
+        if probabilities:
+            raise ValueError("--probabilities is for classifiers, but the model predicts a quantity.")
+        if coverage is not None and not 0 < coverage < 1:
+            raise ValueError(f"--coverage must be between 0 and 1. Got {coverage:g} instead.")
+    elif coverage is not None:
+        raise ValueError("--coverage is for quantities, but the model predicts classes.")
+
+
+def _further(
+    fitted: Any, table: Any, probabilities: bool, coverage: float
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What is written next to the predictions: columns of a table, and one JSON object per sample."""
+    if hasattr(fitted, "predict_interval"):
+        lower, upper = fitted.predict_interval(table, coverage).T
+        objects = [{"interval": ends} for ends in zip(lower.tolist(), upper.tolist(), strict=True)]
+        return {"lower": lower, "upper": upper}, objects
+    shares, names = fitted.predict_proba(table), list(map(str, fitted.classes_))
+    columns = dict(zip((f"P({name})" for name in names), shares.T, strict=True))
+    objects = [{"probabilities": dict(zip(names, own, strict=True))} for own in shares.tolist()]
+    return columns if probabilities else {}, objects
+
+
+def _load(model: Path, data: str) -> NetworkModel:
+    """Load a model; errors say what is wrong with the file."""
+    from slfs.classifiers.model import NetworkModel
     from slfs.files.reading import existing_file
     from slfs.saving import ModelFileError, load
 
     existing_file(str(model))
     try:
-        classifier = load(model)
+        fitted = load(model)
     except ModelFileError as error:
         swapped = Path(data).suffix == ".slfs"
         hint = " The model comes first: slfs predict MODEL DATA." if swapped else ""
         raise ValueError(f"{error}{hint}") from error
-    if not isinstance(classifier, NetworkClassifier):
+    if not isinstance(fitted, NetworkModel):
         raise TypeError(
-            f"{model} contains a {type(classifier).__name__}, which cannot predict. Pass a model saved "
+            f"{model} contains a {type(fitted).__name__}, which cannot predict. Pass a model saved "
             "by 'slfs fit'."
         )
-    return classifier
+    return fitted
 
 
 def _output_names(
-    classifier: NetworkClassifier, out: Path | None, probabilities: bool, explain: bool, as_json: bool
+    fitted: Any, out: Path | None, probabilities: bool, explain: bool, as_json: bool
 ) -> list[str]:
     """The names of the columns, or the keys, that are written next to the ids."""
-    names = ["prediction"]
+    names, regression = ["prediction"], hasattr(fitted, "predict_interval")
     if as_json:
-        names += ["probabilities", *(["reasons"] if explain else [])]
+        names += ["interval" if regression else "probabilities", *(["reasons"] if explain else [])]
     if out is not None or not as_json:
-        names += [f"P({label})" for label in classifier.classes_] if probabilities else []
+        names += ["lower", "upper"] if regression else []
+        names += [f"P({label})" for label in fitted.classes_] if probabilities else []
         names += [f"reason {position + 1}" for position in range(_REASONS)] if explain else []
     return names
 
@@ -159,58 +194,58 @@ def _check_ids(file: DataFile, names: list[str]) -> None:
             )
 
 
-def _match_columns(classifier: NetworkClassifier, file: DataFile) -> tuple[NetworkClassifier, Any]:
-    """Return the classifier, reduced to the columns that it uses, and a table of these columns."""
+def _match_columns(fitted: NetworkModel, file: DataFile) -> tuple[NetworkModel, Any]:
+    """Return the model, reduced to the columns that it uses, and a table of these columns."""
     import numpy as np
     import pandas as pd
 
     from slfs.files.data_file import some_names
 
-    names = getattr(classifier, "feature_names_in_", None)
+    names = getattr(fitted, "feature_names_in_", None)
     n_samples, n_features = file.X.shape
-    if len(classifier.network_) == 0:  # it predicts the class frequencies, whatever the columns
-        nothing = np.zeros((n_samples, classifier.n_features_in_))
-        return classifier, nothing if names is None else pd.DataFrame(nothing, columns=names)
-    reduced = classifier.reduce()
+    if len(fitted.network_) == 0:  # it predicts the class frequencies, whatever the columns
+        nothing = np.zeros((n_samples, fitted.n_features_in_))
+        return fitted, nothing if names is None else pd.DataFrame(nothing, columns=names)
+    reduced = fitted.reduce()
     if names is None or hasattr(file.X, "tocsr"):
-        if hasattr(file.X, "tocsr") and n_features < classifier.n_features_in_:
-            file.X.resize(n_samples, classifier.n_features_in_)  # svmlight omits columns of zeros
-        elif n_features != classifier.n_features_in_:
+        if hasattr(file.X, "tocsr") and n_features < fitted.n_features_in_:
+            file.X.resize(n_samples, fitted.n_features_in_)  # svmlight omits columns of zeros
+        elif n_features != fitted.n_features_in_:
             raise ValueError(
                 f"{file.name} has {n_features} columns; the model has no column names and expects "
-                f"{classifier.n_features_in_} columns."
+                f"{fitted.n_features_in_} columns."
             )
-        part = file.take(np.sort(classifier.network_.columns))
+        part = file.take(np.sort(fitted.network_.columns))
         return reduced, part.to_numpy() if names is None and isinstance(part, pd.DataFrame) else part
     indices = {name: index for index, name in enumerate(file.names)}
     lacking = [name for name in reduced.feature_names_in_ if name not in indices]
     if lacking:
         as_ids = " Columns given by --id are not features." if set(lacking) & set(file.ids) else ""
         raise ValueError(
-            f"{file.name} is missing {len(lacking)} of the {len(classifier.network_)} columns that the "
+            f"{file.name} is missing {len(lacking)} of the {len(fitted.network_)} columns that the "
             f"model uses: {some_names(lacking)}.{as_ids}"
         )
     part = file.take(np.array([indices[name] for name in reduced.feature_names_in_], np.int64))
     return reduced, _with_types(part, reduced)
 
 
-def _text_columns(classifier: NetworkClassifier) -> list[str]:
+def _text_columns(fitted: NetworkModel) -> list[str]:
     """The columns whose categories are text in the model, even if they look like numbers."""
     return [
-        classifier.network_.names[node]
-        for node, levels in classifier._coding.categories.items()
+        fitted.network_.names[node]
+        for node, levels in fitted._coding.categories.items()
         if all(isinstance(value, str) for value in levels)
     ]
 
 
-def _with_types(table: Any, classifier: NetworkClassifier) -> Any:
+def _with_types(table: Any, fitted: NetworkModel) -> Any:
     """Restore booleans and dates in columns that were read as text because of another value in them."""
     from slfs.files.inference import restore_dates
     from slfs.tables.dates import TimeKind
 
     truth = {"true": True, "false": False}
-    coding, table = classifier._coding, table.copy(deep=False)
-    for node, name in enumerate(classifier.network_.names):
+    coding, table = fitted._coding, table.copy(deep=False)
+    for node, name in enumerate(fitted.network_.names):
         if coding.time_kind(node) == TimeKind.DATE:
             table[name] = restore_dates(table[name])
         known = all(isinstance(value, bool) for value in coding.categories.get(node, ()))
@@ -219,7 +254,7 @@ def _with_types(table: Any, classifier: NetworkClassifier) -> Any:
     return table
 
 
-def _reasons(classifier: NetworkClassifier, table: Any) -> Reasons:
+def _reasons(fitted: NetworkModel, table: Any) -> Reasons:
     """The main reasons for each prediction, in blocks of rows to save memory."""
     import numpy as np
 
@@ -228,7 +263,7 @@ def _reasons(classifier: NetworkClassifier, table: Any) -> Reasons:
     found: Reasons = []
     for first in range(0, table.shape[0], _ROWS):
         rows = np.arange(first, min(first + _ROWS, table.shape[0]))
-        found += classifier.explain_prediction(safe_indexing(table, rows)).reasons(_REASONS)
+        found += fitted.explain_prediction(safe_indexing(table, rows)).reasons(_REASONS)
     return found
 
 
@@ -243,36 +278,33 @@ def _ids(file: DataFile, *, typed: bool) -> Any:
     return file.originals([], typed=typed).reset_index(drop=True)
 
 
-def _as_frame(ids: Any, labels: Any, classes: Any, shares: Any, reasons: Reasons | None) -> Any:
-    """One row per sample: ids, prediction, probabilities, reasons."""
+def _as_frame(ids: Any, labels: Any, more: dict[str, Any], reasons: Reasons | None) -> Any:
+    """One row per sample: ids, prediction, probabilities or interval, reasons."""
     import pandas as pd
 
-    found = pd.DataFrame({"prediction": labels})
-    if shares is not None:
-        for index, label in enumerate(classes):
-            found[f"P({label})"] = shares[:, index]
+    found = pd.DataFrame({"prediction": labels, **more})
     if reasons is not None:
+        digits = ".4g" if "lower" in more else ".2f"  # a quantity, or nats
         for position in range(_REASONS):
             texts = [
-                "{}: {} ({:+.2f})".format(*own[position]) if position < len(own) else None
+                "{}: {} ({:+{digits}})".format(*own[position], digits=digits)
+                if position < len(own)
+                else None
                 for own in reasons
             ]
             found[f"reason {position + 1}"] = pd.Series(texts, dtype=object)
     return pd.concat([ids, found], axis=1)
 
 
-def _print_lines(ids: Any, labels: Any, classes: Any, shares: Any, reasons: Reasons | None) -> None:
+def _print_lines(ids: Any, labels: Any, more: list[dict[str, Any]], reasons: Reasons | None) -> None:
     """Print one JSON object per sample."""
     own_ids = ids.astype(object).where(ids.notna(), None).to_dict("records")
     for sample, (label, own) in enumerate(zip(labels.tolist(), own_ids, strict=True)):
-        record: dict[str, Any] = {
-            **own,
-            "prediction": label,
-            "probabilities": dict(zip(map(str, classes), shares[sample].tolist(), strict=True)),
-        }
+        record: dict[str, Any] = {**own, "prediction": label, **more[sample]}
+        key = "contribution" if "interval" in more[sample] else "evidence"
         if reasons is not None:
             record["reasons"] = [
-                {"feature": name, "value": level, "evidence": evidence}
+                {"feature": name, "value": level, key: evidence}
                 for name, level, evidence in reasons[sample]
             ]
         typer.echo(json.dumps(record, ensure_ascii=False, default=str))

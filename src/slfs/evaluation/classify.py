@@ -1,4 +1,4 @@
-"""One fold and some of its columns -> the accuracy of a classifier, by name."""
+"""One fold and some of its columns -> the scores of a classifier or regressor, by name."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.dummy import DummyClassifier
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from slfs.classifiers.bnslfs import BNSLFS
+from slfs.classifiers.bnslfs_regressor import BNSLFSRegressor
 from slfs.classifiers.tan import TAN, NaiveBayes
 from slfs.evaluation.cross_validation import Fold
 from slfs.evaluation.metrics import Metrics
@@ -36,6 +39,16 @@ CLASSIFIERS: dict[str, Callable[[int], Any]] = {
     "TAN": lambda _: TAN(),
 }
 """By name: a function that takes the number of columns and returns a classifier."""
+
+REGRESSORS: dict[str, Callable[[int], Any]] = {
+    "ridge": lambda _: make_pipeline(Standardizer(), Ridge()),
+    "3-NN": lambda _: make_pipeline(Standardizer(), KNeighborsRegressor(3)),
+    "5-NN": lambda _: make_pipeline(Standardizer(), KNeighborsRegressor(5)),
+    "7-NN": lambda _: make_pipeline(Standardizer(), KNeighborsRegressor(7)),
+    "RF": lambda _: make_pipeline(Standardizer(), RandomForestRegressor(50, random_state=0)),
+    "BNSLFS": lambda size: BNSLFSRegressor(Chi2Ranking(n_features_to_select=size)),
+}
+"""By name: a function that takes the number of columns and returns a regressor."""
 
 
 class FoldScores:
@@ -99,6 +112,7 @@ class FoldScores:
         self, columns: NDArray[np.int64], classifier: str
     ) -> tuple[Any, NDArray[np.int64] | None]:
         """Fit a classifier; return it with the columns that it needs, None for all."""
-        if len(columns) == 0:  # the most frequent class, whatever the columns
-            return self._fold.fit(DummyClassifier()), None
+        if len(columns) == 0:  # the most frequent class, or the mean, whatever the columns
+            nothing = DummyRegressor() if self._classifiers is REGRESSORS else DummyClassifier()
+            return self._fold.fit(nothing), None
         return self._fold.fit(self._classifiers[classifier](len(columns)), columns), columns

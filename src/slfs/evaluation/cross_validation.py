@@ -1,4 +1,4 @@
-"""A table, its class labels and ``cv`` -> folds, and a function applied to each of them.
+"""A table, its target and ``cv`` -> folds, and a function applied to each of them.
 
 Everything in slfs that cross-validates goes through `cross_validate`: it makes the folds, silences the
 warnings that the user has already seen for the whole table, and reports progress once per fold.
@@ -14,13 +14,13 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.model_selection import BaseCrossValidator, StratifiedKFold, check_cv
 
 from slfs._compat import safe_indexing
 from slfs._core.progress import progress_callback, steps
 from slfs._core.warn import quiet
-from slfs.evaluation.metrics import Metrics, classification_metrics
+from slfs.evaluation.metrics import Metrics, classification_metrics, regression_metrics
 from slfs.tables.arrays import indexable
 from slfs.tables.parts import Part
 from slfs.tables.registry import is_in_memory, read_table
@@ -91,8 +91,9 @@ class Fold:
         return float(np.mean(fitted.predict(self.test_columns(columns)) == self.test_labels))
 
     def metrics(self, fitted: Any, columns: Ints | None = None) -> Metrics:
-        """Return all metrics of a classifier that was fitted to these columns on the test samples."""
-        return classification_metrics(fitted, self.test_columns(columns), self.test_labels)
+        """Return all metrics of a model that was fitted to these columns on the test samples."""
+        score = regression_metrics if is_regressor(fitted) else classification_metrics
+        return score(fitted, self.test_columns(columns), self.test_labels)
 
 
 def make_splits(target: Target, cv: CV, random_state: int = 0) -> list[Split]:

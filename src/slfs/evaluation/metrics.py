@@ -1,4 +1,4 @@
-"""Predictions and probabilities of a classifier -> accuracy, balanced accuracy, AUC and log loss."""
+"""Predictions of a classifier or a regressor -> accuracy, AUC and log loss, or R² and errors."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score
+from scipy.stats import spearmanr
+from sklearn.metrics import mean_absolute_error, r2_score, roc_auc_score
 
 METRICS = ("accuracy", "balanced_accuracy", "auc", "log_loss")
 """Names of the metrics, in the order in which they are shown."""
+
+REGRESSION_METRICS = ("r2", "rank_correlation", "mean_absolute_error")
+"""Names of the metrics of a regressor."""
 
 Metrics = dict[str, float]
 
@@ -30,6 +34,20 @@ def classification_metrics(fitted: Any, X: Any, y: NDArray[Any]) -> Metrics:
     shares = fitted.predict_proba(X)
     is_class = y[:, None] == np.asarray(fitted.classes_)[None, :]
     return {**found, "auc": _auc(is_class, shares), "log_loss": _log_loss(is_class, shares)}
+
+
+def regression_metrics(fitted: Any, X: Any, y: NDArray[Any]) -> Metrics:
+    """Score a fitted regressor on test samples.
+
+    ``rank_correlation`` is Spearman's; it is 0 if all predictions are equal.
+    """
+    predicted = np.asarray(fitted.predict(X))
+    varied = np.ptp(predicted) > 0 and np.ptp(y) > 0
+    return {
+        "r2": float(r2_score(y, predicted)) if len(y) > 1 else np.nan,
+        "rank_correlation": float(spearmanr(y, predicted).statistic) if varied else 0.0,
+        "mean_absolute_error": float(mean_absolute_error(y, predicted)),
+    }
 
 
 def _auc(is_class: NDArray[np.bool_], shares: NDArray[np.float64]) -> float:
