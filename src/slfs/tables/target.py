@@ -226,8 +226,8 @@ def _numbers_hint(classes: NDArray[Any]) -> str:
     if classes.dtype.kind not in "iuf":
         return ""
     return (
-        " If it is a quantity, use target='regression' (selectors), or bin it into classes: "
-        f"{_QCUT} (classifiers)."
+        " If it is a quantity, use target='regression' (selectors) or BNSLFSRegressor, or bin it into "
+        f"classes: {_QCUT} (classifiers)."
     )
 
 
