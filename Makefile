@@ -37,7 +37,8 @@ reproduce: .venv/all.stamp ## Write docs/results.md from experiments/results/; A
 verify: .venv/all.stamp ## Check that the code still selects what the stored rows contain (needs SLFS_DATA)
 	$(BIN)/python -m experiments check
 
-quality: .venv/quality.stamp ## Compare selection methods on 47 datasets (needs SLFS_DATA); ARGS="--minutes 30" stops in time
+quality: .venv/quality.stamp ## Compare selection methods on 20 + 47 datasets (47 need SLFS_DATA); ARGS="--minutes 30" stops in time
+	$(BIN)/python -m experiments.quality --config experiments/quality/regression.toml $(ARGS)
 	$(BIN)/python -m experiments.quality $(ARGS)
 
 bench: .venv/test.stamp .venv-orange/stamp .venv-peers/stamp ## Compare speed with other packages; ARGS="mdlp pack" selects cases

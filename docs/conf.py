@@ -41,7 +41,7 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_validation_exclude = {  # dataclasses, which describe their fields under "Attributes"
     r"(Tree|Consensus)Network$",
-    r"slfs\.PredictionExplanation$",
+    r"slfs\.(Prediction|Regression)Explanation$",
     r"measures\.Stability$",
     r"evaluation\.(NetworkComparison|NetworkPair|FoldScore)$",
     r"files\.DataFile",
