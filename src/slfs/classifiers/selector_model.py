@@ -35,7 +35,8 @@ class SelectorModel(DefaultSelectorMixin, NetworkModel):
             class.
         """
         check_is_fitted(self)
-        return self.selector_.explain(column)
+        sentence: str = self.selector_.explain(column)
+        return sentence
 
     def _n_jobs(self) -> int | None:
         n_jobs: int | None = self.selector_.n_jobs

@@ -141,8 +141,8 @@ def _further(
     """What is written next to the predictions: columns of a table, and one JSON object per sample."""
     if hasattr(fitted, "predict_interval"):
         lower, upper = fitted.predict_interval(table, coverage).T
-        objects = [{"interval": ends} for ends in zip(lower.tolist(), upper.tolist(), strict=True)]
-        return {"lower": lower, "upper": upper}, objects
+        ends = zip(lower.tolist(), upper.tolist(), strict=True)
+        return {"lower": lower, "upper": upper}, [{"interval": pair} for pair in ends]
     shares, names = fitted.predict_proba(table), list(map(str, fitted.classes_))
     columns = dict(zip((f"P({name})" for name in names), shares.T, strict=True))
     objects = [{"probabilities": dict(zip(names, own, strict=True))} for own in shares.tolist()]

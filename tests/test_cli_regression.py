@@ -1,0 +1,113 @@
+"""slfs fit, predict and compare with a continuous target: files and errors."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes
+
+from slfs import BNSLFSRegressor
+from slfs.saving import load
+
+testing = pytest.importorskip("typer.testing")
+
+
+@pytest.fixture
+def slfs():
+    from slfs.cli.commands import app
+
+    def run(*arguments):
+        result = testing.CliRunner().invoke(app, [str(argument) for argument in arguments])
+        error = "" if result.exception is None else str(result.exception)
+        return result.exit_code, result.stdout, result.stderr + error
+
+    return run
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A file with a quantity that has fractional parts, and one of new samples without it."""
+    monkeypatch.chdir(tmp_path)
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    table = X.assign(price=y / 10, kind=np.where(y > 150, "high", "low"))
+    table.iloc[:400].drop(columns="kind").to_csv("known.csv", index=False)
+    table.iloc[:400].drop(columns="price").to_csv("classes.csv", index=False)
+    X.iloc[400:].assign(patient=range(42)).to_csv("new.csv", index=False)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("here")
+def test_a_quantity_is_predicted_with_an_interval(slfs):
+    code, out, error = slfs("fit", "known.csv", "--target", "price", "--model", "m.slfs")
+    assert (code, error) == (0, "")
+    assert "Written: m.slfs" in out
+    known, new = pd.read_csv("known.csv"), pd.read_csv("new.csv")
+    expected = BNSLFSRegressor().fit(known.drop(columns="price"), known["price"])
+    assert isinstance(load("m.slfs"), BNSLFSRegressor)
+    code, out, error = slfs("predict", "m.slfs", "new.csv", "--id", "patient", "--explain")
+    assert (code, error) == (0, "")
+    found = pd.read_csv(io.StringIO(out))
+    assert list(found)[:4] == ["patient", "prediction", "lower", "upper"]
+    X = new[expected.feature_names_in_]
+    np.testing.assert_allclose(found["prediction"], expected.predict(X))
+    np.testing.assert_allclose(found[["lower", "upper"]], expected.predict_interval(X, 0.9))
+    name, level, added = expected.explain_prediction(X.head(1)).reasons(1)[0][0]
+    assert found["reason 1"][0] == f"{name}: {level} ({added:+.4g})"
+    code, out, error = slfs("predict", "m.slfs", "new.csv", "--json", "--explain", "--coverage", "0.5")
+    assert (code, error) == (0, "")
+    record = json.loads(out.splitlines()[0])
+    assert record["prediction"] == pytest.approx(expected.predict(X)[0])
+    assert record["interval"] == pytest.approx(expected.predict_interval(X, 0.5)[0])
+    assert record["reasons"][0] == {"feature": name, "value": level, "contribution": added}
+
+
+@pytest.mark.usefixtures("here")
+def test_fit_says_what_the_target_is(slfs):
+    for file, target, about in (
+        ("known.csv", "price", {"target_type": "regression"}),
+        ("classes.csv", "kind", {"target_type": "classification", "classes": ["high", "low"]}),
+    ):
+        code, out, _ = slfs("fit", file, "--target", target, "--model", "m.slfs", "--json")
+        assert code == 0
+        assert about.items() <= json.loads(out).items()
+
+
+@pytest.mark.usefixtures("here")
+def test_options_that_do_not_fit_the_target_are_refused(slfs):
+    for option in (["--structure", "linked"], ["--bif", "m.bif"]):
+        code, _, error = slfs("fit", "known.csv", "-t", "price", "-o", "m.slfs", *option)
+        assert code != 0
+        assert f"{option[0]} is for classifiers, but the target is a quantity" in error
+    assert slfs("fit", "known.csv", "-t", "price", "-o", "m.slfs")[0] == 0
+    assert slfs("fit", "classes.csv", "-t", "kind", "-o", "c.slfs")[0] == 0
+    assert "--probabilities is for classifiers" in slfs("predict", "m.slfs", "new.csv", "-p")[2]
+    assert "must be between 0 and 1. Got 90" in slfs("predict", "m.slfs", "new.csv", "--coverage", 90)[2]
+    assert "--coverage is for quantities" in slfs("predict", "c.slfs", "new.csv", "--coverage", 0.9)[2]
+    for file, target, option, remedy in (
+        ("known.csv", "price", "--classifiers", "--regressors"),
+        ("classes.csv", "kind", "--regressors", "--classifiers"),
+    ):
+        code, _, error = slfs("compare", file, "-t", target, option, "3-NN")
+        assert code != 0
+        assert f"Use {remedy}" in error
+
+
+@pytest.mark.usefixtures("here")
+def test_methods_are_compared_by_r2(slfs):
+    options = ["--methods", "slfs,mrmr", "--regressors", "ridge,BNSLFS", "--cv", "2", "-j", "1"]
+    code, out, error = slfs(
+        "compare", "known.csv", "-t", "price", *options, "--out", "r.csv", "--plot", "r.png"
+    )
+    assert (code, error) == (0, "")
+    assert "R²" in out
+    assert "rank correlation: Spearman's" in out
+    rows = pd.read_csv("r.csv")
+    assert list(rows)[:3] == ["method", "regressor", "fold"]
+    assert len(rows) == 2 * 2 * 2
+    code, out, _ = slfs("compare", "known.csv", "-t", "price", *options, "--json")
+    summary = json.loads(out)["summary"]
+    assert (summary[0]["regressor"], summary[0]["method"]) == ("ridge", "slfs")
+    means = rows.groupby(["regressor", "method"])["r2"].mean()
+    assert summary[0]["r2"] == pytest.approx(means["ridge", "slfs"])
