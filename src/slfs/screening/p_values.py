@@ -1,6 +1,6 @@
 """Columns -> p-values of independence from the class, on ranks and levels that do not depend on it.
 
-MDLP cuts where the classes differ, so its intervals appear relevant by construction. Ranks and quartiles
+MDLP cuts where the classes differ, so its intervals appear relevant by construction. Ranks and quantiles
 depend on the column only, and the levels of a categorical column are given by the user.
 """
 
@@ -28,7 +28,13 @@ from slfs.measures.ranks import RankSummary, rank_p_values
 from slfs.tables.table import Table
 
 INTERVALS = 4
-"""Number of equal-frequency intervals used to test columns of numbers: quartiles."""
+"""Number of equal-frequency intervals of the levels that do not depend on the class: quartiles."""
+
+_TWENTIETHS = (0, 2, 5, 10, 15, 18)
+"""Where the intervals begin that are used to test columns of numbers: at 10, 25, 50, 75 and 90%.
+
+Quartiles alone miss what happens in a tail, for example a class that is the highest tenth.
+"""
 
 RANK_SHARE = 0.75
 """Share of the error rate that is spent on the rank test of columns of numbers."""
@@ -44,14 +50,15 @@ def level_p_values(learned: Learned, layout: SampleLayout) -> NDArray[np.float64
 def number_p_values(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -> NDArray[np.float64]:
     """Compute p-values of independence from the class for columns of numbers.
 
-    The ranks and the table of quartiles and missing values are tested. Three quarters of the error rate
-    go to the rank test, which is more powerful if the classes differ in location; the quartiles find
-    other differences. Columns with too many ties for the rank test are tested by their quartiles only.
+    The ranks and the table of six intervals and missing values are tested. Three quarters of the error
+    rate go to the rank test, which is more powerful if the classes differ in location; the intervals find
+    other differences. Columns with too many ties for the rank test are tested by their intervals only.
     """
-    counts = np.zeros((len(missing), INTERVALS + 1, layout.n_classes), np.int64)
-    quantile_counts(runs, counts[:, :-1])
-    counts[:, -1] = missing
-    n_levels = np.full(len(missing), INTERVALS + 1)
+    fine = np.zeros((len(missing), 20, layout.n_classes), np.int64)
+    quantile_counts(runs, fine)
+    intervals = np.add.reduceat(fine, _TWENTIETHS, axis=1)
+    counts = np.concatenate([intervals, missing[:, np.newaxis]], axis=1)
+    n_levels = np.full(len(missing), counts.shape[1])
     by_table = independence_p_values(counts, n_levels, layout.n_classes, layout.n_samples)
     present = layout.totals - missing
     single = layout.totals == 1

@@ -84,7 +84,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
           it.
         - ``"test"``: features that are not significant at a false discovery rate of ``fdr``. The rate is
           controlled with the Benjamini-Hochberg procedure or, with ``order="given"``, with LORD++. The
-          tests use levels that do not depend on the class (quartiles of numeric columns) and are
+          tests use ranks and levels that do not depend on the class and are
           exact for small counts; see `slfs.evaluation.significance`. Columns without an MDLP cut point
           are also dropped, because they have a single level.
     swap : {"printed", "objective", "never"}, default="printed"
@@ -151,7 +151,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         Relevance I(f;Y) of every column, in nats.
     pvalues_ : ndarray of shape (n_features_in_,)
         p-value of each column for independence from the class. The tests use levels that do not depend
-        on the class: quartiles for numeric columns.
+        on the class: ranks and six intervals for numeric columns.
     qvalues_ : ndarray of shape (n_features_in_,)
         q-value of each column: the smallest false discovery rate (Benjamini-Hochberg) at which it is
         significant.
