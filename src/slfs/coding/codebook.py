@@ -146,6 +146,14 @@ class Learned:
     coding: Coding
     class_counts: NDArray[np.int64]
 
+    def take(self, columns: NDArray[np.int64]) -> Learned:
+        """Return the result for some of the columns."""
+        n_levels = self.coding.n_levels
+        width = self.class_counts.size // max(int(n_levels.sum()), 1)
+        _, rows = ragged(starts(n_levels)[:-1][columns], n_levels[columns])
+        counts = self.class_counts.reshape(-1, width)[rows].reshape(-1)
+        return Learned(self.coding.take(columns), counts)
+
 
 def join_learned(parts: Sequence[Learned]) -> Learned:
     """Concatenate the results of consecutive columns."""

@@ -32,6 +32,8 @@ ROLES: dict[str, RoleWords] = {
     Role.OUTRANKED: RoleWords("grey", "other columns were preferred"),
     Role.TOO_WEAK: RoleWords("pale", "depends on the class, but too weakly"),
     Role.IRRELEVANT: RoleWords("pale", "no reliable information about the class"),
+    Role.EXCLUDED: RoleWords("pale", "excluded by request"),
+    Role.CONDITIONING: RoleWords("pale", "taken into account, cannot be selected"),
 }
 """Words and colours of the roles. A role that is not listed is shown in grey, by its name only."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from slfs.screening.facts import ColumnFacts
 from slfs.selectors._shared.pursuit import describe_steps
 from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
-from slfs.selectors.base import BaseSelector
 from slfs.selectors.registry import register
 
 
@@ -38,6 +37,15 @@ class ResidualPursuit(AutomaticSizeMixin):
     one_standard_error : bool, default=False
         With ``n_features_to_select="auto"``, take the smallest number of features whose log loss is at
         most one standard error above the smallest.
+    include : array-like, str or None, default=None
+        Columns that are selected in any case, given by name, by index or as a mask. They are the first
+        ones, and count towards ``n_features_to_select``.
+    exclude : array-like, str or None, default=None
+        Columns that are never selected.
+    condition_on : array-like, str or None, default=None
+        Columns such as age, sex or batch whose influence is taken into account, but which are not
+        selected: the others are judged by what they tell about the class beyond these. Their p-values
+        are given these columns, and a column without significant information given these is dropped.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
@@ -79,10 +87,6 @@ class ResidualPursuit(AutomaticSizeMixin):
     array([22, 27, 21, 24])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseSelector._parameter_constraints,
-    }
-
     def __init__(
         self,
         n_features_to_select: float | str = "auto",
@@ -90,6 +94,9 @@ class ResidualPursuit(AutomaticSizeMixin):
         cv: int = 5,
         max_features: int = 100,
         one_standard_error: bool = False,
+        include: Any = None,
+        exclude: Any = None,
+        condition_on: Any = None,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
@@ -98,6 +105,9 @@ class ResidualPursuit(AutomaticSizeMixin):
         self.cv = cv
         self.max_features = max_features
         self.one_standard_error = one_standard_error
+        self.include = include
+        self.exclude = exclude
+        self.condition_on = condition_on
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit

@@ -28,6 +28,7 @@ from slfs.measures.stability import Stability, nogueira
 from slfs.network.consensus import ConsensusNetwork, consensus_tree, count_edges
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.screening.facts import ColumnFacts
+from slfs.screening.forced import Forced, read_forced
 from slfs.screening.judging import keep_all
 from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import SpreadTable
@@ -274,7 +275,9 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         self.noise_frequencies_ = noise / self.n_subsamples if calibrated else None
         needed: float = math.ceil(round(self.threshold * self.n_subsamples, 9))
         if self.fdr is not None:
-            needed = _calibrate(counts, noise, self.fdr, self.n_subsamples)
+            forced = self._forced()
+            free = slice(None) if forced is None else forced.reason == Reason.CANDIDATE
+            needed = _calibrate(counts[free], noise, self.fdr, self.n_subsamples)
         self.threshold_ = needed / self.n_subsamples
         self.frequencies_ = counts / self.n_subsamples
         self._chosen = np.concatenate([np.sort(columns) for columns, _ in runs])
@@ -292,7 +295,9 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
             table, names, categorical = noisy, noisy.names, categorical[noisy.source]
         # a memory limit applies to one fit: then the fits are sequential and use the threads themselves
         own = self.n_jobs if resources.budget.limit < math.inf else 1
-        selector = clone(self._inner()).set_params(categorical_features=categorical, n_jobs=own)
+        selector = clone(self._inner()).set_params(
+            categorical_features=categorical, n_jobs=own, **self._forced_params(noisy)
+        )
         work = functools.partial(_select, selector, table, names, data.target.codes)
         halves = [(int(seeds[1 + run // 2]), run % 2 == 1) for run in range(self.n_subsamples)]
 
@@ -309,25 +314,69 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         real, noise = ~noisy.is_noise, noisy.is_noise
         return [_only(run, real, noisy) for run in runs], [_only(run, noise, noisy) for run in runs]
 
+    def _forced(self) -> Forced | None:
+        inner = self._inner()
+        if inner.include is None and inner.exclude is None and inner.condition_on is None:
+            return None
+        n_columns, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
+        forced = read_forced(inner.include, inner.exclude, inner.condition_on, n_columns, names)
+        self._check_size(forced)
+        return forced
+
+    def _forced_params(self, noisy: WithNoise | None) -> dict[str, Any]:
+        """Return the parameters of the inner selector that list columns, by index.
+
+        Noise columns that belong to the listed columns are excluded.
+        """
+        forced = self._forced()
+        if forced is None:
+            return {}
+        reason = forced.reason
+        if noisy is not None:
+            decided = reason[noisy.source] != Reason.CANDIDATE
+            reason = np.where(noisy.is_noise & decided, Reason.EXCLUDED, reason[noisy.source])
+        codes = {
+            "include": Reason.INCLUDED,
+            "exclude": Reason.EXCLUDED,
+            "condition_on": Reason.CONDITIONING,
+        }
+        listed = {name: np.flatnonzero(reason == code) for name, code in codes.items()}
+        return {name: columns for name, columns in listed.items() if len(columns)}
+
     def _keep(self, data: TrainingData, resources: Resources, columns: Ints) -> None:
         """Set the fitted attributes, given the columns that were selected frequently enough."""
         inner = clone(self._inner())
         cuts = inner._cut_points(data, resources)
-        screen = functools.partial(screen_table, layout=data.layout, resources=resources, test=True)
+        screen = functools.partial(screen_table, layout=data.layout, resources=resources)
         facts, store = screen(
-            data.table, categorical=data.categorical, judge=inner._judge(), pack=False, cuts=cuts
+            data.table,
+            categorical=data.categorical,
+            judge=inner._judge(),
+            pack=False,
+            test=True,
+            cuts=cuts,
+            forced=self._forced(),
         )
-        columns = columns[facts.relevance[columns] > 0]
-        order = np.lexsort((columns, -facts.relevance[columns], -self.frequencies_[columns]))
+        included = facts.reason == Reason.INCLUDED
+        columns = np.union1d(columns[facts.relevance[columns] > 0], np.flatnonzero(included))
+        order = np.lexsort(
+            (columns, -facts.relevance[columns], -self.frequencies_[columns], ~included[columns])
+        )
         kept = np.sort(columns[order[: self._n_wanted(data.table.n_features)]])
         if len(kept):
             names, every = self._feature_names()[kept].tolist(), np.arange(data.table.n_samples)
             part, own = Part(data.table, names, every, kept), cuts and [cuts[column] for column in kept]
-            _, store = screen(part, categorical=data.categorical[kept], judge=keep_all, cuts=own)
+            _, store = screen(
+                part,
+                categorical=data.categorical[kept],
+                judge=keep_all,
+                cuts=own,
+                forced=Forced(np.where(included[kept], Reason.INCLUDED, Reason.CANDIDATE)),
+            )
         packed = replace(store.packed(), columns=kept)
         information = Information(make_backend(packed, resources.threads))
         frequency = self.frequencies_[kept]
-        nodes = np.lexsort((kept, -information.relevance, -frequency))
+        nodes = np.lexsort((kept, -information.relevance, -frequency, ~included[kept]))
         parents, self.edge_frequencies_ = consensus_tree(self.edges_, kept[nodes])
         selection = Selection(nodes, parents, frequency[nodes])
         self._set_fitted(information, facts, selection, data.target.classes, data.target.name)

@@ -24,6 +24,7 @@ class Step(NamedTuple):
     score: float
     log_loss_before: float
     log_loss: float
+    included: bool = False
 
 
 def describe_steps(steps: list[Step]) -> dict[str, Any]:
@@ -35,8 +36,11 @@ def describe_steps(steps: list[Step]) -> dict[str, Any]:
             "log_loss": step.log_loss,
         }
         for number, step in enumerate(steps, start=1)
+        if not step.included
     }
-    return {"scores": np.array([step.score for step in steps]), "figures": figures}
+    scores = np.array([step.score for step in steps])
+    n_included = sum(step.included for step in steps)
+    return {"scores": scores, "figures": figures, "n_included": n_included}
 
 
 def pursuit_bytes(n_steps: int, layout: SampleLayout) -> int:
@@ -62,13 +66,16 @@ class Pursuit:
         The packed columns to order. None: all of them.
     skips : callable or None, default=None
         Takes a column and the columns before it; returns whether to leave it out. None: never.
+    given, included : ndarray or None, default=None
+        The packed columns that are conditioned on, and those that are selected in any case. They are in
+        the model before the first step.
 
     Attributes
     ----------
     candidates : ndarray
         The packed columns to order.
     model : AdditiveModel
-        The model of the columns so far.
+        The model of the columns so far: those that are given, those that are included, and the others.
     """
 
     def __init__(
@@ -76,17 +83,36 @@ class Pursuit:
         information: Information,
         candidates: Ints | None = None,
         skips: Callable[[int, list[int]], bool] | None = None,
+        *,
+        given: Ints | None = None,
+        included: Ints | None = None,
     ) -> None:
         self._information, self._skips = information, skips
         self.candidates = np.arange(len(information.packed)) if candidates is None else candidates
         layout = information.packed.layout
         self.model = AdditiveModel(layout.labels, layout.totals)
+        self.given = np.empty(0, np.int64) if given is None else given
+        self.included = np.empty(0, np.int64) if included is None else included
 
     def __iter__(self) -> Iterator[Step]:
-        """Add one column after another to the model."""
-        packed, loss = self._information.packed, self.model.log_loss()
-        queue = Queue(self._first_gains(), self.candidates)
-        columns: list[int] = []
+        """Add one column after another to the model; the included ones are the first."""
+        packed = self._information.packed
+        for f in self.given.tolist():
+            self.model.add(self._information.codes(PackedIndex(f)), packed.class_counts(f))
+        self.model.settle()
+        loss = self.model.log_loss()
+        for f in self.included.tolist():
+            score = float(self._gains(np.array([f]))[0])
+            self.model.add(self._information.codes(PackedIndex(f)), packed.class_counts(f))
+            before, loss = loss, self.model.log_loss()
+            yield Step(f, score, before, loss, included=True)
+        self.model.settle()
+        loss = self.model.log_loss()
+        bounds = self._first_gains()
+        if len(self.given) + len(self.included):
+            bounds[self.candidates] = self._gains(self.candidates)
+        queue = Queue(bounds, self.candidates)
+        columns: list[int] = self.included.tolist()
         residuals: list[Residuals] = []
         while len(queue):
             self._information.backend.settle_first(queue, residuals)
@@ -99,6 +125,12 @@ class Pursuit:
             yield Step(f, float(queue.bounds[f]), before, loss)
             residuals.append(Residuals.of_rows(self.model.weights()))
             queue.reserve(len(residuals))
+
+    def _gains(self, columns: Ints) -> NDArray[np.float64]:
+        """Compute the gains of columns from the residuals of the model."""
+        weights = self.model.weights()[:, : 2 * self.model.n_residuals].astype(np.int64)
+        sums = self._information.backend.weighted_sums(columns, weights)
+        return residual_gains(sums, self._information.packed.arrays.levels[columns].astype(np.int64))
 
     def _first_gains(self) -> NDArray[np.float64]:
         """Compute the gains of the first step, where all samples of a class have the same residuals."""

@@ -21,12 +21,14 @@ from slfs.counting.planes import SampleLayout
 from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
 from slfs.screening.facts import ColumnFacts
+from slfs.screening.forced import Forced
 from slfs.screening.pipeline import screen_table
-from slfs.screening.reasons import SIGNIFICANT, Role
+from slfs.screening.reasons import SIGNIFICANT, Reason, Role
 from slfs.selectors._shared.additive import node_scores
 from slfs.selectors._shared.pursuit import Pursuit, pursuit_bytes
-from slfs.selectors._shared.sentences import size_sentence
-from slfs.selectors.base import BaseSelector
+from slfs.selectors._shared.selection import packed_as
+from slfs.selectors._shared.sentences import listed, size_sentence
+from slfs.selectors.base import FORCED_CONSTRAINTS, BaseSelector
 from slfs.tables.parts import Part
 
 Floats = NDArray[np.float64]
@@ -48,7 +50,7 @@ class SizePath:
     Attributes
     ----------
     n_features : ndarray of shape (n_sizes,)
-        Number of columns, from 0 on.
+        Number of columns, from 0 or from the number of included columns on.
     log_loss : ndarray of shape (n_sizes,)
         Mean log loss on the samples left out, over the folds.
     standard_error : ndarray of shape (n_sizes,)
@@ -65,16 +67,22 @@ class SizePath:
 
     @property
     def best(self) -> int:
-        return int(np.flatnonzero(self.log_loss <= self.log_loss.min() + _NEGLIGIBLE)[0])
+        limit = self.log_loss.min() + _NEGLIGIBLE
+        return int(self.n_features[np.flatnonzero(self.log_loss <= limit)[0]])
 
     @property
     def within_one_standard_error(self) -> int:
-        limit = self.log_loss[self.best] + self.standard_error[self.best]
-        return int(np.flatnonzero(self.log_loss <= limit)[0])
+        best = self.at(self.best)
+        limit = self.log_loss[best] + self.standard_error[best]
+        return int(self.n_features[np.flatnonzero(self.log_loss <= limit)[0]])
+
+    def at(self, n_columns: int) -> int:
+        """Return the index of a number of columns."""
+        return int(np.searchsorted(self.n_features, n_columns))
 
     def up_to(self, n_columns: int) -> SizePath:
         """Return the part of the path up to a number of columns."""
-        end = n_columns + 1
+        end = self.at(n_columns) + 1
         return SizePath(self.n_features[:end], self.log_loss[:end], self.standard_error[:end])
 
 
@@ -91,8 +99,10 @@ def make_size_path(
     called after each one.
     """
     losses = []
+    forced = selector._forced()
+    first = 0 if forced is None else forced.n_included
     for train, test in folds:
-        losses.append(_fold_losses(selector, data, train, test, resources))
+        losses.append(_fold_losses(selector, data, train, test, resources, forced)[first:])
         step()
     sizes = [len(loss) for loss in losses] or [1]
     table = np.zeros((len(losses), max(sizes)))
@@ -101,7 +111,7 @@ def make_size_path(
         row[: len(loss)] = loss
     error = table.std(axis=0, ddof=1) / np.sqrt(len(table)) if len(table) > 1 else np.zeros(max(sizes))
     mean = table.mean(axis=0) if len(table) else np.zeros(max(sizes))
-    return SizePath(np.arange(max(sizes)), mean, error)
+    return SizePath(first + np.arange(max(sizes)), mean, error)
 
 
 def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
@@ -127,7 +137,12 @@ def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _fold_losses(
-    selector: AutomaticSizeMixin, data: TrainingData, train: Ints, test: Ints, resources: Resources
+    selector: AutomaticSizeMixin,
+    data: TrainingData,
+    train: Ints,
+    test: Ints,
+    resources: Resources,
+    forced: Forced | None,
 ) -> Floats:
     """Return the log loss on the test samples for 0, 1, ... columns."""
     y, names = data.target.codes, selector._feature_names().tolist()
@@ -135,17 +150,28 @@ def _fold_losses(
     layout = SampleLayout.from_class_codes(codes, len(present))
     part = Part(data.table, names, train)
     facts, store = screen_table(
-        part, layout, data.categorical, resources, selector._judge(), test=selector._needs_p_values()
+        part,
+        layout,
+        data.categorical,
+        resources,
+        selector._judge(),
+        test=selector._needs_p_values(),
+        forced=forced,
     )
     information = Information(make_backend(store.packed(), resources.threads))
     pursuit = selector._pursuit(information, facts)
-    chosen: list[int] = []
-    tables: list[list[Floats]] = [[]]
+    column_of = information.packed.columns
+    chosen: list[int] = column_of[pursuit.given].tolist()
+    n_given = len(chosen)
+    tables: list[list[Floats]] = []
     for step in pursuit:
-        chosen.append(int(information.packed.columns[step.column]))
+        if not tables:
+            tables.append(pursuit.model.refined_tables(_SWEEPS)[:n_given])
+        chosen.append(int(column_of[step.column]))
         tables.append(pursuit.model.refined_tables(_SWEEPS))
-        if len(chosen) == selector.max_features:
+        if len(chosen) - n_given >= selector.max_features:
             break
+    tables = tables or [pursuit.model.refined_tables(_SWEEPS)]
     columns = np.array(chosen, np.int64)
     encoded = encode_table(
         Part(data.table, names, test), facts.coding.take(columns), columns, resources.threads
@@ -165,6 +191,7 @@ class AutomaticSizeMixin(BaseSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseSelector._parameter_constraints,
+        **FORCED_CONSTRAINTS,
         "cv": [Interval(Integral, 2, None, closed="left")],
         "max_features": [Interval(Integral, 1, None, closed="left")],
         "one_standard_error": ["boolean"],
@@ -196,9 +223,14 @@ class AutomaticSizeMixin(BaseSelector):
         """Return the largest number of steps of the pursuit."""
         return min(self._n_wanted(n_columns) or self.max_features, n_columns)
 
-    def _pursuit(self, information: Information, facts: ColumnFacts) -> Pursuit:  # noqa: ARG002
+    def _pursuit(self, information: Information, facts: ColumnFacts) -> Pursuit:
         """Return the pursuit that selects columns, in a fold and in the whole table."""
-        return Pursuit(information)
+        return Pursuit(
+            information,
+            packed_as(information, facts, Reason.CANDIDATE),
+            given=packed_as(information, facts, Reason.CONDITIONING),
+            included=packed_as(information, facts, Reason.INCLUDED),
+        )
 
     def _needs_p_values(self) -> bool:
         """Whether the pursuit depends on p-values."""
@@ -209,8 +241,9 @@ class AutomaticSizeMixin(BaseSelector):
         path = getattr(self, "size_path_", None)
         if path is None:
             return ""
+        given = listed(self.conditioning_)
         full = bool((self.features_["role"] == Role.NO_ROOM).any())
-        text = size_sentence(path, self._found_size(path), self.n_features_, full=full)
+        text = size_sentence(path, self._found_size(path), self.n_features_, full=full, given=given)
         if path.best == self.max_features < self.n_features_in_:
             text += f" More were not tried: see max_features={self.max_features}."
         return text
@@ -229,7 +262,7 @@ class AutomaticSizeMixin(BaseSelector):
             wanted = self._n_wanted(len(facts.coding))
             assert wanted is not None  # "auto" has a path
             return wanted
-        self.size_path_ = path.up_to(len(pursuit.candidates))
+        self.size_path_ = path.up_to(len(pursuit.included) + len(pursuit.candidates))
         columns = information.packed.columns[pursuit.candidates]
         significant = bool((q_values(facts.p_value)[columns] <= SIGNIFICANT).any())
         return max(self._found_size(self.size_path_), int(significant))

@@ -1,0 +1,75 @@
+"""Columns as the user names them -> their indices: by name, by index or as a mask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs._core.suggest import similar_names
+
+Ints = NDArray[np.int64]
+
+
+def resolve_columns(choice: Any, n_features: int, names: NDArray[Any] | None, parameter: str) -> Ints:
+    """Return the indices of the columns that a parameter lists, in increasing order.
+
+    Parameters
+    ----------
+    choice : str, array-like or None
+        Names, indices or a mask; one name on its own; None for no columns.
+    n_features : int
+        Number of columns of the table.
+    names : ndarray or None
+        Names of the columns, if they have names.
+    parameter : str
+        Name of the parameter, for error messages.
+
+    Returns
+    -------
+    columns : ndarray of int
+    """
+    if choice is None:
+        return np.empty(0, np.int64)
+    chosen = np.asarray([choice] if isinstance(choice, str) else choice)
+    if chosen.dtype.kind == "T":
+        chosen = chosen.astype(object)
+    if chosen.size == 0:
+        return np.empty(0, np.int64)
+    if chosen.dtype == bool:
+        if chosen.shape != (n_features,):
+            raise ValueError(
+                f"The mask {parameter!r} has shape {chosen.shape}; expected ({n_features},), one entry "
+                "for each column of X."
+            )
+        return np.flatnonzero(chosen)
+    if chosen.ndim != 1 or chosen.dtype.kind not in "iufUO":
+        raise ValueError(
+            f"{parameter!r} must list names or indices of columns, or be a mask. Got {choice!r} instead."
+        )
+    if chosen.dtype.kind in "UO":
+        chosen = _by_name(chosen.tolist(), n_features, names, parameter)
+    outside = [index for index in chosen.tolist() if index not in range(n_features)]
+    if outside:
+        raise ValueError(
+            f"{parameter!r} has the index {outside[0]}; X has columns 0 to {n_features - 1}."
+        )
+    return np.unique(chosen.astype(np.int64))
+
+
+def _by_name(
+    chosen: list[Any], n_features: int, names: NDArray[Any] | None, parameter: str
+) -> NDArray[np.int64]:
+    known = {} if names is None else {name: index for index, name in enumerate(names.tolist())}
+    unknown = [name for name in chosen if name not in known]
+    if unknown:
+        near = [] if names is None else similar_names(str(unknown[0]), list(map(str, known)))
+        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        if names is None:
+            hint = f" Use indices, 0 to {n_features - 1}."
+        raise ValueError(
+            f"{parameter!r} names columns that X does not have: {unknown[:5]}. "
+            f"X has {'no column names' if names is None else list(names[:10])}.{hint}"
+        )
+    return np.array([known[name] for name in chosen], np.int64)
