@@ -10,10 +10,13 @@ import typer
 from slfs.cli.common import labels, make_selector, read_labelled
 from slfs.cli.options import (
     Categorical,
+    ConditionOn,
     Data,
     Drop,
+    Exclude,
     Format,
     Id,
+    Include,
     Jobs,
     Json,
     Memory,
@@ -53,6 +56,9 @@ def fit(
         ),
     ] = None,
     categorical: Categorical = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    condition_on: ConditionOn = None,
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
@@ -109,6 +115,9 @@ def fit(
         order=order,
         one_standard_error=one_standard_error,
         categorical=categorical,
+        include=include,
+        exclude=exclude,
+        condition_on=condition_on,
         n_jobs=n_jobs,
         memory_limit=memory_limit,
     )

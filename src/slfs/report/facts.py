@@ -268,6 +268,8 @@ def _columns(selector: BaseSelector) -> tuple[dict[str, list[Any]], dict[str, li
     if not np.isnan(records["p_value"]).all():
         columns["p_value"] = _all_rounded(records["p_value"])
         columns["q_value"] = _all_rounded(records["q_value"])
+    if not np.isnan(records["relevance_given"]).all():
+        columns["relevance_given"] = _all_rounded(records["relevance_given"])
     return columns, {"roles": roles, "reasons": reasons, "sentences": sentences}
 
 
