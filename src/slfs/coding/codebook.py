@@ -25,6 +25,7 @@ Level = np.int16
 COLUMN = np.dtype(
     [
         ("cut", np.bool_),
+        ("ordered", np.bool_),
         ("n_levels", np.int32),
         ("n_distinct", np.int64),
         ("rare", Level),
@@ -49,6 +50,7 @@ class Coding:
         One record per column, with these fields:
 
         - ``cut``: whether the column is numeric and cut into intervals; other columns are categorical.
+        - ``ordered``: whether the column has ordered categories, of which neighbours are joined.
         - ``n_levels``: number of levels, including those of rare and missing values.
         - ``rare``, ``missing``: level of pooled categories and of missing values; -1 if there is none.
         - ``n_distinct``: number of distinct values of a categorical column before pooling; 0 for other

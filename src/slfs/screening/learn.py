@@ -22,6 +22,7 @@ from slfs.coding.numbers import (
     may_be_rounded,
     mdlp_cuts,
 )
+from slfs.coding.ordered import category_runs, cut_categories
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import SampleLayout
 from slfs.screening.forced import Forced, n_intervals
@@ -201,7 +202,14 @@ def _learn_labels(
             yield piece, table.label_block(column, piece.layout.order) if held is None else held
 
     ungrouped = learn_labels(((labels, piece.layout) for piece, labels in pieces()), layout.n_classes)
-    learned = _ungroup_forced(ungrouped, group_levels(ungrouped, layout), own)
+    ordered = bool(ungrouped.coding.columns["ordered"][0])
+    group = cut_categories if ordered else group_levels
+    learned = _ungroup_forced(ungrouped, group(ungrouped, layout), own)
+
+    def p_values() -> NDArray[np.float64]:
+        if ordered:
+            return number_p_values(*category_runs(ungrouped, layout), layout)
+        return level_p_values(ungrouped, layout)
 
     def encode(_kept: NDArray[np.int64]) -> NDArray[np.uint8]:
         codes = np.empty((1, layout.n_samples), np.uint8)
@@ -209,7 +217,7 @@ def _learn_labels(
             piece.put(encode_labels(learned.coding, 0, labels), codes)
         return codes
 
-    return LearnedBlock(learned, encode, lambda: level_p_values(ungrouped, layout))
+    return LearnedBlock(learned, encode, p_values)
 
 
 @functools.cache

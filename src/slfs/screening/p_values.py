@@ -81,7 +81,7 @@ def adjusted_p_values(
     for j, own in enumerate(codes):
         record = learned.coding.columns[j]
         ordered = None
-        if record["cut"]:
+        if record["cut"] or record["ordered"]:
             ordered = np.arange(record["n_levels"])
             ordered = ordered[ordered != record["missing"]]
         p_values[j], information[j] = covariates.test(own, ordered)

@@ -111,11 +111,14 @@ class LabelBlock:
         Which values are missing.
     name : object
         Name of the column, for messages.
+    order : list or None, default=None
+        All categories in ascending order, if they are ordered.
     """
 
     values: list[Any]
     missing: NDArray[np.bool_]
     name: object
+    order: list[Any] | None = None
 
 
 class Table(Protocol):
