@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from slfs.measures.adjusted import Covariates
 from slfs.screening.reasons import SIGNIFICANT, Reason
-from slfs.tables.choice import resolve_columns
+from slfs.tables.choice import resolve_columns, resolve_groups
 
 Ints = NDArray[np.int64]
 
@@ -32,10 +32,16 @@ class Forced:
         about which the method decides.
     covariates : Covariates or None
         The model of the class given the conditioning columns; None without such columns.
+    group : ndarray of shape (n_columns,) or None
+        Number of the group of each column, -1 for none; None without groups.
+    group_names : tuple of str
+        Names of the groups.
     """
 
     reason: NDArray[np.int8]
     covariates: Covariates | None = None
+    group: Ints | None = None
+    group_names: tuple[str, ...] = ()
 
     @property
     def conditioning(self) -> Ints:
@@ -46,6 +52,20 @@ class Forced:
     def n_included(self) -> int:
         return int((self.reason == Reason.INCLUDED).sum())
 
+    def in_group(self, columns: Ints) -> NDArray[np.bool_]:
+        """Return which columns are judged together with others."""
+        if self.group is None:
+            return np.zeros(len(columns), np.bool_)
+        return (self.group[columns] >= 0) & (self.reason[columns] == Reason.CANDIDATE)
+
+    def coded_as(self, columns: Ints) -> NDArray[np.int8]:
+        """Return the reason after which the levels of columns are learned.
+
+        A column of a group needs levels, as an included one does, whatever it tells on its own.
+        """
+        own = self.reason[columns]
+        return np.where(self.in_group(columns), Reason.INCLUDED, own).astype(np.int8)
+
     def judge(
         self, columns: Ints, judged: NDArray[np.int8], p_values: NDArray[np.float64]
     ) -> NDArray[np.int8]:
@@ -54,13 +74,36 @@ class Forced:
         if self.covariates is not None:
             kept = (reasons == Reason.CANDIDATE) | (reasons == Reason.NOT_SIGNIFICANT)
             reasons[kept & (p_values > SIGNIFICANT)] = Reason.EXPLAINED
+        reasons[self.in_group(columns)] = Reason.CANDIDATE
         return np.where(own == Reason.CANDIDATE, reasons, own).astype(np.int8)
 
 
-def read_forced(
+def read_forced(selector: Any, n_columns: int, names: NDArray[Any] | None) -> Forced | None:
+    """Resolve the parameters of a selector that list columns; None if it has none.
+
+    Columns that are in two of include, exclude and condition_on are an error, and groups that are only
+    partly in one of them.
+    """
+    own = (selector.include, selector.exclude, selector.condition_on)
+    if all(choice is None for choice in own) and selector.feature_groups is None:
+        return None
+    forced = _read_lists(*own, n_columns, names)
+    if selector.feature_groups is None:
+        return forced
+    group, found = resolve_groups(selector.feature_groups, n_columns, names, "feature_groups")
+    for number, name in enumerate(found):
+        members = np.flatnonzero(group == number)
+        if len(np.unique(forced.reason[members])) > 1:
+            raise ValueError(
+                f"Some columns of the group {name!r} are in include, exclude or condition_on, others "
+                "are not. List all of them or none."
+            )
+    return replace(forced, group=group, group_names=tuple(found))
+
+
+def _read_lists(
     include: Any, exclude: Any, condition_on: Any, n_columns: int, names: NDArray[Any] | None
 ) -> Forced:
-    """Resolve the three parameters; columns that are in two of them are an error."""
     reason = np.full(n_columns, Reason.CANDIDATE, np.int8)
     lists = {
         "include": (include, Reason.INCLUDED),

@@ -60,7 +60,7 @@ def learn_block(
     not depend on the class.
     """
     _reuse_freed_memory()
-    own = None if forced is None else forced.reason[block.columns]
+    own = None if forced is None else forced.coded_as(block.columns)
     if block.kind == "labels":
         return _learn_labels(table, block, layout, own)
     binned = block.kind == "mdlp" and cuts is None

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 FORCED_CONSTRAINTS: dict[str, list[Any]] = {
     name: ["array-like", str, None] for name in ("include", "exclude", "condition_on")
 }
+GROUP_CONSTRAINTS: dict[str, list[Any]] = {"feature_groups": ["array-like", dict, None]}
 
 _NAMED = 5
 """Maximum number of columns in a warning."""
@@ -79,6 +80,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     include: Any = None
     exclude: Any = None
     condition_on: Any = None
+    feature_groups: Any = None
 
     _additive_requested: bool = False
 
@@ -133,21 +135,20 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
 
     def _forced(self) -> Forced | None:
         """Return what the user has decided about columns; None if nothing."""
-        if self.include is None and self.exclude is None and self.condition_on is None:
-            return None
-        n_columns, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
-        forced = read_forced(self.include, self.exclude, self.condition_on, n_columns, names)
-        self._check_size(forced)
-        return forced
-
-    def _check_size(self, forced: Forced) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        forced = read_forced(self._forcing(), self.n_features_in_, names)
         wanted = self._n_wanted(self.n_features_in_)
-        if wanted is not None and forced.n_included > wanted:
+        if forced is not None and wanted is not None and forced.n_included > wanted:
             raise ValueError(
                 f"'include' lists {forced.n_included} columns, more than the {wanted} of "
                 f"n_features_to_select={self.n_features_to_select!r}. Included columns count: raise "
                 "n_features_to_select, or include fewer."
             )
+        return forced
+
+    def _forcing(self) -> Any:
+        """Return the selector whose parameters list columns."""
+        return self
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
         facts, store = screen_table(

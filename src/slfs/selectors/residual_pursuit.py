@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -46,6 +45,11 @@ class ResidualPursuit(AutomaticSizeMixin):
         Columns such as age, sex or batch whose influence is taken into account, but which are not
         selected: the others are judged by what they tell about the class beyond these. Their p-values
         are given these columns, and a column without significant information given these is dropped.
+    feature_groups : dict, array-like or None, default=None
+        Groups of columns that are selected together or not at all, such as the columns of a one-hot
+        encoding or the genes of a pathway: a mapping of names to columns, given by name, by index or as
+        a mask, or one label per column (``None`` or -1 for a column of its own). A group is judged by
+        what the tables of all its columns together explain.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
@@ -97,6 +101,7 @@ class ResidualPursuit(AutomaticSizeMixin):
         include: Any = None,
         exclude: Any = None,
         condition_on: Any = None,
+        feature_groups: Any = None,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
@@ -108,6 +113,7 @@ class ResidualPursuit(AutomaticSizeMixin):
         self.include = include
         self.exclude = exclude
         self.condition_on = condition_on
+        self.feature_groups = feature_groups
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -120,6 +126,6 @@ class ResidualPursuit(AutomaticSizeMixin):
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         pursuit = self._pursuit(information, facts)
-        steps = list(itertools.islice(pursuit, self._size(pursuit, information, facts)))
+        steps = list(pursuit.take(self._size(pursuit, information, facts)))
         nodes = np.array([step.column for step in steps], np.int64)
         return Selection(nodes, below_class(nodes), **describe_steps(steps))

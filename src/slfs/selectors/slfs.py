@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from dataclasses import replace
 from numbers import Integral, Real
@@ -126,6 +125,12 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         Columns such as age, sex or batch whose influence is taken into account, but which are not
         selected: the others are judged by what they tell about the class beyond these. Their p-values
         are given these columns, and a column without significant information given these is dropped.
+    feature_groups : dict, array-like or None, default=None
+        Groups of columns that are selected together or not at all, such as the columns of a one-hot
+        encoding or the genes of a pathway: a mapping of names to columns, given by name, by index or as
+        a mask, or one label per column (``None`` or -1 for a column of its own). A group is judged by
+        what the tables of all its columns together explain. ``order`` must be ``"residual"`` or
+        ``"auto"``.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
@@ -270,6 +275,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         include: Any = None,
         exclude: Any = None,
         condition_on: Any = None,
+        feature_groups: Any = None,
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
@@ -289,6 +295,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         self.include = include
         self.exclude = exclude
         self.condition_on = condition_on
+        self.feature_groups = feature_groups
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -329,6 +336,11 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
         self.order_ = self._resolve_order(data, resources) if self.order == "auto" else self.order
+        if self.feature_groups is not None and self.order_ != "residual":
+            raise ValueError(
+                f"feature_groups needs order='residual', which judges columns together, not "
+                f"order={self.order!r}."
+            )
         if self.order_ == "given":
             self._check_forced_in_order()
             super()._fit_table(data, resources)
@@ -356,6 +368,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
 
     def _resolve_order(self, data: TrainingData, resources: Resources) -> str:
         """Return the order that "auto" means for a table."""
+        if self.feature_groups is not None:
+            return "residual"
         n_steps = self._n_steps(data.table.n_features)
         work = data.layout.n_samples * data.layout.n_classes * n_steps**2
         if self.irrelevance in ("printed", "reversed") or work > _MOST_WORK:
@@ -416,6 +430,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         candidates = packed_as(information, facts, Reason.CANDIDATE)
         if self.irrelevance == "test":
             found = q_values(facts.p_value)[information.packed.columns] <= self.fdr
+            for group in self._packed_groups(information, facts):
+                found[group.columns] = found[group.columns].any()
             candidates = self._keep_found(candidates, found[candidates], growth)
         return candidates
 
@@ -427,6 +443,11 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             functools.partial(is_copy, information),
             given=packed_as(information, facts, Reason.CONDITIONING),
             included=packed_as(information, facts, Reason.INCLUDED),
+            groups=[
+                group
+                for group in self._packed_groups(information, facts)
+                if np.isin(group.columns, candidates).all()
+            ],
         )
 
     def _needs_p_values(self) -> bool:
@@ -436,13 +457,17 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         """Place the columns of a residual pursuit until there are enough or the tree is full."""
         steps: list[Step] = []
         full = False
-        for step in itertools.islice(pursuit, size):
+        for step in pursuit.take(size):
             if step.included:
                 self._place_included(builder, step.column)
                 steps.append(step)
                 continue
             full = not builder.place(step.column)
             if full:
+                entered = step.n_after - step.n_together
+                for placed in steps[entered:]:  # a group that has no room as a whole
+                    builder.tree.detach(placed.column)
+                steps = steps[:entered]
                 break
             steps.append(step)
         builder.drop_rest(np.setdiff1d(pursuit.candidates, [step.column for step in steps]))

@@ -28,7 +28,7 @@ from slfs.measures.stability import Stability, nogueira
 from slfs.network.consensus import ConsensusNetwork, consensus_tree, count_edges
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.screening.facts import ColumnFacts
-from slfs.screening.forced import Forced, read_forced
+from slfs.screening.forced import Forced
 from slfs.screening.judging import keep_all
 from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import SpreadTable
@@ -314,25 +314,22 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         real, noise = ~noisy.is_noise, noisy.is_noise
         return [_only(run, real, noisy) for run in runs], [_only(run, noise, noisy) for run in runs]
 
-    def _forced(self) -> Forced | None:
-        inner = self._inner()
-        if inner.include is None and inner.exclude is None and inner.condition_on is None:
-            return None
-        n_columns, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
-        forced = read_forced(inner.include, inner.exclude, inner.condition_on, n_columns, names)
-        self._check_size(forced)
-        return forced
+    def _forcing(self) -> Any:
+        return self._inner()
 
     def _forced_params(self, noisy: WithNoise | None) -> dict[str, Any]:
         """Return the parameters of the inner selector that list columns, by index.
 
-        Noise columns that belong to the listed columns are excluded.
+        Noise columns that belong to the listed columns are excluded, and those of a group are a group.
         """
         forced = self._forced()
         if forced is None:
             return {}
-        reason = forced.reason
+        reason, group = forced.reason, forced.group
         if noisy is not None:
+            if group is not None:
+                group = group[noisy.source]
+                group = np.where(noisy.is_noise & (group >= 0), group + len(group), group)
             decided = reason[noisy.source] != Reason.CANDIDATE
             reason = np.where(noisy.is_noise & decided, Reason.EXCLUDED, reason[noisy.source])
         codes = {
@@ -341,7 +338,8 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
             "condition_on": Reason.CONDITIONING,
         }
         listed = {name: np.flatnonzero(reason == code) for name, code in codes.items()}
-        return {name: columns for name, columns in listed.items() if len(columns)}
+        found = {name: columns for name, columns in listed.items() if len(columns)}
+        return found if group is None else {**found, "feature_groups": group}
 
     def _keep(self, data: TrainingData, resources: Resources, columns: Ints) -> None:
         """Set the fitted attributes, given the columns that were selected frequently enough."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,48 @@ def resolve_columns(choice: Any, n_features: int, names: NDArray[Any] | None, pa
             f"{parameter!r} has the index {outside[0]}; X has columns 0 to {n_features - 1}."
         )
     return np.unique(chosen.astype(np.int64))
+
+
+def resolve_groups(
+    choice: Any, n_features: int, names: NDArray[Any] | None, parameter: str
+) -> tuple[Ints, list[str]]:
+    """Return the number of the group of each column, -1 for none, and the names of the groups.
+
+    ``choice`` is a mapping of names to columns, or has one label per column: None, -1 or NaN for columns
+    of their own. Groups of one column do not count.
+    """
+    number, found = np.full(n_features, -1), []
+    for name, columns in _group_members(choice, n_features, parameter).items():
+        members = resolve_columns(columns, n_features, names, f"{parameter}[{name!r}]")
+        taken = members[number[members] >= 0]
+        if len(taken):
+            shown = str(taken[0] if names is None else names[taken[0]])
+            raise ValueError(
+                f"The groups {found[number[taken[0]]]!r} and {str(name)!r} of {parameter!r} overlap: "
+                f"both have the column {shown}. A column can be in one group only."
+            )
+        number[members] = len(found)
+        found.append(str(name))
+    kept = [group for group in range(len(found)) if (number == group).sum() > 1]
+    place = np.full(len(found) + 1, -1)  # the last entry is that of columns without a group
+    place[kept] = np.arange(len(kept))
+    return place[number], [found[group] for group in kept]
+
+
+def _group_members(choice: Any, n_features: int, parameter: str) -> dict[Any, Any]:
+    if isinstance(choice, Mapping):
+        return dict(choice)
+    labels = list(choice)
+    if len(labels) != n_features:
+        raise ValueError(
+            f"{parameter!r} has {len(labels)} labels; X has {n_features} columns. Pass one label per "
+            "column (None for a column of its own), or a mapping of names to columns."
+        )
+    members: dict[Any, list[int]] = {}
+    for column, label in enumerate(labels):
+        if not (label is None or label == -1 or label != label):
+            members.setdefault(label, []).append(column)
+    return members
 
 
 def _by_name(

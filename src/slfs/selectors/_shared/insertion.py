@@ -60,6 +60,13 @@ class Tree:
         self.children[f] = []
         self.children[parent].append(f)
 
+    def detach(self, f: int) -> None:
+        """Take out a node, with the nodes below it."""
+        for child in list(self.children[f]):
+            self.detach(child)
+        self.children[self.parent.pop(f)].remove(f)
+        del self.level[f], self.children[f]
+
     def replace(self, old: int, new: int) -> None:
         """Replace the node ``old`` by ``new``, which gets its parent and children."""
         parent = self.parent.pop(old)

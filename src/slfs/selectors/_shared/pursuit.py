@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,29 +13,52 @@ from slfs.counting.planes import SampleLayout
 from slfs.counting.residuals import Queue, Residuals, residual_gains, row_length
 from slfs.measures.information import Information
 from slfs.measures.residuals import AdditiveModel
+from slfs.selectors._shared.joint_gain import Group, GroupQueue
 
 Ints = NDArray[np.int64]
 
 
 class Step(NamedTuple):
-    """A column that joined the model: its packed index, its score, and the log loss before and after."""
+    """A column that joined the model, on its own or with others of its group.
+
+    Attributes
+    ----------
+    column : int
+        Its packed index.
+    score : float
+        Its score, or that of its group.
+    log_loss_before, log_loss : float
+        The log loss before and after it, or its group, joined.
+    n_after : int
+        Number of selected columns after it, or its group, joined.
+    included : bool
+        Whether the user has included it.
+    group : str or None
+        The name of its group.
+    n_together : int
+        Number of columns that joined at the same time.
+    """
 
     column: int
     score: float
     log_loss_before: float
     log_loss: float
+    n_after: int
     included: bool = False
+    group: str | None = None
+    n_together: int = 1
 
 
 def describe_steps(steps: list[Step]) -> dict[str, Any]:
     """Return scores and figures of a selection; see `Selection`."""
     figures = {
         step.column: {
-            "joined": number,
+            "joined": step.n_after - step.n_together + 1,
             "log_loss_before": step.log_loss_before,
             "log_loss": step.log_loss,
+            **({} if step.group is None else {"group": step.group, "n_together": step.n_together}),
         }
-        for number, step in enumerate(steps, start=1)
+        for step in steps
         if not step.included
     }
     scores = np.array([step.score for step in steps])
@@ -69,6 +92,8 @@ class Pursuit:
     given, included : ndarray or None, default=None
         The packed columns that are conditioned on, and those that are selected in any case. They are in
         the model before the first step.
+    groups : list of Group, default=()
+        Candidates that join together.
 
     Attributes
     ----------
@@ -86,6 +111,7 @@ class Pursuit:
         *,
         given: Ints | None = None,
         included: Ints | None = None,
+        groups: Sequence[Group] = (),
     ) -> None:
         self._information, self._skips = information, skips
         self.candidates = np.arange(len(information.packed)) if candidates is None else candidates
@@ -93,38 +119,75 @@ class Pursuit:
         self.model = AdditiveModel(layout.labels, layout.totals)
         self.given = np.empty(0, np.int64) if given is None else given
         self.included = np.empty(0, np.int64) if included is None else included
+        self._groups = list(groups)
 
     def __iter__(self) -> Iterator[Step]:
-        """Add one column after another to the model; the included ones are the first."""
-        packed = self._information.packed
+        """Add one column after another to the model."""
+        return self.take(len(self._information.packed))
+
+    def take(self, n_columns: int) -> Iterator[Step]:
+        """Add up to a number of columns to the model; the included ones are the first.
+
+        A group for which there is no room as a whole is left out.
+        """
+        packed, columns = self._information.packed, self.included.tolist()
         for f in self.given.tolist():
-            self.model.add(self._information.codes(PackedIndex(f)), packed.class_counts(f))
+            self._add(f)
         self.model.settle()
         loss = self.model.log_loss()
-        for f in self.included.tolist():
+        for number, f in enumerate(columns, start=1):
             score = float(self._gains(np.array([f]))[0])
-            self.model.add(self._information.codes(PackedIndex(f)), packed.class_counts(f))
+            self._add(f)
             before, loss = loss, self.model.log_loss()
-            yield Step(f, score, before, loss, included=True)
+            yield Step(f, score, before, loss, number, included=True)
         self.model.settle()
         loss = self.model.log_loss()
         bounds = self._first_gains()
         if len(self.given) + len(self.included):
             bounds[self.candidates] = self._gains(self.candidates)
-        queue = Queue(bounds, self.candidates)
-        columns: list[int] = self.included.tolist()
+        grouped = np.concatenate([[], *(group.columns for group in self._groups)]).astype(np.int64)
+        queue = Queue(bounds, np.setdiff1d(self.candidates, grouped))
+        groups = None
+        if self._groups:
+            start = Residuals.of_rows(self.model.weights())
+            groups = GroupQueue(self._information, self._groups, start, self.model.n_residuals)
         residuals: list[Residuals] = []
-        while len(queue):
-            self._information.backend.settle_first(queue, residuals)
-            f = queue.remove_first()
-            if self._skips is not None and self._skips(f, columns):
-                continue
-            columns.append(f)
-            self.model.add(self._information.codes(PackedIndex(f)), packed.class_counts(f))
+        while len(columns) < n_columns:
+            f, score = len(packed), -np.inf
+            if len(queue):
+                self._information.backend.settle_first(queue, residuals)
+                f = int(queue.columns[0])
+                score = float(queue.bounds[f])
+            room = n_columns - len(columns)
+            found = None if groups is None else groups.best(score, f, room)
+            if found is None:
+                if not len(queue):
+                    return
+                queue.remove_first()
+                if self._skips is not None and self._skips(f, columns):
+                    continue
+                joined, name = [f], None
+            else:
+                score, group = found
+                joined, name = group.columns.tolist(), group.name
+            columns += joined
+            for column in joined:
+                self._add(column)
             before, loss = loss, self.model.log_loss()
-            yield Step(f, float(queue.bounds[f]), before, loss)
+            for column in joined:
+                together = len(joined)
+                yield Step(column, score, before, loss, len(columns), group=name, n_together=together)
+            if len(columns) == n_columns:
+                return
             residuals.append(Residuals.of_rows(self.model.weights()))
             queue.reserve(len(residuals))
+            if groups is not None:
+                groups.add(residuals[-1])
+
+    def _add(self, f: int) -> None:
+        """Add a column to the model."""
+        counts = self._information.packed.class_counts(f)
+        self.model.add(self._information.codes(PackedIndex(f)), counts)
 
     def _gains(self, columns: Ints) -> NDArray[np.float64]:
         """Compute the gains of columns from the residuals of the model."""

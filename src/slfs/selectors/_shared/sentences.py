@@ -45,6 +45,13 @@ def _joined(figures: Figures) -> str:
     """Say what a column added to the columns that were selected before it."""
     before, after, number = figures["log_loss_before"], figures["log_loss"], figures["joined"]
     falls = f"lowers the log loss in the training data from {before:.3g} to {after:.3g}"
+    if "group" in figures:
+        size = figures["n_together"]
+        others = "" if number == 1 else f", after {number - 1} other{'s' if number > 2 else ''}"
+        return (
+            f"It was selected together with the {size - 1} other column{'s' if size > 2 else ''} of the "
+            f"group {figures['group']!r}{others}: the group {falls}."
+        )
     if number == 1:
         return f"It was selected first: it {falls}."
     others = "column before it gets" if number == 2 else f"{number - 1} columns before it get"

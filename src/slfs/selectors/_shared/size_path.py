@@ -25,10 +25,11 @@ from slfs.screening.forced import Forced
 from slfs.screening.pipeline import screen_table
 from slfs.screening.reasons import SIGNIFICANT, Reason, Role
 from slfs.selectors._shared.additive import node_scores
+from slfs.selectors._shared.joint_gain import Group
 from slfs.selectors._shared.pursuit import Pursuit, pursuit_bytes
 from slfs.selectors._shared.selection import packed_as
 from slfs.selectors._shared.sentences import listed, size_sentence
-from slfs.selectors.base import FORCED_CONSTRAINTS, BaseSelector
+from slfs.selectors.base import FORCED_CONSTRAINTS, GROUP_CONSTRAINTS, BaseSelector
 from slfs.tables.parts import Part
 
 Floats = NDArray[np.float64]
@@ -164,13 +165,13 @@ def _fold_losses(
     chosen: list[int] = column_of[pursuit.given].tolist()
     n_given = len(chosen)
     tables: list[list[Floats]] = []
-    for step in pursuit:
+    for step in pursuit.take(selector.max_features):
         if not tables:
             tables.append(pursuit.model.refined_tables(_SWEEPS)[:n_given])
         chosen.append(int(column_of[step.column]))
-        tables.append(pursuit.model.refined_tables(_SWEEPS))
-        if len(chosen) - n_given >= selector.max_features:
-            break
+        if len(chosen) == n_given + step.n_after:  # a whole group
+            tables += [tables[-1]] * (step.n_after - len(tables))
+            tables.append(pursuit.model.refined_tables(_SWEEPS))
     tables = tables or [pursuit.model.refined_tables(_SWEEPS)]
     columns = np.array(chosen, np.int64)
     encoded = encode_table(
@@ -192,6 +193,7 @@ class AutomaticSizeMixin(BaseSelector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseSelector._parameter_constraints,
         **FORCED_CONSTRAINTS,
+        **GROUP_CONSTRAINTS,
         "cv": [Interval(Integral, 2, None, closed="left")],
         "max_features": [Interval(Integral, 1, None, closed="left")],
         "one_standard_error": ["boolean"],
@@ -230,7 +232,18 @@ class AutomaticSizeMixin(BaseSelector):
             packed_as(information, facts, Reason.CANDIDATE),
             given=packed_as(information, facts, Reason.CONDITIONING),
             included=packed_as(information, facts, Reason.INCLUDED),
+            groups=self._packed_groups(information, facts),
         )
+
+    def _packed_groups(self, information: Information, facts: ColumnFacts) -> list[Group]:
+        """Return the groups of packed columns that may be selected."""
+        forced = self._forced()
+        if forced is None or forced.group is None:
+            return []
+        candidates = packed_as(information, facts, Reason.CANDIDATE)
+        number = forced.group[information.packed.columns[candidates]]
+        groups = [Group(candidates[number == own], name) for own, name in enumerate(forced.group_names)]
+        return [group for group in groups if len(group.columns)]
 
     def _needs_p_values(self) -> bool:
         """Whether the pursuit depends on p-values."""
