@@ -51,15 +51,24 @@ def test_every_registered_selector_is_checked():
     assert own <= {type(estimator) for estimator in ESTIMATORS}
 
 
+def expected_failures(estimator):
+    """Folds and subsamples are drawn over rows, so that all copies of a row are in the same one."""
+    if not isinstance(estimator, StabilitySelection) and repr(estimator) != "BNSLFS()":
+        return {}
+    reason = "It splits the rows, and copies of rows split in another way."
+    kinds = ("dense", "sparse")
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
+
+
 @pytest.mark.filterwarnings("ignore:No features were selected")  # some checks fit pure noise
-@parametrize_with_checks(ESTIMATORS)  # no failure is expected
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:No features were selected")
-@parametrize_with_checks(VARIANTS)
+@parametrize_with_checks(VARIANTS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks_of_other_parameters(estimator, check):
     check(estimator)
 

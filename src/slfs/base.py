@@ -19,9 +19,11 @@ from slfs.tables.parts import Part
 from slfs.tables.registry import read_table
 from slfs.tables.table import ColumnSource, Table, resolve_categorical
 from slfs.tables.target import Target, read_target
+from slfs.tables.weights import SampleWeights, make_layout, make_weights, read_sample_weight
 
 CODING_CONSTRAINTS: dict[str, list[Any]] = {
     "categorical_features": ["array-like", StrOptions({"from_dtype", "all"})],
+    "class_weight": [dict, StrOptions({"balanced"}), None],
     "n_jobs": [None, Integral],
     "memory_limit": [None, Integral, str],
 }
@@ -35,6 +37,20 @@ class TrainingData:
     target: Target
     layout: SampleLayout
     categorical: NDArray[np.bool_]
+    weights: SampleWeights | None = None
+    """How often each row is counted; None: once."""
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The rows that are counted."""
+        if self.weights is None:
+            return np.arange(self.table.n_samples)
+        return np.flatnonzero(self.weights.counts)
+
+    def layout_of(self, rows: NDArray[np.int64], codes: NDArray[np.int64]) -> SampleLayout:
+        """Return the layout of some rows, given class codes of these rows: all from 0 on occur."""
+        own = None if self.weights is None else self.weights.take(rows)
+        return make_layout(codes, int(codes.max()) + 1, own)
 
 
 @functools.lru_cache(maxsize=1)  # hundreds of fits to tables of the same width are common
@@ -50,14 +66,25 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
+    class_weight: Any = None
+    memory_limit: int | str | None = None
+
     _fitted: ClassVar[frozenset[str]] = frozenset({"n_features_in_", "feature_names_in_"})
     """Attributes of a fitted estimator; a model file contains the same attributes."""
 
-    def _read_training_data(self, X: Any, y: ArrayLike) -> TrainingData:
-        """Validate parameters, table and labels; store number and names of the columns."""
+    def _read_training_data(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> TrainingData:
+        """Validate parameters, table, labels and weights; store number and names of the columns.
+
+        `SampleWeights` are those of a part of a table, which contain the weights of the classes.
+        """
         self._validate_params()
         table = read_table(X, min_samples=2)
-        target = read_target(y, whole=not isinstance(table, Part))
+        weights = sample_weight if isinstance(sample_weight, SampleWeights) else None
+        values, kept = None, None
+        if weights is None and sample_weight is not None:
+            values = read_sample_weight(sample_weight, table.n_samples)
+            kept = None if values.all() else values > 0
+        target = read_target(y, whole=not isinstance(table, Part), kept=kept)
         validate_data(self, table if isinstance(table, ColumnSource) else X, skip_check_array=True)
         if isinstance(table, ColumnSource):
             self.feature_names_in_ = np.array(table.names, dtype=object)
@@ -66,13 +93,16 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 f"Found input variables with inconsistent numbers of samples: X has "
                 f"{table.n_samples} rows, y has {len(target.codes)} labels."
             )
+        if weights is None:
+            weights = make_weights(values, self.class_weight, target, self.memory_limit)
         return TrainingData(
             table,
             target,
-            SampleLayout.from_class_codes(target.codes, len(target.classes)),
+            make_layout(target.codes, len(target.classes), weights),
             resolve_categorical(
                 self.categorical_features, table, getattr(self, "feature_names_in_", None)
             ),
+            weights,
         )
 
     def _read_new_data(self, X: Any) -> Table:

@@ -45,6 +45,9 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
@@ -91,14 +94,16 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         self,
         *,
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
-    def fit(self, X: Any, y: ArrayLike) -> MDLPDiscretizer:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> MDLPDiscretizer:
         """Find the cut points and levels of every column.
 
         Parameters
@@ -107,16 +112,18 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
             Training data.
         y : array-like of shape (n_samples,)
             Class labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weight of each row; see `SLFS.fit`.
 
         Returns
         -------
         self : object
             The fitted discretizer.
         """
-        data = self._read_training_data(X, y)
+        data = self._read_training_data(X, y, sample_weight)
         with Resources(self.n_jobs, self.memory_limit) as resources:
             self._coding = learn_table(data.table, data.layout, data.categorical, resources)
-        warn_about_values(self._coding, self._feature_names(), data.table.n_samples, None)
+        warn_about_values(self._coding, self._feature_names(), data.layout.evidence, None)
         self.cut_points_ = [
             self._coding.column_thresholds(j) if self._coding.cut[j] else np.empty(0)
             for j in range(len(self._coding))

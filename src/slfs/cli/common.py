@@ -27,10 +27,12 @@ def read_labelled(
     no_header: bool = False,
     sheet: str | None = None,
     column: str | None = None,
+    weights: str | None = None,
 ) -> DataFile:
     """Read a file that must have class labels, and show what the user should know about it.
 
-    With ``column``, remarks about other columns are not shown.
+    With ``column``, remarks about other columns are not shown. ``weights`` is the column of the sample
+    weights.
     """
     from slfs.files.data_file import ColumnNote
     from slfs.files.reading import read_file
@@ -48,6 +50,8 @@ def read_labelled(
             sheet=sheet,
             transpose=transpose,
         )
+    if weights is not None:
+        file = file.with_weights(weights)
     name = None if column is None else file.names[file.find(column)]
     for note in file.notes:
         shown = note.only(name) if name is not None and isinstance(note, ColumnNote) else note
@@ -59,7 +63,9 @@ def read_labelled(
             f"--target, for example --target {file.names[-1]!r}."
         )
     if not file.names:
-        raise ValueError(f"{file.name} has no column besides the target, ids and dropped columns.")
+        raise ValueError(
+            f"{file.name} has no column besides the target, ids, weights and dropped columns."
+        )
     _check_target(file)
     return file
 
@@ -95,6 +101,7 @@ def make_selector(
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     condition_on: Sequence[str] | None = None,
+    class_weight: str | None = None,
     n_jobs: int = 1,
     memory_limit: str | None = None,
 ) -> Any:
@@ -115,6 +122,8 @@ def make_selector(
         parameters["n_features_to_select"] = size
     if order is not None:
         parameters["order"] = order
+    if class_weight is not None:
+        parameters["class_weight"] = class_weight
     if one_standard_error:
         parameters["one_standard_error"] = True
     parameters |= dict(map(_setting, settings or ()))
@@ -176,7 +185,7 @@ def _suggestion(wrong: str, known: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(near)}?" if near else f" Available: {', '.join(known)}."
 
 
-def timed_fit(selector: Any, X: Any, y: Any) -> dict[str, Any]:
+def timed_fit(selector: Any, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]:
     """Fit a selector; return the seconds it took and the warnings that it issued, for the report.
 
     The seconds are without those of compiling kernels on a new machine.
@@ -188,6 +197,6 @@ def timed_fit(selector: Any, X: Any, y: Any) -> dict[str, Any]:
 
     begin, compiled = time.perf_counter(), compile_seconds()
     with collect() as texts:
-        selector.fit(X, y)
+        selector.fit(X, y, sample_weight=sample_weight)
     seconds = time.perf_counter() - begin - (compile_seconds() - compiled)
     return {"seconds": seconds, "warnings": texts}

@@ -107,6 +107,18 @@ ConditionOn = Annotated[
         "selected; repeatable.",
     ),
 ]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        "--weights", metavar="COLUMN", help="Column with sample weights, which is not selected."
+    ),
+]
+ClassWeight = Annotated[
+    str | None,
+    typer.Option(
+        "--class-weight", metavar="NAME", help="'balanced' gives all classes the same total weight."
+    ),
+]
 Method = Annotated[
     str,
     typer.Option("--method", "-m", metavar="NAME", help="Selection method; 'slfs methods' lists them."),

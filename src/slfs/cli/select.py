@@ -11,6 +11,7 @@ import typer
 from slfs.cli.common import labels, make_selector, make_stable, read_labelled, timed_fit
 from slfs.cli.options import (
     Categorical,
+    ClassWeight,
     ConditionOn,
     Data,
     Drop,
@@ -35,6 +36,7 @@ from slfs.cli.options import (
     Target,
     TargetsFrom,
     Transpose,
+    Weights,
 )
 from slfs.cli.output import NOTHING_SELECTED, progress, show_json, status
 from slfs.cli.selection import explain_nothing, explanation, show_selection
@@ -57,6 +59,8 @@ def select(
     include: Include = None,
     exclude: Exclude = None,
     condition_on: ConditionOn = None,
+    weights: Weights = None,
+    class_weight: ClassWeight = None,
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
@@ -95,6 +99,7 @@ def select(
         target,
         file_format,
         missing=missing,
+        weights=weights,
         drop=drop,
         ids=ids,
         targets_from=targets_from,
@@ -113,12 +118,13 @@ def select(
         include=include,
         exclude=exclude,
         condition_on=condition_on,
+        class_weight=class_weight,
         n_jobs=n_jobs,
         memory_limit=memory_limit,
     )
     selector = make_stable(selector, stability, fdr, n_features_to_select, n_jobs)
     with progress("selecting") as tick, progress_callback(tick):
-        run = timed_fit(selector, file.X, labels(file))
+        run = timed_fit(selector, file.X, labels(file), file.weights)
     selected = [file.names[column] for column in selector.indices_]
     if out is not None and selected:
         in_order = [name for name, kept in zip(file.names, selector.support_, strict=True) if kept]
@@ -169,6 +175,8 @@ def explain(
     include: Include = None,
     exclude: Exclude = None,
     condition_on: ConditionOn = None,
+    weights: Weights = None,
+    class_weight: ClassWeight = None,
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
@@ -198,6 +206,7 @@ def explain(
         target,
         file_format,
         missing=missing,
+        weights=weights,
         drop=drop,
         ids=ids,
         targets_from=targets_from,
@@ -217,12 +226,13 @@ def explain(
         include=include,
         exclude=exclude,
         condition_on=condition_on,
+        class_weight=class_weight,
         n_jobs=n_jobs,
     )
     selector = make_stable(selector, stability, fdr, n_features_to_select, n_jobs)
     index = file.find(column)
     with status("selecting"), focus(file.names[index]):
-        selector.fit(file.X, labels(file))
+        selector.fit(file.X, labels(file), sample_weight=file.weights)
     _show_explanation(selector, index, as_json)
 
 

@@ -111,12 +111,14 @@ def explain_nothing(selector: Any, out: Path | None) -> None:
 
 def _samples(selector: Any) -> str:
     """The number of samples in all and in each class; only the number of classes if that is long."""
-    totals = selector.network_counts_.class_totals.tolist()
+    counts = selector.network_counts_
+    totals = counts.class_sizes
     classes = [f"{name} {count}" for name, count in zip(selector.classes_.tolist(), totals, strict=True)]
     listed = ", ".join(classes)
     if len(listed) > _MAX_LENGTH:
         listed = f"{len(totals)} classes"
-    return f"{sum(totals)} samples: {listed}"
+    weighted = "" if counts.unit == 1.0 else f"{counts.n_rows} rows weighted as "
+    return f"{weighted}{counts.n_samples} samples: {listed}"
 
 
 def _stability_text(selector: Any) -> str:

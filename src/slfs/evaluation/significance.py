@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -34,6 +35,7 @@ from slfs.screening.p_values import pool_levels
 from slfs.screening.pipeline import pack_table_blind, table_p_values
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
+from slfs.tables.parts import Part
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.uint8]
@@ -67,6 +69,7 @@ def p_values(
     X: Any,
     y: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     n_permutations: int = 0,
     condition_on: Any = None,
     categorical_features: Any = "from_dtype",
@@ -81,6 +84,9 @@ def p_values(
         Input data.
     y : array-like of shape (n_samples,)
         Class labels.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Weight of each row. Whole numbers are frequencies. Other weights tell nothing about how often a
+        row was seen: such rows are counted once, and those with weight 0 are left out.
     n_permutations : int, default=0
         Number of permutations of the class with which the G statistic is compared; fewer are drawn for
         columns that are clearly irrelevant. With 0, other tests are used; see Notes.
@@ -140,7 +146,7 @@ def p_values(
             "class would destroy its relation to these columns. Use n_permutations=0."
         )
     selector = SLFS(categorical_features=categorical_features, condition_on=condition_on)
-    data = selector._read_training_data(X, y)
+    data = selector._read_training_data(X, y, sample_weight)
     with Resources(n_jobs) as resources:
         return _relevance(data, n_permutations, _seed(random_state), resources, selector._forced())
 
@@ -151,6 +157,7 @@ def assess(
     X: Any,
     y: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     n_permutations: int = 0,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -167,6 +174,9 @@ def assess(
         parents were selected on them.
     y : array-like of shape (n_samples,)
         Class labels.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Weight of each row. Whole numbers are frequencies. Other weights tell nothing about how often a
+        row was seen: such rows are counted once, and those with weight 0 are left out.
     n_permutations : int, default=0
         As in `p_values`; for ``p_given_parent`` the class is permuted within the levels of the parent.
     random_state : int, RandomState or None, default=0
@@ -202,7 +212,7 @@ def assess(
         )
     check_is_fitted(selector)
     copy = clone(selector)
-    data = copy._read_training_data(X, y)
+    data = copy._read_training_data(X, y, sample_weight)
     selector._check_columns(X)
     seed = _seed(random_state)
     records = np.empty(data.table.n_features, _FIELDS)
@@ -221,6 +231,22 @@ def _seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
+def _repeated(data: TrainingData) -> TrainingData:
+    """Return the rows that are tested, each as often as its weight says."""
+    weights = data.weights
+    if weights is None:
+        return data
+    counts = weights.counts if weights.frequencies is None else weights.frequencies
+    rows = np.repeat(np.arange(len(counts)), counts)
+    codes = data.target.codes[rows]
+    return TrainingData(
+        Part(data.table, [f"x{column}" for column in range(data.table.n_features)], rows),
+        replace(data.target, codes=codes),
+        SampleLayout.from_class_codes(codes, len(data.target.classes)),
+        data.categorical,
+    )
+
+
 def _relevance(
     data: TrainingData,
     n_permutations: int,
@@ -230,7 +256,9 @@ def _relevance(
 ) -> Floats:
     """Return the p-value of each column."""
     if n_permutations == 0:
-        return table_p_values(data.table, data.layout, data.categorical, resources, forced)
+        layout = data.layout.tested or data.layout
+        return table_p_values(data.table, layout, data.categorical, resources, forced)
+    data = _repeated(data)
     every = np.ones(data.table.n_features, np.bool_)
     packed = pack_table_blind(data.table, data.categorical, every, _MAX_LEVELS, resources)
     labels = _few(data.target.codes, _MAX_LEVELS)
@@ -246,7 +274,7 @@ def _assess_tree(
     resources: Resources,
 ) -> None:
     """Fill in the p-values of the edges, and of each column given its parent."""
-    network = selector.network_
+    network, data = selector.network_, _repeated(data)
     top = network.columns[network.parents == ROOT]
     records["p_edge"][top] = records["p_value"][top]
     codes = _codes_of(data, network.columns, resources)

@@ -96,7 +96,7 @@ def make_facts(
             f"Got {type(selector).__name__} instead."
         )
     check_is_fitted(selector)
-    network, totals = selector.network_, selector.network_counts_.class_totals
+    network, counts = selector.network_, selector.network_counts_
     columns, texts = _columns(selector)
     roles = selector.features_["role"]
     facts: dict[str, Any] = {
@@ -104,12 +104,12 @@ def make_facts(
         "data": as_text(data),
         "method": type(selector).__name__,
         "class_name": as_text(network.class_name),
-        "n_samples": int(totals.sum()),
+        "n_samples": counts.n_samples,
         "n_columns": len(selector.features_),
         "n_selected": len(network),
         "depth": int(network.levels.max(initial=0)),
         "classes": [as_text(label) for label in selector.classes_.tolist()],
-        "class_counts": totals.tolist(),
+        "class_counts": counts.class_sizes,
         "class_entropy": _rounded(selector._class_entropy()),
         "role_counts": _role_counts(roles),
         "role_words": {role: asdict(ROLES.get(role, RoleWords())) for role in _role_counts(roles)},
@@ -186,7 +186,7 @@ def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
             "kind": "numbers" if coding.cut[node] else "categories",
             "cuts": _plain(plain_cuts(coding, node)),
             "levels": level_names(coding, node),
-            "counts": counts.class_counts[node].tolist(),
+            "counts": counts.level_sizes(node),
             "evidence": grade(selector.features_["q_value"][network.columns[node]]),
             "frequency": _frequency(selector, network.columns[node]),
             **_joined(selector, network.columns[node]),

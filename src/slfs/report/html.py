@@ -106,10 +106,10 @@ def write_report(
         from slfs.evaluation import compare_accuracy
 
         selector._check_columns(X)
-        n_fitted = int(selector.network_counts_.class_totals.sum())
+        n_fitted = selector.network_counts_.n_rows
         if len(y) != n_fitted:
             raise ValueError(
-                f"The selector was fitted to {n_fitted} samples, y has {len(y)}. Pass the table that "
+                f"The selector was fitted to {n_fitted} rows, y has {len(y)}. Pass the table that "
                 "the selector was fitted to."
             )
         accuracy = compare_accuracy(selector, X, y)

@@ -211,6 +211,8 @@ def _check_counts(counts: NetworkCounts, n_nodes: int, n_classes: int) -> None:
     _demand(complete, "counts of a node are missing")
     levels, totals = counts.coding.n_levels, counts.class_totals
     _demand((totals > 0).all(), "a class has no samples")
+    _demand(type(counts.unit) is float and 0 < counts.unit < np.inf, "the unit of the counts is invalid")
+    _demand(type(counts.n_rows) is int and counts.n_rows > 0, "the number of rows is invalid")
     for node, partner in enumerate(counts.partners):
         own = counts.class_counts[node]
         _demand_array(own, np.int64, (levels[node], n_classes), "class_counts")

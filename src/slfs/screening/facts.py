@@ -17,8 +17,10 @@ class ColumnFacts:
 
     Attributes
     ----------
-    n_samples, n_classes : int
-        Number of samples and of classes.
+    n_samples : float
+        Number of samples that the data are worth, see `SampleLayout.evidence`.
+    n_classes : int
+        Number of classes.
     coding : Coding
         Mapping of values to levels.
     entropy, relevance : ndarray of float
@@ -33,7 +35,7 @@ class ColumnFacts:
         Code of the `Reason` why a column is dropped; `Reason.CANDIDATE` for the others.
     """
 
-    n_samples: int
+    n_samples: float
     n_classes: int
     coding: Coding
     entropy: NDArray[np.float64]

@@ -112,7 +112,8 @@ def _cut_points(
     if cuts is not None:
         own = [cuts[column] for column in block.columns]
         return np.concatenate(own), np.array([len(part) for part in own])
-    thresholds, n_cuts = mdlp_cuts(tally.runs, layout.n_classes, nlogn_table(layout.n_samples))
+    nlogn = nlogn_table(layout.n_samples)
+    thresholds, n_cuts = mdlp_cuts(tally.runs, layout.n_classes, nlogn, layout.unit)
     return tally.between_bins(thresholds, n_cuts) if in_pieces else thresholds, n_cuts
 
 

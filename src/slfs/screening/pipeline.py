@@ -47,7 +47,7 @@ class _Screened:
 def learn_table(table: Table, layout: SampleLayout, categorical: Mask, resources: Resources) -> Coding:
     """Learn the coding of every column, without packing them."""
     work = functools.partial(_learn_coding, layout=layout)
-    plan = make_plan(table, categorical, resources)
+    plan = make_plan(table, layout.n_samples, categorical, resources)
     return join_codings(list(_each_block(table, work, plan, resources)))
 
 
@@ -106,11 +106,11 @@ def screen_table(
         _screen, layout=layout, judge=judge, pack=pack, test=test, cuts=cuts, forced=forced
     )
     try:
-        plan = make_plan(table, categorical, resources, layout.n_classes)
+        plan = make_plan(table, layout.n_samples, categorical, resources, layout.n_classes)
     except MemoryError:
         if store is None or not store.spill():
             raise
-        plan = make_plan(table, categorical, resources, layout.n_classes)
+        plan = make_plan(table, layout.n_samples, categorical, resources, layout.n_classes)
     store = PlaneStore(layout, plan.plane_bytes) if store is None else store
     facts = []
     for part in _each_block(table, work, plan, resources):
@@ -130,16 +130,15 @@ def table_p_values(
 
     With conditioning columns in ``forced``, given these; their own p-values are NaN.
     """
-    covariates = None
     if forced is not None and len(forced.conditioning):
         covariates = _fit_covariates(table, layout, categorical, resources, forced)
         work = functools.partial(_adjusted, layout=layout, covariates=covariates)
-        plan = make_plan(table, categorical, resources)
+        plan = make_plan(table, layout.n_samples, categorical, resources)
         found = np.concatenate(list(_each_block(table, work, plan, resources)), axis=1)[0]
         found[forced.conditioning] = np.nan
         return found
     work = functools.partial(_p_values, layout=layout)
-    plan = make_plan(table, categorical, resources)
+    plan = make_plan(table, layout.n_samples, categorical, resources)
     return np.concatenate(list(_each_block(table, work, plan, resources)))
 
 
@@ -147,12 +146,19 @@ def _fit_covariates(
     table: Table, layout: SampleLayout, categorical: Mask, resources: Resources, forced: Forced
 ) -> Covariates:
     """Fit the model of the class given the conditioning columns."""
+    layout = layout.tested or layout
     keep = forced.reason == Reason.CONDITIONING
     packed = pack_table_blind(
-        table, categorical, keep, MAX_LEVELS, resources, n_intervals(table.n_samples)
+        table,
+        categorical,
+        keep,
+        MAX_LEVELS,
+        resources,
+        order=layout.order,
+        intervals=n_intervals(layout.n_samples),
     )
     backend = make_backend(packed, resources.threads)
-    codes = [backend.codes(PackedIndex(f))[layout.order] for f in range(len(packed))]
+    codes = [backend.codes(PackedIndex(f)) for f in range(len(packed))]
     return fit_covariates(codes, layout.labels)
 
 
@@ -162,14 +168,20 @@ def pack_table_blind(
     keep: Mask,
     most_levels: int,
     resources: Resources,
+    *,
+    order: NDArray[np.int64] | None = None,
     intervals: int = INTERVALS,
 ) -> PackedColumns:
-    """Pack some columns in levels that do not depend on the class, samples in the order of the table."""
-    layout = SampleLayout.from_class_codes(np.zeros(table.n_samples, np.int64), 1)
+    """Pack some columns in levels that do not depend on the class.
+
+    ``order`` are the rows of the samples; None: those of the table, in its order.
+    """
+    order = np.arange(table.n_samples) if order is None else order
+    layout = SampleLayout.from_sorted(order, np.array([len(order)]))
     work = functools.partial(
         _pack_blind, layout=layout, keep=keep, most_levels=most_levels, intervals=intervals
     )
-    plan = make_plan(table, categorical, resources)
+    plan = make_plan(table, layout.n_samples, categorical, resources)
     store = PlaneStore(layout, plan.plane_bytes)
     for part in _each_block(table, work, plan, resources):
         store.append(part)
@@ -236,14 +248,17 @@ def _screen(
     coding, counts = own.learned.coding, own.learned.class_counts
     sums = column_sums(counts, coding.n_levels, layout.n_classes, nlogn_table(layout.n_samples))
     entropy, relevance = column_information(sums, layout.totals)
-    unknown = np.full(len(coding), np.nan)
+    p_value, given = np.full((2, len(coding)), np.nan)
+    tested = layout.tested or layout
     if forced is not None and forced.covariates is not None:
-        p_value, given = _adjusted(table, block, layout=layout, covariates=forced.covariates)
-    else:
-        p_value, given = own.p_values() if test else unknown, unknown
+        p_value, given = _adjusted(table, block, layout=tested, covariates=forced.covariates)
+    elif test and layout.tested is not None:
+        p_value = block_p_values(table, block, layout.tested)
+    elif test:
+        p_value = own.p_values()
     undecided = np.zeros(len(coding), np.int8)
     facts = ColumnFacts(
-        layout.n_samples, layout.n_classes, coding, entropy, relevance, p_value, given, undecided
+        layout.evidence, layout.n_classes, coding, entropy, relevance, p_value, given, undecided
     )
     reason = judge(facts)
     if forced is not None:

@@ -59,6 +59,9 @@ class AlphaInvesting(StreamSelector):
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical. This changes ``features_`` and
         ``to_classifier``; the regression uses the numbers of numeric columns in any case.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
@@ -105,6 +108,7 @@ class AlphaInvesting(StreamSelector):
         payout: float = 0.5,
         n_features_to_select: float | str = "auto",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
@@ -112,6 +116,7 @@ class AlphaInvesting(StreamSelector):
         self.payout = payout
         self.n_features_to_select = n_features_to_select
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
@@ -126,6 +131,7 @@ class AlphaInvesting(StreamSelector):
         numbers: Numbers,
     ) -> _Investment:
         state = self._start(information) if memory is None else memory
+        evidence = information.packed.layout.evidence
         for f in columns.tolist():
             # 1. the level at which this feature is tested
             state.n_seen += 1
@@ -134,7 +140,7 @@ class AlphaInvesting(StreamSelector):
             direction = _orthogonal(filled(numbers(f)), state.basis)
             error = float(state.residual @ state.residual)
             gain = float(direction @ state.residual) ** 2
-            p_value = math.exp(-gain * len(state.residual) / (2 * error)) if error > 0 else 1.0
+            p_value = math.exp(-gain * evidence / (2 * error)) if error > 0 else 1.0
             # 3. select it or not, and update the wealth
             if p_value < level:
                 state.wealth += self.payout - level

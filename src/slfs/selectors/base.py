@@ -109,7 +109,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         """Return the cut points of the columns of numbers; None means MDLP."""
         return None
 
-    def fit(self, X: Any, y: ArrayLike) -> BaseSelector:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BaseSelector:
         """Select features for classification.
 
         Parameters
@@ -119,13 +119,18 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             they are; missing values are a separate level.
         y : array-like of shape (n_samples,)
             Class labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weight of each row. Whole numbers are frequencies: the result is the same as if each row were
+            repeated as often. Other weights say how much a row matters; their scale is irrelevant, see
+            the page "Sample weights" of the documentation. Rows with weight 0 are left out. ``None``
+            means 1 for every row.
 
         Returns
         -------
         self : object
             The fitted selector.
         """
-        data = self._read_training_data(X, y)
+        data = self._read_training_data(X, y, sample_weight)
         with Resources(self.n_jobs, self.memory_limit) as resources:
             self._fit_table(data, resources)
         if not isinstance(data.table, SpreadTable):

@@ -39,6 +39,9 @@ class CMIM(GreedySelector):
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.

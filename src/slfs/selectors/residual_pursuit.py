@@ -29,8 +29,9 @@ class ResidualPursuit(AutomaticSizeMixin):
     n_features_to_select : int, float or "auto", default="auto"
         Number of features to select, or fraction of the columns. ``"auto"`` finds the
         number by the cross-validated log loss of the model; see ``size_path_``.
-    cv : int, default=5
-        Number of folds for ``n_features_to_select="auto"``.
+    cv : int, splitter or list of (train, test), default=5
+        Folds for ``n_features_to_select="auto"``: their number, a splitter of scikit-learn, or the rows
+        of each split.
     max_features : int, default=100
         Largest number of features that ``n_features_to_select="auto"`` tries.
     one_standard_error : bool, default=False
@@ -54,6 +55,9 @@ class ResidualPursuit(AutomaticSizeMixin):
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
@@ -103,6 +107,7 @@ class ResidualPursuit(AutomaticSizeMixin):
         condition_on: Any = None,
         feature_groups: Any = None,
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
@@ -115,6 +120,7 @@ class ResidualPursuit(AutomaticSizeMixin):
         self.condition_on = condition_on
         self.feature_groups = feature_groups
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 

@@ -108,8 +108,9 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
           stream.
     fdr : float, default=0.05
         False discovery rate for ``irrelevance="test"``.
-    cv : int, default=5
-        Number of folds that are used to find the number of features. Each fold is one more fit. Used
+    cv : int, splitter or list of (train, test), default=5
+        How to find the number of features by cross-validation: a number of folds, a splitter of
+        scikit-learn, or the rows of each split. Each split is one more fit. Used
         with ``order="residual"`` and ``n_features_to_select="auto"`` only, like the next two parameters.
     max_features : int, default=100
         Largest number of features that is tried.
@@ -135,6 +136,9 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
@@ -277,6 +281,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         condition_on: Any = None,
         feature_groups: Any = None,
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
@@ -297,6 +302,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         self.condition_on = condition_on
         self.feature_groups = feature_groups
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
@@ -309,7 +315,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
 
     def _hints(self) -> list[str]:
         n_tentative = int((self.features_["role"] == Role.TENTATIVE).sum())
-        wide = len(self.features_) > self.network_counts_.class_totals.sum()
+        wide = len(self.features_) > self.network_counts_.n_samples
         if not wide or self.irrelevance != "mdl" or n_tentative <= _FEW_TENTATIVE * self.n_features_:
             return []
         text = (

@@ -40,6 +40,7 @@ from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
 from slfs.tables.parts import Part, WithNoise
 from slfs.tables.table import Table
+from slfs.tables.weights import SampleWeights
 
 Ints = NDArray[np.int64]
 Run = tuple[Ints, Ints]
@@ -201,6 +202,11 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         return self._inner().categorical_features
 
     @property
+    def class_weight(self) -> Any:
+        """The ``class_weight`` of the selector."""
+        return getattr(self._inner(), "class_weight", None)
+
+    @property
     def memory_limit(self) -> int | str | None:  # type: ignore[override]
         """The ``memory_limit`` of the selector; with a limit, subsamples are processed sequentially."""
         limit: int | str | None = self._inner().memory_limit
@@ -298,7 +304,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         selector = clone(self._inner()).set_params(
             categorical_features=categorical, n_jobs=own, **self._forced_params(noisy)
         )
-        work = functools.partial(_select, selector, table, names, data.target.codes)
+        work = functools.partial(_select, selector, table, names, data.target.codes, data.weights)
         halves = [(int(seeds[1 + run // 2]), run % 2 == 1) for run in range(self.n_subsamples)]
 
         def one(half: tuple[int, bool]) -> Run:
@@ -412,7 +418,8 @@ def draw(layout: SampleLayout, fraction: float, seed: int, second: bool) -> Ints
     """
     random = np.random.default_rng(seed)
     rows = []
-    for members in np.split(layout.order, np.cumsum(layout.totals)[:-1]):
+    for own in np.split(layout.order, np.cumsum(layout.totals)[:-1]):
+        members = np.unique(own)  # weights repeat rows
         shuffled, more = random.permutation(members), random.random()
         share = fraction * len(members)
         first, last = int(share + more), int(share + 1 - more)
@@ -420,12 +427,20 @@ def draw(layout: SampleLayout, fraction: float, seed: int, second: bool) -> Ints
     return np.sort(np.concatenate(rows))
 
 
-def _select(selector: Any, table: Table, names: list[str], codes: Ints, rows: Ints) -> Run:
+def _select(
+    selector: Any,
+    table: Table,
+    names: list[str],
+    codes: Ints,
+    weights: SampleWeights | None,
+    rows: Ints,
+) -> Run:
     """Run a selector on some rows of a table."""
     nothing = np.empty(0, np.int64)
     if len(np.unique(codes[rows])) < 2:
         return nothing, nothing
-    network = clone(selector).fit(Part(table, names, rows), codes[rows]).network_
+    given = {} if weights is None else {"sample_weight": weights.take(rows)}
+    network = clone(selector).fit(Part(table, names, rows), codes[rows], **given).network_
     return network.columns, network.parents
 
 

@@ -36,10 +36,11 @@ _MANY_CLASSES = 20
 """A target with more classes, most of them with one or two samples, is refused."""
 
 
-def read_target(y: Any, *, whole: bool = True) -> Target:
+def read_target(y: Any, *, whole: bool = True, kept: NDArray[np.bool_] | None = None) -> Target:
     """Read class labels and check them: one label per sample, at least two classes.
 
-    ``whole`` is False for a part of the samples, which may have fewer samples per class.
+    ``whole`` is False for a part of the samples, which may have fewer samples per class. Labels that
+    are not ``kept`` are ignored, as if they were not there; the codes of these samples have no meaning.
     """
     if is_dask(y):
         y = y.compute()
@@ -48,7 +49,7 @@ def read_target(y: Any, *, whole: bool = True) -> Target:
             "requires y to be passed, but the target y is None. Pass one class label for each row."
         )
     name = getattr(y, "name", None)
-    labels = _as_array(y)
+    labels = _as_array(y, kept)
     if len(labels) == 0:
         raise ValueError("y is empty. Pass one class label for each row.")
     classes, codes = np.unique(labels, return_inverse=True)
@@ -71,7 +72,12 @@ def read_target(y: Any, *, whole: bool = True) -> Target:
     name = name if isinstance(name, str) and name else "class"
     if whole:
         _warn_about_spellings(classes, name)
-    return Target(classes, codes.astype(np.int64), name)
+    codes = codes.astype(np.int64)
+    if kept is not None and len(codes) < len(kept):
+        every = np.zeros(len(kept), np.int64)
+        every[kept] = codes
+        codes = every
+    return Target(classes, codes, name)
 
 
 def _warn_about_spellings(classes: NDArray[Any], name: str) -> None:
@@ -112,11 +118,13 @@ def _shown(classes: NDArray[Any]) -> str:
     )
 
 
-def _as_array(y: Any) -> NDArray[Any]:
+def _as_array(y: Any, kept: NDArray[np.bool_] | None) -> NDArray[Any]:
     """Turn labels into an array of one dimension and one type, without missing or infinite values."""
     if nw.dependencies.is_into_series(y):
         y = plain_values(nw.from_native(y, series_only=True))
     labels: NDArray[Any] = column_or_1d(np.asarray(masked_as_missing(y)), warn=True)
+    if kept is not None and len(kept) == len(labels):  # a different length is an error of the caller
+        labels = labels[kept]
     if labels.dtype.kind == "T":
         labels = labels.astype(object)
     if labels.dtype.kind in "mM":

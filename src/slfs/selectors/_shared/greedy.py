@@ -45,6 +45,7 @@ class GreedySelector(BaseSelector):
         exclude: Any = None,
         condition_on: Any = None,
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
@@ -53,6 +54,7 @@ class GreedySelector(BaseSelector):
         self.exclude = exclude
         self.condition_on = condition_on
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
@@ -159,7 +161,7 @@ def _pays_given(information: Information, f: int, taken: list[int], n_given: int
         chance = np.zeros(len(taken))
         n_strata = information.packed.arrays.levels[others[:n_given]].astype(np.float64)
         freedom = (n_levels - 1) * (layout.n_classes - 1)
-        chance[:n_given] = (n_strata - 1) * freedom / (2 * layout.n_samples)
+        chance[:n_given] = (n_strata - 1) * freedom / (2 * layout.evidence)
         gain = min(gain, (information.pairs(f, others).of_one_given_other - chance).min())
-    cost = (n_levels - 1) * (layout.n_classes - 1) * math.log(layout.n_samples)
-    return bool(2 * layout.n_samples * gain > cost)
+    cost = (n_levels - 1) * (layout.n_classes - 1) * math.log(layout.evidence)
+    return bool(2 * layout.evidence * gain > cost)

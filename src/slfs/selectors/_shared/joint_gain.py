@@ -35,6 +35,7 @@ def joint_gain(information: Information, columns: Ints, residuals: Residuals, n_
     all tables at once: columns that tell the same share what they explain. Many columns explain some of
     any residuals; what as many columns of noise would explain, more than one of them, is deducted.
     """
+    unit = information.packed.layout.unit
     levels = information.packed.arrays.levels[columns].astype(np.int64)
     first, n_samples = starts(levels), information.packed.layout.n_samples
     n_levels = int(first[-1])
@@ -55,10 +56,10 @@ def joint_gain(information: Information, columns: Ints, residuals: Residuals, n_
     gain = 0.0
     for c in range(n_residuals):
         own = information_sums[c] / WEIGHT_SCALE
-        ridged = own + GAIN_RIDGE * np.eye(n_levels)
+        ridged = own + GAIN_RIDGE * unit * np.eye(n_levels)
         u = score[c] / RESIDUAL_SCALE
         solved = np.linalg.solve(ridged, np.column_stack([u, own]))
-        by_chance = np.trace(solved[:, 1:]) * (1 - 1 / len(columns))
+        by_chance = np.trace(solved[:, 1:]) * (1 - 1 / len(columns)) * unit
         gain += float(u @ solved[:, 0]) - float(by_chance)
     return 2.0 * gain if n_residuals == 1 else gain
 

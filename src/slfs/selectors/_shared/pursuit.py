@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from slfs._core.indices import PackedIndex
 from slfs.counting.planes import SampleLayout
-from slfs.counting.residuals import Queue, Residuals, residual_gains, row_length
+from slfs.counting.residuals import GAIN_RIDGE, Queue, Residuals, residual_gains, row_length
 from slfs.measures.information import Information
 from slfs.measures.residuals import AdditiveModel
 from slfs.selectors._shared.joint_gain import Group, GroupQueue
@@ -116,7 +116,7 @@ class Pursuit:
         self._information, self._skips = information, skips
         self.candidates = np.arange(len(information.packed)) if candidates is None else candidates
         layout = information.packed.layout
-        self.model = AdditiveModel(layout.labels, layout.totals)
+        self.model = AdditiveModel(layout.labels, layout.totals, layout.unit)
         self.given = np.empty(0, np.int64) if given is None else given
         self.included = np.empty(0, np.int64) if included is None else included
         self._groups = list(groups)
@@ -139,7 +139,7 @@ class Pursuit:
             score = float(self._gains(np.array([f]))[0])
             self._add(f)
             before, loss = loss, self.model.log_loss()
-            yield Step(f, score, before, loss, number, included=True)
+            yield Step(f, score / packed.layout.unit, before, loss, number, included=True)
         self.model.settle()
         loss = self.model.log_loss()
         bounds = self._first_gains()
@@ -174,8 +174,8 @@ class Pursuit:
             for column in joined:
                 self._add(column)
             before, loss = loss, self.model.log_loss()
+            score, together = score / packed.layout.unit, len(joined)
             for column in joined:
-                together = len(joined)
                 yield Step(column, score, before, loss, len(columns), group=name, n_together=together)
             if len(columns) == n_columns:
                 return
@@ -193,7 +193,9 @@ class Pursuit:
         """Compute the gains of columns from the residuals of the model."""
         weights = self.model.weights()[:, : 2 * self.model.n_residuals].astype(np.int64)
         sums = self._information.backend.weighted_sums(columns, weights)
-        return residual_gains(sums, self._information.packed.arrays.levels[columns].astype(np.int64))
+        packed = self._information.packed
+        levels = packed.arrays.levels[columns].astype(np.int64)
+        return residual_gains(sums, levels, GAIN_RIDGE * packed.layout.unit)
 
     def _first_gains(self) -> NDArray[np.float64]:
         """Compute the gains of the first step, where all samples of a class have the same residuals."""
@@ -203,5 +205,7 @@ class Pursuit:
         of_class = self.model.weights()[first, : 2 * self.model.n_residuals]
         by_level = packed.arrays.class_counts.reshape(-1, n_classes)
         return residual_gains(
-            by_level @ of_class.astype(np.int64), packed.arrays.levels.astype(np.int64)
+            by_level @ of_class.astype(np.int64),
+            packed.arrays.levels.astype(np.int64),
+            GAIN_RIDGE * packed.layout.unit,
         )

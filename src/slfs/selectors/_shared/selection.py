@@ -150,6 +150,11 @@ class NetworkCounts:
         too many cells.
     joint_counts : list of ndarray of shape (n_classes, n_levels, n_levels of the partner)
         Counts with the partner, one array per selected column; None where there is no partner.
+    unit : float
+        Number of counts that are one sample: 1, unless there were sample weights that are not whole
+        numbers.
+    n_rows : int
+        Number of rows of the table.
     """
 
     coding: Coding
@@ -157,6 +162,24 @@ class NetworkCounts:
     class_counts: list[Ints]
     partners: Ints
     joint_counts: list[NDArray[np.int32] | Ints | None]
+    unit: float
+    n_rows: int
+
+    @property
+    def class_sizes(self) -> list[int]:
+        """Number of samples of each class, rounded if they are weighted."""
+        sizes: list[int] = np.rint(self.class_totals / self.unit).astype(np.int64).tolist()
+        return sizes
+
+    def level_sizes(self, node: int) -> list[list[int]]:
+        """Number of samples of each level of a node by class, rounded if they are weighted."""
+        sizes = np.rint(self.class_counts[node] / self.unit).astype(np.int64)
+        return sizes.tolist()  # type: ignore[no-any-return]
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples that the rows are worth, rounded if they are weighted."""
+        return round(float(self.class_totals.sum() / self.unit))
 
 
 def make_network(
@@ -206,13 +229,15 @@ def count_edges(
     partners = without_large_tables(partners, levels, layout)
     return NetworkCounts(
         coding=coding.take(information.packed.columns[nodes]),
-        class_totals=information.packed.layout.totals,
+        class_totals=layout.totals,
         class_counts=[information.packed.class_counts(int(node)) for node in nodes],
         partners=partners,
         joint_counts=[
             None if k == ROOT else _compact(information.joint_counts(int(f), int(nodes[k])))
             for f, k in zip(nodes, partners, strict=True)
         ],
+        unit=layout.unit,
+        n_rows=layout.n_samples if layout.counts is None else len(layout.counts),
     )
 
 
@@ -223,7 +248,7 @@ def without_large_tables(partners: Ints, n_levels: Ints, layout: SampleLayout) -
     gigabytes.
     """
     cells = layout.n_classes * n_levels * np.where(partners == ROOT, 1, n_levels[partners])
-    most = min(max(_FEWEST_CELLS, _CELLS_PER_SAMPLE * layout.n_samples), _MOST_CELLS)
+    most = min(max(_FEWEST_CELLS, _CELLS_PER_SAMPLE * layout.evidence), _MOST_CELLS)
     return np.where(cells > most, ROOT, partners)
 
 

@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
+from sklearn.model_selection import check_cv
 
-from slfs._compat import Interval
+from slfs._compat import HasMethods, Interval
 from slfs._core.progress import counting
 from slfs._core.resources import Resources
 from slfs.base import TrainingData
 from slfs.coding.encode import encode_table
 from slfs.counting.backend import make_backend
-from slfs.counting.planes import SampleLayout
 from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
 from slfs.screening.facts import ColumnFacts
@@ -116,7 +116,7 @@ def make_size_path(
 
 
 def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Distribute the samples of each class at random over the folds, which are always the same.
+    """Distribute the rows of each class at random over the folds, which are always the same.
 
     The classes are taken in order of appearance, so that the folds do not depend on their names. A class
     with a single sample is never left out: without it the class would be unknown.
@@ -148,7 +148,7 @@ def _fold_losses(
     """Return the log loss on the test samples for 0, 1, ... columns."""
     y, names = data.target.codes, selector._feature_names().tolist()
     present, codes = np.unique(y[train], return_inverse=True)
-    layout = SampleLayout.from_class_codes(codes, len(present))
+    layout = data.layout_of(train, codes)
     part = Part(data.table, names, train)
     facts, store = screen_table(
         part,
@@ -179,11 +179,12 @@ def _fold_losses(
     )
     known = np.isin(y[test], present)
     label = np.searchsorted(present, y[test])
+    weights = None if data.weights is None else data.weights.counts[test]
     losses = np.empty(len(tables))
     for size, own in enumerate(tables):
         probability = softmax(node_scores(pursuit.model.log_prior, own, encoded), axis=1)
         right = np.where(known, probability[np.arange(len(test)), np.where(known, label, 0)], 0.0)
-        losses[size] = -np.log(np.maximum(right, _LEAST_PROBABILITY)).mean()
+        losses[size] = np.average(-np.log(np.maximum(right, _LEAST_PROBABILITY)), weights=weights)
     return losses
 
 
@@ -194,14 +195,18 @@ class AutomaticSizeMixin(BaseSelector):
         **BaseSelector._parameter_constraints,
         **FORCED_CONSTRAINTS,
         **GROUP_CONSTRAINTS,
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "cv": [
+            Interval(Integral, 2, None, closed="left"),
+            HasMethods(["split", "get_n_splits"]),
+            "array-like",
+        ],
         "max_features": [Interval(Integral, 1, None, closed="left")],
         "one_standard_error": ["boolean"],
     }
 
     _fitted: ClassVar[frozenset[str]] = BaseSelector._fitted | {"size_path_"}
 
-    cv: int
+    cv: Any
     max_features: int
     one_standard_error: bool
 
@@ -215,11 +220,31 @@ class AutomaticSizeMixin(BaseSelector):
         if self.n_features_to_select != "auto":
             BaseSelector._fit_table(self, data, resources)
             return
-        folds = list(_folds(self.cv, data.target.codes))
+        folds = self._make_folds(data)
         with counting(len(folds) + 1) as step:
             self.size_path_ = make_size_path(self, data, folds, resources, step)
             BaseSelector._fit_table(self, data, resources)
             step()
+
+    def _make_folds(self, data: TrainingData) -> list[tuple[Ints, Ints]]:
+        """Return the rows of each fold: those to learn from, and those to compute the log loss on.
+
+        Rows that are repeated because of their weight are in the same fold.
+        """
+        codes, counted = data.target.codes, data.rows
+        if isinstance(self.cv, Integral):
+            folds = list(_folds(int(self.cv), codes[counted]))
+            return [(counted[train], counted[test]) for train, test in folds]
+        splits = check_cv(self.cv, codes, classifier=True).split(np.zeros((len(codes), 1)), codes)
+        folds = [
+            (np.intersect1d(train, counted), np.intersect1d(test, counted)) for train, test in splits
+        ]
+        if any(len(np.unique(codes[train])) < 2 for train, _ in folds):
+            raise ValueError(
+                f"cv={self.cv!r} has a split whose training rows do not contain two classes. Use a "
+                "splitter that is stratified by class, or a number of folds."
+            )
+        return [(train, test) for train, test in folds if len(test)]
 
     def _n_steps(self, n_columns: int) -> int:
         """Return the largest number of steps of the pursuit."""

@@ -31,7 +31,8 @@ from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors.base import BaseSelector
 from slfs.tables.registry import is_in_memory, read_table
 from slfs.tables.table import ColumnSource, Table, resolve_categorical
-from slfs.tables.target import read_target
+from slfs.tables.target import Target, read_target
+from slfs.tables.weights import SampleWeights, make_layout, make_weights, read_sample_weight
 
 
 @dataclass
@@ -87,6 +88,7 @@ class _Arrived:
     n_columns: int
     store: PlaneStore
     n_packed: int
+    n_rows: int
     memory: Any
 
 
@@ -122,7 +124,9 @@ class StreamSelector(BaseSelector):
                 "categorical type."
             )
 
-    def fit_stream(self, blocks: Iterable[Any], y: ArrayLike) -> StreamSelector:
+    def fit_stream(
+        self, blocks: Iterable[Any], y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> StreamSelector:
         """Select features from a stream of blocks of columns.
 
         The packed samples are kept, so that `extend` can add columns later.
@@ -134,6 +138,8 @@ class StreamSelector(BaseSelector):
             accepts. Either all blocks have column names, or none.
         y : array-like of shape (n_samples,)
             Class labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weight of each row; see `SLFS.fit`.
 
         Returns
         -------
@@ -147,15 +153,15 @@ class StreamSelector(BaseSelector):
                 "blocks is a single table. Pass an iterable of tables, for example [X], or call "
                 "fit(X, y)."
             )
-        target = read_target(y)
-        layout = SampleLayout.from_class_codes(target.codes, len(target.classes))
+        target, weights = self._read_target(y, sample_weight)
+        layout, n_rows = make_layout(target.codes, len(target.classes), weights), len(target.codes)
         with Resources(self.n_jobs, self.memory_limit) as resources:
             arrived, names = None, _Names()
             with counting(len(blocks) if isinstance(blocks, Sized) else None) as step:
                 for X in blocks:
                     block = X if is_in_memory(X) else read_table(X)
                     names.add(_names_of(block))
-                    arrived = self._take_in(block, layout, arrived, resources)
+                    arrived = self._take_in(block, layout, n_rows, arrived, resources)
                     step()
             if arrived is None:
                 raise ValueError("blocks is empty. Pass at least one block of columns.")
@@ -194,7 +200,8 @@ class StreamSelector(BaseSelector):
         try:
             with Resources(self.n_jobs, self.memory_limit) as resources:
                 before = replace(self._arrived, memory=copy.deepcopy(self._arrived.memory))
-                arrived = self._take_in(block, before.store.layout, before, resources)
+                layout, n_rows = before.store.layout, before.n_rows
+                arrived = self._take_in(block, layout, n_rows, before, resources)
                 self._set_names(names.joined)
                 self._finish(arrived, self.classes_, self.network_.class_name, resources, keep=True)
         except BaseException:
@@ -202,18 +209,34 @@ class StreamSelector(BaseSelector):
             raise
         return self
 
+    def _read_target(
+        self, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Target, SampleWeights | None]:
+        """Read labels and weights of a stream, whose number of rows is that of the labels."""
+        if sample_weight is None:
+            values, target = None, read_target(y)
+        else:
+            values = read_sample_weight(sample_weight, len(y))  # type: ignore[arg-type]
+            target = read_target(y, kept=None if values.all() else values > 0)
+        return target, make_weights(values, self.class_weight, target, self.memory_limit)
+
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
         arrived = self._take_in_table(data.table, data.layout, data.categorical, None, resources)
         self._finish(arrived, data.target.classes, data.target.name, resources, keep=False)
 
     def _take_in(
-        self, block: Any, layout: SampleLayout, before: _Arrived | None, resources: Resources
+        self,
+        block: Any,
+        layout: SampleLayout,
+        n_rows: int,
+        before: _Arrived | None,
+        resources: Resources,
     ) -> _Arrived:
         """Read a block, code it, and process its columns."""
         table = read_table(block)
-        if table.n_samples != layout.n_samples:
+        if table.n_samples != n_rows:
             raise ValueError(
-                f"A block of the stream has {table.n_samples} rows, but y has {layout.n_samples} "
+                f"A block of the stream has {table.n_samples} rows, but y has {n_rows} "
                 "labels. Every block must have the same samples in the same order."
             )
         categorical = resolve_categorical(self.categorical_features, table, None)
@@ -261,7 +284,7 @@ class StreamSelector(BaseSelector):
 
         memory = self._look_ahead(facts, memory)
         memory = self._arrive(information, np.arange(done, len(packed)), memory, numbers)
-        return _Arrived(parts, n_small, first + n_columns, store, len(packed), memory)
+        return _Arrived(parts, n_small, first + n_columns, store, len(packed), table.n_samples, memory)
 
     def _finish(
         self,
