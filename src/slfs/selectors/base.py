@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -41,6 +42,7 @@ from slfs.selectors._shared.leaks import describe_leak, find_leaks
 from slfs.selectors._shared.records import make_records
 from slfs.selectors._shared.selection import Selection, count_network, make_network
 from slfs.tables.arrays import keep_types
+from slfs.tables.choice import read_row_groups
 from slfs.tables.registry import is_in_memory
 
 if TYPE_CHECKING:
@@ -130,7 +132,15 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self : object
             The fitted selector.
         """
+        return self._fit_rows(X, y, sample_weight)
+
+    def _fit_rows(
+        self, X: Any, y: ArrayLike, sample_weight: Any = None, groups: ArrayLike | None = None
+    ) -> Self:
+        """Read the data and select features; ``groups`` are those of the rows."""
         data = self._read_training_data(X, y, sample_weight)
+        if groups is not None:
+            data = replace(data, groups=read_row_groups(groups, data.table.n_samples))
         with Resources(self.n_jobs, self.memory_limit) as resources:
             self._fit_table(data, resources)
         if not isinstance(data.table, SpreadTable):

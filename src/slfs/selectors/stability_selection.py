@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
@@ -36,11 +36,10 @@ from slfs.screening.reasons import Reason
 from slfs.selectors._shared.nested import DefaultSelectorMixin
 from slfs.selectors._shared.records import set_reason
 from slfs.selectors._shared.selection import Selection
+from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
 from slfs.tables.parts import Part, WithNoise
-from slfs.tables.table import Table
-from slfs.tables.weights import SampleWeights
 
 Ints = NDArray[np.int64]
 Run = tuple[Ints, Ints]
@@ -196,6 +195,38 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Select features for classification.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Training data. Numbers are discretized by MDLP; strings, booleans and categories are used as
+            they are, ordered categories of pandas are cut by MDLP; missing values are a separate level.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weight of each row. Whole numbers are frequencies: the result is the same as if each row were
+            repeated as often. Other weights say how much a row matters; their scale is irrelevant, see
+            the page "Sample weights" of the documentation. Rows with weight 0 are left out. ``None``
+            means 1 for every row.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Group of each row, such as a patient or a site. Subsamples are drawn of groups, and the
+            selector gets the groups too if it finds its number of features by cross-validation.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        return self._fit_rows(X, y, sample_weight, groups)
+
     @property
     def categorical_features(self) -> Any:
         """The ``categorical_features`` of the selector."""
@@ -304,13 +335,13 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         selector = clone(self._inner()).set_params(
             categorical_features=categorical, n_jobs=own, **self._forced_params(noisy)
         )
-        work = functools.partial(_select, selector, table, names, data.target.codes, data.weights)
+        work = functools.partial(_select, selector, replace(data, table=table), names)
         halves = [(int(seeds[1 + run // 2]), run % 2 == 1) for run in range(self.n_subsamples)]
 
         def one(half: tuple[int, bool]) -> Run:
             # progress is reported per subsample, and identifiers are warned about once, at the end
             with progress_callback(None), quiet():
-                return work(draw(data.layout, self.fraction, *half))
+                return work(draw(data.layout, self.fraction, *half, groups=data.groups))
 
         reported = counted(one, self.n_subsamples)
         at_once = resources.threads.count if resources.budget.limit == math.inf else 1
@@ -410,12 +441,25 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         return longer.view(np.recarray)
 
 
-def draw(layout: SampleLayout, fraction: float, seed: int, second: bool) -> Ints:
+def draw(
+    layout: SampleLayout, fraction: float, seed: int, second: bool, groups: Ints | None = None
+) -> Ints:
     """Draw the rows of the first or the second subsample of a pair, stratified by class.
 
     The samples of each class are shuffled; the first subsample takes them from one end, the second from
-    the other. Where the share is not an integer, one of the two gets one more sample, at random.
+    the other. Where the share is not an integer, one of the two gets one more sample, at random. With
+    ``groups``, one number per row, groups are drawn, stratified by their most frequent class.
     """
+    if groups is not None:
+        cells = np.bincount(groups[layout.order] * layout.n_classes + layout.labels)
+        n_groups = int(groups.max()) + 1
+        counts = np.zeros(n_groups * layout.n_classes, np.int64)
+        counts[: len(cells)] = cells
+        counts = counts.reshape(n_groups, -1)
+        used = np.flatnonzero(counts.any(axis=1))
+        classes = SampleLayout.from_class_codes(counts[used].argmax(axis=1), layout.n_classes)
+        rows = np.unique(layout.order)
+        return rows[np.isin(groups[rows], used[draw(classes, fraction, seed, second)])]
     random = np.random.default_rng(seed)
     rows = []
     for own in np.split(layout.order, np.cumsum(layout.totals)[:-1]):
@@ -427,20 +471,17 @@ def draw(layout: SampleLayout, fraction: float, seed: int, second: bool) -> Ints
     return np.sort(np.concatenate(rows))
 
 
-def _select(
-    selector: Any,
-    table: Table,
-    names: list[str],
-    codes: Ints,
-    weights: SampleWeights | None,
-    rows: Ints,
-) -> Run:
+def _select(selector: Any, data: TrainingData, names: list[str], rows: Ints) -> Run:
     """Run a selector on some rows of a table."""
-    nothing = np.empty(0, np.int64)
-    if len(np.unique(codes[rows])) < 2:
+    nothing, codes = np.empty(0, np.int64), data.target.codes[rows]
+    if len(np.unique(codes)) < 2:
         return nothing, nothing
-    given = {} if weights is None else {"sample_weight": weights.take(rows)}
-    network = clone(selector).fit(Part(table, names, rows), codes[rows], **given).network_
+    given: dict[str, Any] = {}
+    if data.weights is not None:
+        given["sample_weight"] = data.weights.take(rows)
+    if data.groups is not None and isinstance(selector, AutomaticSizeMixin):
+        given["groups"] = data.groups[rows]
+    network = clone(selector).fit(Part(data.table, names, rows), codes, **given).network_
     return network.columns, network.parents
 
 

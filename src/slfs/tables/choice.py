@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.suggest import similar_names
+from slfs.tables.values import missing_values
 
 Ints = NDArray[np.int64]
 
@@ -83,6 +85,22 @@ def resolve_groups(
     place = np.full(len(found) + 1, -1)  # the last entry is that of columns without a group
     place[kept] = np.arange(len(kept))
     return place[number], [found[group] for group in kept]
+
+
+def read_row_groups(groups: Any, n_rows: int) -> Ints:
+    """Number the groups of the rows that a user has passed, one label per row."""
+    if nw.dependencies.is_into_series(groups):
+        groups = nw.from_native(groups, series_only=True).to_list()
+    labels = list(groups)
+    if len(labels) != n_rows:
+        raise ValueError(
+            f"groups has {len(labels)} labels; X has {n_rows} rows. Pass one label for each row: rows "
+            "with the same label stay together."
+        )
+    if missing_values(labels).any():
+        raise ValueError("groups has missing labels. Give rows of their own a label of their own.")
+    index: dict[Any, int] = {}
+    return np.array([index.setdefault(label, len(index)) for label in labels], np.int64)
 
 
 def _group_members(choice: Any, n_features: int, parameter: str) -> dict[Any, Any]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import StratifiedGroupKFold, check_cv
 
 from slfs._compat import HasMethods, Interval
 from slfs._core.progress import counting
@@ -210,6 +211,38 @@ class AutomaticSizeMixin(BaseSelector):
     max_features: int
     one_standard_error: bool
 
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Select features for classification.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Training data. Numbers are discretized by MDLP; strings, booleans and categories are used as
+            they are, ordered categories of pandas are cut by MDLP; missing values are a separate level.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weight of each row. Whole numbers are frequencies: the result is the same as if each row were
+            repeated as often. Other weights say how much a row matters; their scale is irrelevant, see
+            the page "Sample weights" of the documentation. Rows with weight 0 are left out. ``None``
+            means 1 for every row.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Group of each row, such as a patient or a site. Rows of a group are in the same fold when
+            the number of features is found. See ``feature_groups`` for groups of columns.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        return self._fit_rows(X, y, sample_weight, groups)
+
     def _fit_by_pursuit(self, data: TrainingData, resources: Resources) -> None:
         """Find the number of columns if it was not given, and select."""
         n_steps = self._n_steps(data.table.n_features)
@@ -229,13 +262,26 @@ class AutomaticSizeMixin(BaseSelector):
     def _make_folds(self, data: TrainingData) -> list[tuple[Ints, Ints]]:
         """Return the rows of each fold: those to learn from, and those to compute the log loss on.
 
-        Rows that are repeated because of their weight are in the same fold.
+        Rows that are repeated because of their weight are in the same fold, and so are those of a group.
         """
         codes, counted = data.target.codes, data.rows
-        if isinstance(self.cv, Integral):
+        if data.groups is None and isinstance(self.cv, Integral):
             folds = list(_folds(int(self.cv), codes[counted]))
             return [(counted[train], counted[test]) for train, test in folds]
-        splits = check_cv(self.cv, codes, classifier=True).split(np.zeros((len(codes), 1)), codes)
+        splitter = check_cv(self.cv, codes, classifier=True)
+        if data.groups is not None and isinstance(self.cv, Integral):
+            n_groups = int(data.groups.max()) + 1
+            if n_groups < 2:
+                raise ValueError("groups has a single group, which cannot be divided into folds.")
+            n_splits = min(int(self.cv), n_groups)
+            splitter = StratifiedGroupKFold(n_splits, shuffle=True, random_state=0)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The least populated class")
+            try:
+                splits = list(splitter.split(np.zeros((len(codes), 1)), codes, data.groups))
+            except ValueError as error:
+                hint = "" if data.groups is not None else " If it needs groups, pass them to fit."
+                raise ValueError(f"cv={self.cv!r} cannot split the rows: {error}{hint}") from None
         folds = [
             (np.intersect1d(train, counted), np.intersect1d(test, counted)) for train, test in splits
         ]
