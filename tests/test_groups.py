@@ -35,7 +35,7 @@ def table() -> tuple[pd.DataFrame, np.ndarray]:
     random = np.random.default_rng(0)
     n = 800
     weak, single, strong = random.normal(size=(n, 5)), *random.normal(size=(2, n))
-    y = (1.5 * strong + 0.5 * weak.sum(axis=1) + 0.7 * single + random.logistic(size=n) > 0).astype(int)
+    y = (1.5 * strong + 0.5 * weak.sum(axis=1) + 0.9 * single + random.logistic(size=n) > 0).astype(int)
     X = pd.DataFrame(weak, columns=WEAK).assign(single=single, strong=strong)
     return X.join(pd.DataFrame(random.normal(size=(n, 8)), columns=NOISE)), y
 
@@ -160,10 +160,7 @@ def test_groups_with_other_parameters(table: tuple[pd.DataFrame, np.ndarray], tm
     save(given, tmp_path / "model.slfs")
     assert load(tmp_path / "model.slfs").explain("weak1") == given.explain("weak1")
     stable = StabilitySelection(clone(given).set_params(condition_on=None), n_subsamples=4).fit(X, y)
-    assert (
-        stable.frequencies_[:5].tolist() in ([0.0] * 5, [1.0] * 5)
-        or len(set(stable.frequencies_[:5].tolist())) == 1
-    )
+    assert len(set(stable.frequencies_[:5].tolist())) == 1
     noisy = StabilitySelection(clone(given), n_subsamples=4, fdr=0.5).fit(X, y)
     assert noisy.get_feature_names_out().tolist() == WEAK
 

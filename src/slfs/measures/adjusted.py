@@ -243,4 +243,5 @@ def _few_classes(labels: NDArray[np.integer], most: int) -> Ints:
         frequent = order[:1]
     place = np.full(len(sizes), len(frequent))
     place[frequent] = np.arange(len(frequent))
-    return place[labels].astype(np.int64)
+    pooled: Ints = place[labels].astype(np.int64)
+    return pooled

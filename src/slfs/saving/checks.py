@@ -76,8 +76,8 @@ def _check_selector(selector: BaseSelector) -> None:
         "duplicates_ is not a list of lists",
     )
     _demand(all(type(name) is str for group in texts for name in group), "duplicates_ has no names")
-    texts = selector.conditioning_
-    valid = type(texts) is list and all(type(name) is str for name in texts)
+    given = selector.conditioning_
+    valid = type(given) is list and all(type(name) is str for name in given)
     _demand(valid, "conditioning_ is not a list of names")
     _check_records(selector)
     if isinstance(selector, StabilitySelection):

@@ -134,7 +134,8 @@ def table_p_values(
         covariates = _fit_covariates(table, layout, categorical, resources, forced)
         work = functools.partial(_adjusted, layout=layout, covariates=covariates)
         plan = make_plan(table, layout.n_samples, categorical, resources)
-        found = np.concatenate(list(_each_block(table, work, plan, resources)), axis=1)[0]
+        parts = list(_each_block(table, work, plan, resources))
+        found: NDArray[np.float64] = np.concatenate(parts, axis=1)[0]
         found[forced.conditioning] = np.nan
         return found
     work = functools.partial(_p_values, layout=layout)

@@ -451,15 +451,12 @@ def draw(
     ``groups``, one number per row, groups are drawn, stratified by their most frequent class.
     """
     if groups is not None:
-        cells = np.bincount(groups[layout.order] * layout.n_classes + layout.labels)
-        n_groups = int(groups.max()) + 1
-        counts = np.zeros(n_groups * layout.n_classes, np.int64)
-        counts[: len(cells)] = cells
-        counts = counts.reshape(n_groups, -1)
+        counts = np.zeros((int(groups.max()) + 1, layout.n_classes), np.int64)
+        np.add.at(counts, (groups[layout.order], layout.labels), 1)
         used = np.flatnonzero(counts.any(axis=1))
-        classes = SampleLayout.from_class_codes(counts[used].argmax(axis=1), layout.n_classes)
-        rows = np.unique(layout.order)
-        return rows[np.isin(groups[rows], used[draw(classes, fraction, seed, second)])]
+        by_class = SampleLayout.from_class_codes(counts[used].argmax(axis=1), layout.n_classes)
+        drawn, all_rows = used[draw(by_class, fraction, seed, second)], np.unique(layout.order)
+        return all_rows[np.isin(groups[all_rows], drawn)]
     random = np.random.default_rng(seed)
     rows = []
     for own in np.split(layout.order, np.cumsum(layout.totals)[:-1]):

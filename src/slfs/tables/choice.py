@@ -69,7 +69,7 @@ def resolve_groups(
     ``choice`` is a mapping of names to columns, or has one label per column: None, -1 or NaN for columns
     of their own. Groups of one column do not count.
     """
-    number, found = np.full(n_features, -1), []
+    number, found = np.full(n_features, -1), list[str]()
     for name, columns in _group_members(choice, n_features, parameter).items():
         members = resolve_columns(columns, n_features, names, f"{parameter}[{name!r}]")
         taken = members[number[members] >= 0]

@@ -95,10 +95,10 @@ def _category_order(series: nw.Series[Any]) -> list[Any] | None:
     An Enum of polars has an order too, but it is used for categories of any kind.
     """
     dtype = getattr(series.to_native(), "dtype", None)
-    if not getattr(dtype, "ordered", False) or not hasattr(dtype, "categories"):
+    if not getattr(dtype, "ordered", False):
         return None
-    categories: list[Any] = dtype.categories.tolist()
-    return categories
+    found: list[Any] = getattr(dtype, "categories", np.empty(0)).tolist()
+    return found or None
 
 
 def _kind(series: nw.Series[Any]) -> TimeKind | str:
