@@ -16,7 +16,7 @@ except ImportError as error:
     ) from error
 
 from slfs._core.version import __version__
-from slfs.cli import compare, discretize, extras, fit, predict, select
+from slfs.cli import compare, discretize, extras, fit, interactions, predict, select
 
 app = typer.Typer(
     help="Select the columns of a table that predict a class, explain each decision, and fit an "
@@ -33,6 +33,7 @@ for command in (
     fit.fit,
     predict.predict,
     compare.compare,
+    interactions.interactions,
     discretize.discretize,
     extras.methods,
     extras.datasets,

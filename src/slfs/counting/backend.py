@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from slfs._core.indices import PackedIndex
 from slfs._core.threads import Threads
 from slfs.counting.nlogn import nlogn_table
+from slfs.counting.pairs import PairScreen
 from slfs.counting.planes import PackedColumns
 from slfs.counting.residuals import GAIN_RIDGE, Queue, Residuals, residual_gains
 
@@ -141,6 +142,27 @@ class CountingBackend(ABC):
             row[:] = self.pair_sums(PackedIndex(f), right)
         return sums
 
+    # -- pairs that may interact -----------------------------------------------------------------
+
+    PAIR_BLOCK: ClassVar[tuple[int, int]] = (64, 1024)
+    """Numbers of columns of the two blocks that `screen_pairs` is best called with."""
+
+    @abstractmethod
+    def screen_pairs(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
+        """Count all pairs of two blocks of columns and return those that pass a screen, in any order.
+
+        The result has shape (n_found, 2): f in ``left``, k in ``right``. With ``ordered``, only pairs with
+        f < k are considered. All columns have planes. Several threads may call this at the same time.
+        """
+
+    @abstractmethod
+    def pair_tables(self, pairs: Ints) -> Ints:
+        """Count the given pairs: an array of shape (n_pairs, n_classes, n_levels, n_levels).
+
+        ``n_levels`` is the maximum of all packed columns; cells of levels that a column does not have
+        are 0.
+        """
+
 
 BackendFactory = Callable[[PackedColumns, Threads], CountingBackend]
 
@@ -157,7 +179,13 @@ def _numpy(packed: PackedColumns, threads: Threads) -> CountingBackend:
     return NumpyBackend(packed, threads)
 
 
-_FACTORIES: dict[str, BackendFactory] = {"numba": _numba, "numpy": _numpy}
+def _cuda(packed: PackedColumns, threads: Threads) -> CountingBackend:
+    from slfs.counting.cuda.backend import CudaBackend
+
+    return CudaBackend(packed, threads)
+
+
+_FACTORIES: dict[str, BackendFactory] = {"numba": _numba, "numpy": _numpy, "cuda": _cuda}
 _current: ContextVar[str] = ContextVar("slfs_backend", default="numba")
 
 
@@ -181,7 +209,8 @@ def use_backend(name: str) -> Iterator[None]:
     Parameters
     ----------
     name : str
-        "numba" (the default), "numpy" (slow, the reference) or a registered name.
+        "numba" (the default), "numpy" (slow, the reference), "cuda" (an NVIDIA GPU) or a registered
+        name.
     """
     if name not in _FACTORIES:
         raise ValueError(f"Unknown counting backend {name!r}. Available: {', '.join(_FACTORIES)}.")

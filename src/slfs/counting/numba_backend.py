@@ -13,6 +13,7 @@ from slfs._core.ragged import starts
 from slfs.counting.backend import Codes, ConditionalCounts, CountingBackend, Ints
 from slfs.counting.kernels import PackedArrays, decode, level_sums, pair_sums
 from slfs.counting.marginals import column_sums
+from slfs.counting.pairs import PairScreen, count_pairs, screen_pairs
 from slfs.counting.permutations import count_exceedances, sums_with_labels
 from slfs.counting.planes import MAX_PLANE_LEVELS, SampleLayout, pack_block
 from slfs.counting.residuals import GAIN_RIDGE, Queue, Residuals, settle_in_step
@@ -131,6 +132,18 @@ class NumbaBackend(CountingBackend):
             count_exceedances(arrays, part, planes, counts, nlogn, observed, enough, hits, draws)
 
         self.threads.map(draw, np.array_split(columns.astype(np.uint64), self.threads.count))
+
+    def screen_pairs(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
+        found = np.empty((len(left) * len(right), 2), np.int64)
+        blocks = left.view(np.uint64), right.view(np.uint64)
+        number = screen_pairs(self.packed.arrays, *blocks, ordered, screen, self.nlogn.table, found)
+        return found[:number].copy()
+
+    def pair_tables(self, pairs: Ints) -> Ints:
+        widest = int(self.packed.arrays.levels.max())
+        tables = np.empty((len(pairs), self.packed.layout.n_classes, widest, widest), np.int64)
+        count_pairs(self.packed.arrays, pairs, self.nlogn.table, tables)
+        return tables
 
     def _pair_sums(self, arrays: PackedArrays, f: PackedIndex, others: Ints) -> Ints:
         sums = np.empty((len(others), 2), np.int64)

@@ -19,6 +19,7 @@ from slfs.selectors._shared.additive import AdditiveTables
 from slfs.selectors._shared.selection import NetworkCounts
 from slfs.selectors._shared.size_path import SizePath
 from slfs.selectors.base import BaseSelector
+from slfs.selectors.interaction_selector import PAIR, InteractionSelector
 from slfs.selectors.stability_selection import StabilitySelection
 
 _CODES = 256
@@ -83,7 +84,11 @@ def _check_selector(selector: BaseSelector) -> None:
     if isinstance(selector, StabilitySelection):
         _demand_array(selector.frequencies_, np.float64, (n_features,), "frequencies_")
         _demand_array(selector.edge_frequencies_, np.float64, (len(network),), "edge_frequencies_")
-
+    if isinstance(selector, InteractionSelector):
+        _demand_array(selector.pairs_, PAIR, (len(selector.pairs_),), "pairs_")
+        for name in ("first", "second"):
+            known = (selector.pairs_[name] >= 0) & (selector.pairs_[name] < n_features)
+            _demand(known.all(), "a pair has an unknown column")
     path = getattr(selector, "size_path_", None)
     if path is not None:
         _demand(isinstance(path, SizePath), "size_path_ has another type")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +34,9 @@ from slfs.tables.values import to_numbers
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Cuts = Sequence[NDArray[np.float64]]
+Cuts = Sequence[NDArray[np.float64]] | Mapping[int, NDArray[np.float64]]
+"""Cut points of every column of numbers, or of some by their index; the others are cut by MDLP."""
+
 Encode = Callable[[NDArray[np.int64]], NDArray[np.uint8]]
 
 
@@ -54,7 +56,7 @@ def learn_block(
     cuts: Cuts | None = None,
     forced: Forced | None = None,
 ) -> LearnedBlock:
-    """Learn the levels of one block; ``cuts`` are the cut points of all columns, None means MDLP.
+    """Learn the levels of one block; ``cuts`` are the cut points of all or some columns, else MDLP.
 
     The levels of conditioning columns, and those of included columns that would have a single one, do
     not depend on the class.
@@ -63,7 +65,7 @@ def learn_block(
     own = None if forced is None else forced.coded_as(block.columns)
     if block.kind == "labels":
         return _learn_labels(table, block, layout, own)
-    binned = block.kind == "mdlp" and cuts is None
+    binned = block.kind == "mdlp" and not isinstance(cuts, Sequence)
     tally, numbers = _read_numbers(table, block, layout, binned=binned)
     large = may_be_rounded(tally.runs)
     if block.kind == "levels":
@@ -109,12 +111,18 @@ def _cut_points(
     tally: Tally, block: Block, layout: SampleLayout, cuts: Cuts | None, *, in_pieces: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the cut points of a block of numbers, column by column, and their number per column."""
-    if cuts is not None:
+    if isinstance(cuts, Sequence):
         own = [cuts[column] for column in block.columns]
         return np.concatenate(own), np.array([len(part) for part in own])
     nlogn = nlogn_table(layout.n_samples)
     thresholds, n_cuts = mdlp_cuts(tally.runs, layout.n_classes, nlogn, layout.unit)
-    return tally.between_bins(thresholds, n_cuts) if in_pieces else thresholds, n_cuts
+    if in_pieces:
+        thresholds = tally.between_bins(thresholds, n_cuts)
+    if cuts and not cuts.keys().isdisjoint(block.columns.tolist()):
+        by_mdlp = np.split(thresholds, np.cumsum(n_cuts)[:-1])
+        own = [cuts.get(c, part) for c, part in zip(block.columns.tolist(), by_mdlp, strict=True)]
+        return np.concatenate(own), np.array([len(part) for part in own])
+    return thresholds, n_cuts
 
 
 def _read_numbers(

@@ -76,7 +76,7 @@ def adjusted_p_values(
     covariates: Covariates,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Compute p-values of independence from the class given covariates, and the information in nats."""
-    learned, codes = _code_blind(table, columns, kind, layout)
+    learned, codes = code_blind(table, columns, kind, layout)
     p_values, information = np.empty(len(columns)), np.empty(len(columns))
     for j, own in enumerate(codes):
         record = learned.coding.columns[j]
@@ -108,7 +108,7 @@ def pack_blind(
 
     ``layout`` has a single class with all samples.
     """
-    learned, codes = _code_blind(table, columns, kind, layout, intervals)
+    learned, codes = code_blind(table, columns, kind, layout, intervals)
     n_levels, counts = learned.coding.n_levels.copy(), learned.class_counts
     if n_levels.max(initial=0) > most_levels:
         for column in np.flatnonzero(n_levels > most_levels):
@@ -119,14 +119,17 @@ def pack_blind(
     return pack_block(layout, columns, codes, n_levels, counts)
 
 
-def _code_blind(
+def code_blind(
     table: Table,
     columns: NDArray[np.int64],
     kind: str,
     layout: SampleLayout,
     intervals: int = INTERVALS,
 ) -> tuple[Learned, NDArray[np.uint8]]:
-    """Learn and code levels that do not depend on the class."""
+    """Learn and code levels that do not depend on the class; numbers in intervals of equal frequency.
+
+    ``layout`` has a single class with all samples.
+    """
     if kind == "labels":
         labels = table.label_block(int(columns[0]), layout.order)
         learned = learn_labels([(labels, layout)], layout.n_classes)
@@ -137,7 +140,9 @@ def _code_blind(
         large = may_be_rounded(runs)
         if large.any():  # integers that are not told apart as floats
             kinds = np.where(large, "labels", "levels").tolist()
-            parts = [_code_blind(table, columns[[j]], own, layout) for j, own in enumerate(kinds)]
+            parts = [
+                code_blind(table, columns[[j]], own, layout, intervals) for j, own in enumerate(kinds)
+            ]
             codes = np.concatenate([own for _, own in parts])
             return join_learned([own for own, _ in parts]), codes
         learned = learn_levels(runs, missing, layout)

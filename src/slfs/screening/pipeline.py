@@ -27,6 +27,7 @@ from slfs.counting.store import PlaneStore
 from slfs.measures.adjusted import Covariates, fit_covariates
 from slfs.measures.information import column_information
 from slfs.screening.facts import ColumnFacts, Judge, join_facts
+from slfs.screening.few_levels import FewColumn, learn_few, pack_few
 from slfs.screening.forced import FORCED, Forced, n_intervals
 from slfs.screening.learn import Cuts, block_p_values, learn_block
 from slfs.screening.p_values import INTERVALS, adjusted_p_values, pack_blind
@@ -189,6 +190,37 @@ def pack_table_blind(
     return store.packed()
 
 
+def pack_table_few(
+    table: Table,
+    layout: SampleLayout,
+    categorical: Mask,
+    keep: Mask,
+    most_levels: int,
+    resources: Resources,
+) -> PackedColumns:
+    """Pack some columns in a few levels that do not depend on the class, none of them rare."""
+    work = functools.partial(_pack_few, layout=layout, keep=keep, most_levels=most_levels)
+    plan = make_plan(table, layout.n_samples, categorical, resources)
+    store = PlaneStore(layout, plan.plane_bytes)
+    for part in _each_block(table, work, plan, resources):
+        store.append(part)
+    return store.packed()
+
+
+def describe_few(
+    table: Table,
+    layout: SampleLayout,
+    categorical: Mask,
+    keep: Mask,
+    most_levels: int,
+    resources: Resources,
+) -> dict[int, FewColumn]:
+    """Return the names of the levels of some columns, and the cut points of numbers."""
+    work = functools.partial(_describe_few, layout=layout, keep=keep, most_levels=most_levels)
+    parts = _each_block(table, work, make_plan(table, layout.n_samples, categorical, resources), resources)
+    return {column: few for part in parts for column, few in part.items()}
+
+
 def _each_block(
     table: Table, work: Callable[[Table, Block], Result], plan: Plan, resources: Resources
 ) -> Iterator[Result]:
@@ -232,6 +264,25 @@ def _adjusted(
             "Raise memory_limit, or pass fewer rows."
         )
     return np.stack(adjusted_p_values(table, block.columns, block.kind, layout, covariates))
+
+
+def _pack_few(
+    table: Table, block: Block, *, layout: SampleLayout, keep: Mask, most_levels: int
+) -> PackedBlock:
+    columns = block.columns[keep[block.columns]]
+    if len(columns) == 0:
+        return _pack_nothing(layout)
+    return pack_few(table, columns, block.kind, layout, most_levels)
+
+
+def _describe_few(
+    table: Table, block: Block, *, layout: SampleLayout, keep: Mask, most_levels: int
+) -> dict[int, FewColumn]:
+    columns = block.columns[keep[block.columns]]
+    if len(columns) == 0:
+        return {}
+    few, _ = learn_few(table, columns, block.kind, layout, most_levels)
+    return {column: few.describe(j) for j, column in enumerate(columns.tolist())}
 
 
 def _screen(

@@ -38,7 +38,17 @@ def explain(record: Any, figures: Figures) -> str:
     ``relevance_share`` (relevance as a share of the class entropy) and the figures of the decision.
     """
     sentence = _decision(record, figures)
+    if "partner" in figures:
+        sentence = f"{sentence} {_together(figures)}"
     return f"{sentence} {_joined(figures)}" if "joined" in figures else sentence
+
+
+def _together(figures: Figures) -> str:
+    """Say what a column and the other column of its best pair tell together."""
+    return (
+        f"Together with {figures['partner']!r} it has {figures['joint_information']:.3g} nats, "
+        f"{figures['synergy']:.3g} more than both on their own."
+    )
 
 
 def _joined(figures: Figures) -> str:
@@ -171,7 +181,7 @@ def _beyond_size(record: Any, figures: Figures) -> str:
     elif count == figures["max_features"]:
         why = f"{were}, and more were not tried (max_features={count})"
     else:
-        why = f"{were}, and more columns do not lower the cross-validated log loss (size_path_)"
+        why = f"{were}, and more columns hardly lower the cross-validated log loss (size_path_)"
     if figures.get("order") == "residual" and record["lost_to"] is not None:
         why += f"; {record['lost_to']!r} contains nearly all of its information about the class"
     return why
@@ -231,6 +241,10 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
         "its integers are above 2**53 and differ, but are all the same number when rounded to 64-bit "
         "floats"
     ),
+    Reason.NO_GAIN: lambda *_: (
+        "no number of columns has a smaller cross-validated log loss than predicting the class "
+        "frequencies (size_path_)"
+    ),
     Reason.DUPLICATE: _duplicate,
     Reason.NEAR_DUPLICATE: _near_duplicate,
     Reason.ADDS_NOTHING: _adds_nothing,
@@ -250,6 +264,7 @@ _COUNTED = {
     Reason.NO_CUT: "without a cut point that is worth its cost (MDLP)",
     Reason.ONE_GROUP: "without a grouping of their categories that is worth its cost",
     Reason.EQUAL_AS_FLOATS: "of integers that are the same number when rounded to 64-bit floats",
+    Reason.NO_GAIN: "that do not lower the cross-validated log loss",
     Reason.COSTS_MORE: "with less information than their parameters cost (MDL)",
     Reason.NO_INFORMATION: "without information about the class",
     Reason.NOT_SIGNIFICANT: "not significant",
@@ -288,12 +303,20 @@ def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool, giv
             f"than {alone} ({without} nats)."
         )
         return f"{text} A column is selected because it is significant." if n_selected > first else text
+    least = int(path.n_features[path.log_loss.argmin()])
     if size == best:
-        has = "column has" if size == 1 else "columns have"
-        text = (
-            f"{size} {has} the smallest cross-validated log loss of {first} to {most} columns: "
-            f"{smallest} nats, compared with {without} {base}."
-        )
+        if size == least:
+            has = "column has" if size == 1 else "columns have"
+            text = (
+                f"{size} {has} the smallest cross-validated log loss of {first} to {most} columns: "
+                f"{smallest} nats, compared with {without} {base}."
+            )
+        else:
+            text = (
+                f"{size} {'column is' if size == 1 else 'columns are'} the fewest whose cross-validated "
+                f"log loss, {smallest} nats, is nearly the smallest of {first} to {most} columns: "
+                f"{path.log_loss.min():.3g} nats with {least} columns, compared with {without} {base}."
+            )
         if fewest < best:
             are = "column is" if fewest == 1 else "columns are"
             text += f" {fewest} {are} the fewest within one standard error of it."
@@ -347,7 +370,7 @@ def nothing_selected(records: Any, method: str, figures: Figures) -> str:
     return (
         f"{text} No column depends significantly on the class{smallest}. Check that y is the intended "
         "target, or use more samples or other columns; columns that are informative only in "
-        "combination, as in y = a xor b, are not found."
+        "combination, as in y = a xor b, are found by InteractionSelector."
     )
 
 
