@@ -217,7 +217,8 @@ def describe_few(
 ) -> dict[int, FewColumn]:
     """Return the names of the levels of some columns, and the cut points of numbers."""
     work = functools.partial(_describe_few, layout=layout, keep=keep, most_levels=most_levels)
-    parts = _each_block(table, work, make_plan(table, layout.n_samples, categorical, resources), resources)
+    plan = make_plan(table, layout.n_samples, categorical, resources)
+    parts = _each_block(table, work, plan, resources)
     return {column: few for part in parts for column, few in part.items()}
 
 
