@@ -372,13 +372,36 @@ def test_heavy_rows_are_not_evidence():
     assert SLFS(order="conditional").fit(X, y, sample_weight=weights).n_features_ <= 2
 
 
-def test_folds_are_drawn_over_rows():
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        SLFS(),
+        ResidualPursuit(),
+        BNSLFS(),
+        BNSLFS(class_weight="balanced"),
+        StabilitySelection(SLFS(n_features_to_select=2), n_subsamples=6),
+        StabilitySelection(SLFS(n_features_to_select=2, class_weight="balanced"), n_subsamples=6),
+    ],
+    ids=repr,
+)
+def test_folds_and_subsamples_of_frequencies_are_those_of_repeated_rows(estimator):
+    X, y, random = make_table(16, n_rows=60, n_classes=3)
+    weights = random.integers(0, 4, 60)
+    kind, parameters = type(estimator), estimator.get_params(deep=False)
+    weighted = kind(**parameters).fit(X, y, sample_weight=weights)
+    plain = kind(**parameters).fit(*repeated(X, y, weights))
+    assert_same(weighted, plain, X)
+    if hasattr(plain, "frequencies_"):
+        np.testing.assert_array_equal(weighted.frequencies_, plain.frequencies_)
+
+
+def test_folds_of_other_weights_are_drawn_over_rows():
     """Copies of a row in the training and the test part would make every identifier look useful."""
     random = np.random.default_rng(0)
     X, y = random.integers(0, 12, (60, 6)).astype(str), np.arange(60) % 2
-    weighted = SLFS().fit(X, y, sample_weight=np.full(60, 8))
-    copied = SLFS().fit(np.repeat(X, 8, axis=0), np.repeat(y, 8))
-    assert copied.size_path_.log_loss.min() < 0.57, "the copies leak"
+    copied = SLFS().fit(X, y, sample_weight=np.full(60, 8))
+    assert copied.size_path_.log_loss.min() < 0.57, "frequencies are different samples"
+    weighted = SLFS().fit(X, y, sample_weight=np.where(np.arange(60) % 4 < 2, 0.5, 4.0))
     assert weighted.size_path_.log_loss.min() > 0.6
 
 

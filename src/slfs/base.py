@@ -43,15 +43,13 @@ class TrainingData:
     """Number of the group of each row, such as a patient; None: each row is on its own."""
 
     @property
-    def rows(self) -> NDArray[np.int64]:
-        """The rows that are counted."""
-        if self.weights is None:
-            return np.arange(self.table.n_samples)
-        return np.flatnonzero(self.weights.counts)
+    def samples(self) -> NDArray[np.int64]:
+        """The row of each sample: rows with a frequency as sample weight are several samples."""
+        return np.arange(self.table.n_samples) if self.weights is None else self.weights.samples()
 
-    def layout_of(self, rows: NDArray[np.int64], codes: NDArray[np.int64]) -> SampleLayout:
-        """Return the layout of some rows, given class codes of these rows: all from 0 on occur."""
-        own = None if self.weights is None else self.weights.take(rows)
+    def layout_of(self, samples: NDArray[np.int64], codes: NDArray[np.int64]) -> SampleLayout:
+        """Return the layout of some samples, given their class codes: all from 0 on occur."""
+        own = None if self.weights is None else self.weights.of_samples(samples)
         return make_layout(codes, int(codes.max()) + 1, own)
 
 

@@ -236,8 +236,7 @@ def _repeated(data: TrainingData) -> TrainingData:
     weights = data.weights
     if weights is None:
         return data
-    counts = weights.counts if weights.frequencies is None else weights.frequencies
-    rows = np.repeat(np.arange(len(counts)), counts)
+    rows = weights.samples()
     codes = data.target.codes[rows]
     return TrainingData(
         Part(data.table, [f"x{column}" for column in range(data.table.n_features)], rows),

@@ -53,6 +53,9 @@ class InteractionSelector(BaseSelector):
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
@@ -111,6 +114,7 @@ class InteractionSelector(BaseSelector):
         max_levels: int = 3,
         n_features_to_select: float | str = "auto",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
@@ -118,6 +122,7 @@ class InteractionSelector(BaseSelector):
         self.max_levels = max_levels
         self.n_features_to_select = n_features_to_select
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
@@ -135,7 +140,7 @@ class InteractionSelector(BaseSelector):
     def _cut_points(self, data: TrainingData, resources: Resources) -> Cuts:
         """Test all pairs; return the cut points of the columns of significant pairs."""
         every = np.ones(data.table.n_features, np.bool_)
-        plan = data.table, data.layout, data.categorical
+        plan = data.table, data.layout.tested or data.layout, data.categorical
         with progress_callback(None):
             packed = pack_table_few(*plan, every, self.max_levels, resources)
             indices = np.arange(len(packed))

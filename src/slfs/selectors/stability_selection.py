@@ -450,17 +450,17 @@ def draw(
     the other. Where the share is not an integer, one of the two gets one more sample, at random. With
     ``groups``, one number per row, groups are drawn, stratified by their most frequent class.
     """
+    seen = layout.tested or layout  # rows are repeated if their weights are frequencies
     if groups is not None:
         counts = np.zeros((int(groups.max()) + 1, layout.n_classes), np.int64)
-        np.add.at(counts, (groups[layout.order], layout.labels), 1)
+        np.add.at(counts, (groups[seen.order], seen.labels), 1)
         used = np.flatnonzero(counts.any(axis=1))
         by_class = SampleLayout.from_class_codes(counts[used].argmax(axis=1), layout.n_classes)
-        drawn, all_rows = used[draw(by_class, fraction, seed, second)], np.unique(layout.order)
-        return all_rows[np.isin(groups[all_rows], drawn)]
+        drawn = used[draw(by_class, fraction, seed, second)]
+        return np.sort(seen.order[np.isin(groups[seen.order], drawn)])
     random = np.random.default_rng(seed)
     rows = []
-    for own in np.split(layout.order, np.cumsum(layout.totals)[:-1]):
-        members = np.unique(own)  # weights repeat rows
+    for members in np.split(seen.order, np.cumsum(seen.totals)[:-1]):
         shuffled, more = random.permutation(members), random.random()
         share = fraction * len(members)
         first, last = int(share + more), int(share + 1 - more)
@@ -474,8 +474,9 @@ def _select(selector: Any, data: TrainingData, names: list[str], rows: Ints) -> 
     if len(np.unique(codes)) < 2:
         return nothing, nothing
     given: dict[str, Any] = {}
-    if data.weights is not None:
-        given["sample_weight"] = data.weights.take(rows)
+    own = None if data.weights is None else data.weights.of_samples(rows)
+    if own is not None:
+        given["sample_weight"] = own
     if data.groups is not None and isinstance(selector, AutomaticSizeMixin):
         given["groups"] = data.groups[rows]
     network = clone(selector).fit(Part(data.table, names, rows), codes, **given).network_

@@ -61,10 +61,17 @@ class SampleWeights:
     unit: float = 1.0
     frequencies: Ints | None = None
 
-    def take(self, rows: Ints) -> SampleWeights:
-        """Return the weights of some rows."""
-        own = None if self.frequencies is None else self.frequencies[rows]
-        return replace(self, counts=self.counts[rows], frequencies=own)
+    def samples(self) -> Ints:
+        """Return the row of each sample: every row as often as it was seen."""
+        seen = self.counts if self.frequencies is None else self.frequencies
+        return np.repeat(np.arange(len(seen)), seen)
+
+    def of_samples(self, rows: Ints) -> SampleWeights | None:
+        """Return the weights of some samples, each of which was seen once; None if they are all 1."""
+        if self.frequencies is None:
+            return None
+        copies = self.counts[rows] // self.frequencies[rows]
+        return SampleWeights(copies, self.unit, np.ones(len(rows), np.int64))
 
 
 def make_layout(codes: Ints, n_classes: int, weights: SampleWeights | None) -> SampleLayout:

@@ -117,7 +117,7 @@ def make_size_path(
 
 
 def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Distribute the rows of each class at random over the folds, which are always the same.
+    """Distribute the samples of each class at random over the folds, which are always the same.
 
     The classes are taken in order of appearance, so that the folds do not depend on their names. A class
     with a single sample is never left out: without it the class would be unknown.
@@ -180,7 +180,8 @@ def _fold_losses(
     )
     known = np.isin(y[test], present)
     label = np.searchsorted(present, y[test])
-    weights = None if data.weights is None else data.weights.counts[test]
+    tested = None if data.weights is None else data.weights.of_samples(test)
+    weights = None if tested is None else tested.counts
     losses = np.empty(len(tables))
     for size, own in enumerate(tables):
         probability = softmax(node_scores(pursuit.model.log_prior, own, encoded), axis=1)
@@ -260,14 +261,15 @@ class AutomaticSizeMixin(BaseSelector):
             step()
 
     def _make_folds(self, data: TrainingData) -> list[tuple[Ints, Ints]]:
-        """Return the rows of each fold: those to learn from, and those to compute the log loss on.
+        """Return the samples of each fold: those to learn from, and those to compute the log loss on.
 
-        Rows that are repeated because of their weight are in the same fold, and so are those of a group.
+        They are given by their rows, which occur several times if their sample weight is a frequency.
+        Rows of a group are in the same fold.
         """
-        codes, counted = data.target.codes, data.rows
+        codes, samples = data.target.codes, data.samples
         if data.groups is None and isinstance(self.cv, Integral):
-            folds = list(_folds(int(self.cv), codes[counted]))
-            return [(counted[train], counted[test]) for train, test in folds]
+            drawn = _folds(int(self.cv), codes[samples])
+            return [(samples[train], samples[test]) for train, test in drawn]
         splitter = check_cv(self.cv, codes, classifier=True)
         if data.groups is not None and isinstance(self.cv, Integral):
             n_groups = int(data.groups.max()) + 1
@@ -283,7 +285,7 @@ class AutomaticSizeMixin(BaseSelector):
                 hint = "" if data.groups is not None else " If it needs groups, pass them to fit."
                 raise ValueError(f"cv={self.cv!r} cannot split the rows: {error}{hint}") from None
         folds = [
-            (np.intersect1d(train, counted), np.intersect1d(test, counted)) for train, test in splits
+            (samples[np.isin(samples, train)], samples[np.isin(samples, test)]) for train, test in splits
         ]
         if any(len(np.unique(codes[train])) < 2 for train, _ in folds):
             raise ValueError(
