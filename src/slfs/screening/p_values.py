@@ -23,6 +23,7 @@ from slfs.coding.numbers import (
 from slfs.coding.rank_kernels import summarize_ranks
 from slfs.coding.run_kernels import Runs
 from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
+from slfs.measures.adjusted import Covariates
 from slfs.measures.contingency import independence_p_values, log_factorials
 from slfs.measures.ranks import RankSummary, rank_p_values
 from slfs.tables.table import Table
@@ -74,14 +75,47 @@ def number_p_values(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout
     return np.where(np.isnan(by_rank), by_table, np.minimum(both, 1.0))
 
 
+def adjusted_p_values(
+    table: Table,
+    columns: NDArray[np.int64],
+    kind: str,
+    layout: SampleLayout,
+    covariates: Covariates,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute p-values of independence from the class given covariates, and the information in nats."""
+    learned, codes = code_blind(table, columns, kind, layout)
+    p_values, information = np.empty(len(columns)), np.empty(len(columns))
+    for j, own in enumerate(codes):
+        record = learned.coding.columns[j]
+        ordered = None
+        if record["cut"] or record["ordered"]:
+            ordered = np.arange(record["n_levels"])
+            ordered = ordered[ordered != record["missing"]]
+        p_values[j], information[j] = covariates.test(own, ordered)
+    return p_values, information
+
+
+def blind_cuts(runs: Runs, intervals: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the cut points of equal-frequency intervals: an array per column, and their number."""
+    cuts = np.empty((len(runs.start), intervals - 1))
+    n_cuts = np.empty(len(runs.start), np.int64)
+    quantile_cuts(runs, cuts, n_cuts)
+    return cuts, n_cuts
+
+
 def pack_blind(
-    table: Table, columns: NDArray[np.int64], kind: str, layout: SampleLayout, most_levels: int
+    table: Table,
+    columns: NDArray[np.int64],
+    kind: str,
+    layout: SampleLayout,
+    most_levels: int,
+    intervals: int = INTERVALS,
 ) -> PackedBlock:
     """Pack the levels of columns of one kind; with more than ``most_levels`` the rarest are pooled.
 
     ``layout`` has a single class with all samples.
     """
-    learned, codes = code_blind(table, columns, kind, layout, INTERVALS)
+    learned, codes = code_blind(table, columns, kind, layout, intervals)
     n_levels, counts = learned.coding.n_levels.copy(), learned.class_counts
     if n_levels.max(initial=0) > most_levels:
         for column in np.flatnonzero(n_levels > most_levels):
@@ -93,7 +127,11 @@ def pack_blind(
 
 
 def code_blind(
-    table: Table, columns: NDArray[np.int64], kind: str, layout: SampleLayout, intervals: int
+    table: Table,
+    columns: NDArray[np.int64],
+    kind: str,
+    layout: SampleLayout,
+    intervals: int = INTERVALS,
 ) -> tuple[Learned, NDArray[np.uint8]]:
     """Learn and code levels that do not depend on the class; numbers in intervals of equal frequency.
 
@@ -116,9 +154,7 @@ def code_blind(
             return join_learned([own for own, _ in parts]), codes
         learned = learn_levels(runs, missing, layout)
     else:
-        cuts = np.empty((len(columns), intervals - 1))
-        n_cuts = np.empty(len(columns), np.int64)
-        quantile_cuts(runs, cuts, n_cuts)
+        cuts, n_cuts = blind_cuts(runs, intervals)
         thresholds = cuts[np.arange(intervals - 1) < n_cuts[:, np.newaxis]]
         learned = learn_numbers(runs, missing, layout, thresholds, n_cuts)
     return learned, encode_numbers(learned.coding, numbers)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -29,21 +30,28 @@ from slfs.counting.duplicates import find_duplicates
 from slfs.measures.information import Information
 from slfs.screening.advice import warn_about_row_numbers, warn_about_values
 from slfs.screening.facts import ColumnFacts, Judge
+from slfs.screening.forced import Forced, read_forced
 from slfs.screening.judging import drop_uninformative
 from slfs.screening.learn import Cuts
 from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import SpreadTable
-from slfs.screening.reasons import Role
+from slfs.screening.reasons import Reason, Role
 from slfs.selectors._shared import sentences
 from slfs.selectors._shared.additive import AdditiveTables, fit_additive_tables
 from slfs.selectors._shared.leaks import describe_leak, find_leaks
 from slfs.selectors._shared.records import make_records
 from slfs.selectors._shared.selection import Selection, count_network, make_network
 from slfs.tables.arrays import keep_types
+from slfs.tables.choice import read_row_groups
 from slfs.tables.registry import is_in_memory
 
 if TYPE_CHECKING:
     from slfs.classifiers.bnslfs import BNSLFS
+
+FORCED_CONSTRAINTS: dict[str, list[Any]] = {
+    name: ["array-like", str, None] for name in ("include", "exclude", "condition_on")
+}
+GROUP_CONSTRAINTS: dict[str, list[Any]] = {"feature_groups": ["array-like", dict, None]}
 
 _NAMED = 5
 """Maximum number of columns in a warning."""
@@ -64,13 +72,17 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     _fitted: ClassVar[frozenset[str]] = TableEstimator._fitted | {
         "network_", "network_counts_", "features_", "support_", "n_features_", "indices_",
         "selection_scores_", "scores_", "pvalues_", "qvalues_", "duplicates_", "classes_", "_figures",
-        "_additive",
+        "_additive", "conditioning_",
     }  # fmt: skip
 
     n_features_to_select: float | str
     categorical_features: Any
     n_jobs: int | None
     memory_limit: int | str | None = None
+    include: Any = None
+    exclude: Any = None
+    condition_on: Any = None
+    feature_groups: Any = None
 
     _additive_requested: bool = False
 
@@ -120,12 +132,37 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self : object
             The fitted selector.
         """
+        return self._fit_rows(X, y, sample_weight)
+
+    def _fit_rows(
+        self, X: Any, y: ArrayLike, sample_weight: Any = None, groups: ArrayLike | None = None
+    ) -> Self:
+        """Read the data and select features; ``groups`` are those of the rows."""
         data = self._read_training_data(X, y, sample_weight)
+        if groups is not None:
+            data = replace(data, groups=read_row_groups(groups, data.table.n_samples))
         with Resources(self.n_jobs, self.memory_limit) as resources:
             self._fit_table(data, resources)
         if not isinstance(data.table, SpreadTable):
             names = self.features_["name"][self.indices_]
             warn_about_row_numbers(data.table, self.indices_, self.network_counts_.coding, names)
+        return self
+
+    def _forced(self) -> Forced | None:
+        """Return what the user has decided about columns; None if nothing."""
+        names = getattr(self, "feature_names_in_", None)
+        forced = read_forced(self._forcing(), self.n_features_in_, names)
+        wanted = self._n_wanted(self.n_features_in_)
+        if forced is not None and wanted is not None and forced.n_included > wanted:
+            raise ValueError(
+                f"'include' lists {forced.n_included} columns, more than the {wanted} of "
+                f"n_features_to_select={self.n_features_to_select!r}. Included columns count: raise "
+                "n_features_to_select, or include fewer."
+            )
+        return forced
+
+    def _forcing(self) -> Any:
+        """Return the selector whose parameters list columns."""
         return self
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
@@ -137,6 +174,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             self._judge(),
             test=True,
             cuts=self._cut_points(data, resources),
+            forced=self._forced(),
         )
         information = Information(make_backend(store.packed(), resources.threads))
         selection = self._select(information, facts)
@@ -160,6 +198,9 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         """Set the fitted attributes."""
         names = self._feature_names()
         selection = selection.truncate(self._n_wanted(len(names)), information.relevance)
+        self.conditioning_: list[str] = [
+            str(name) for name in names[facts.reason == Reason.CONDITIONING].tolist()
+        ]
         self.network_ = make_network(information, selection, names, class_name)
         self.network_counts_ = count_network(information, selection, facts.coding)
         self._additive: AdditiveTables | None = None
@@ -311,7 +352,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         record = self.features_[index]
         sentence = sentences.explain(record, self._figures_of(index))
         if self.support_[index] or record["role"] == Role.TOO_WEAK:
-            evidence = sentences.evidence(record["p_value"], record["q_value"])
+            given = sentences.listed(self.conditioning_)
+            evidence = sentences.evidence(record["p_value"], record["q_value"], given)
             sentence = f"{sentence} {evidence}".rstrip()
         if record["name"] in self.leaks_:
             leak = describe_leak(record, self._class_entropy())
@@ -339,7 +381,11 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
 
     def _shared_figures(self) -> dict[str, Any]:
         """Return the figures for all columns: the parameters and the number of selected columns."""
-        return {**self.get_params(deep=False), "n_features_": self.n_features_}
+        return {
+            **self.get_params(deep=False),
+            "n_features_": self.n_features_,
+            "conditioning": self.conditioning_,
+        }
 
     def _class_entropy(self) -> float:
         """Return H(Y) in nats."""

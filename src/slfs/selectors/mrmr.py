@@ -33,6 +33,15 @@ class MRMR(GreedySelector):
         number of levels, c the number of classes and N the number of samples.
     criterion : {"MID", "MIQ"}, default="MID"
         Whether to maximize the difference or the quotient of relevance and redundancy.
+    include : array-like, str or None, default=None
+        Columns that are selected in any case, given by name, by index or as a mask. They are the first
+        ones, and count towards ``n_features_to_select``.
+    exclude : array-like, str or None, default=None
+        Columns that are never selected.
+    condition_on : array-like, str or None, default=None
+        Columns such as age, sex or batch whose influence is taken into account, but which are not
+        selected: the others are judged by what they tell about the class beyond these. Their p-values
+        are given these columns, and a column without significant information given these is dropped.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
@@ -84,6 +93,9 @@ class MRMR(GreedySelector):
         n_features_to_select: float | str = "auto",
         *,
         criterion: str = "MID",
+        include: Any = None,
+        exclude: Any = None,
+        condition_on: Any = None,
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         n_jobs: int | None = None,
@@ -91,6 +103,9 @@ class MRMR(GreedySelector):
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.criterion = criterion
+        self.include = include
+        self.exclude = exclude
+        self.condition_on = condition_on
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs
