@@ -132,7 +132,7 @@ def test_a_column_is_given_up_after_twenty_hits():
 def test_levels_beyond_what_planes_hold_are_pooled():
     random = np.random.default_rng(0)
     X, y = random.integers(0, 150, (600, 20)), random.integers(0, 90, 600)
-    found = p_values(X, y, n_permutations=200, categorical_features="all")
+    found = p_values(X, y, n_permutations=200, target="classification", categorical_features="all")
     assert 0.2 < np.mean(found) < 0.8
 
 
