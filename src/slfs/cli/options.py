@@ -92,6 +92,27 @@ Categorical = Annotated[
         help="Numeric column to treat as categories, or 'all'; repeatable.",
     ),
 ]
+Include = Annotated[
+    list[str] | None,
+    typer.Option("--include", metavar="COLUMN", help="Column that is selected in any case; repeatable."),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        metavar="COLUMN",
+        help="Column that is never selected, but stays in the results; repeatable.",
+    ),
+]
+ConditionOn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--condition-on",
+        metavar="COLUMN",
+        help="Column, such as age or batch, whose influence is taken into account, but which is not "
+        "selected; repeatable.",
+    ),
+]
 Weights = Annotated[
     str | None,
     typer.Option(

@@ -252,7 +252,7 @@ def _size_path(selector: BaseSelector) -> dict[str, Any] | None:
         "standard_error": _all_rounded(path.standard_error),
         "best": path.best,
         "within_one_standard_error": path.within_one_standard_error,
-        "size": min(selector.n_features_, len(path.n_features) - 1),
+        "size": min(selector.n_features_, int(path.n_features[-1])),
         "cv": selector.cv,
         "sentence": selector._size_sentence(),
     }
@@ -303,6 +303,8 @@ def _columns(selector: BaseSelector) -> tuple[dict[str, list[Any]], dict[str, li
     if not np.isnan(records["p_value"]).all():
         columns["p_value"] = _all_rounded(records["p_value"])
         columns["q_value"] = _all_rounded(records["q_value"])
+    if not np.isnan(records["relevance_given"]).all():
+        columns["relevance_given"] = _all_rounded(records["relevance_given"])
     return columns, {"roles": roles, "reasons": reasons, "sentences": sentences}
 
 

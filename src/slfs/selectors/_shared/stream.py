@@ -266,6 +266,7 @@ class StreamSelector(BaseSelector):
             resources,
             self._judge(),
             test=True,
+            forced=self._forced(),
             store=store,
             first=first,
         )
