@@ -56,8 +56,9 @@ class Forced:
         """Return which columns are judged together with others."""
         if self.group is None:
             return np.zeros(len(columns), np.bool_)
-        grouped: NDArray[np.bool_] = self.group[columns] >= 0
-        return grouped & (self.reason[columns] == Reason.CANDIDATE)
+        free = self.reason[columns] == Reason.CANDIDATE
+        grouped: NDArray[np.bool_] = free & (self.group[columns] >= 0)
+        return grouped
 
     def coded_as(self, columns: Ints) -> NDArray[np.int8]:
         """Return the reason after which the levels of columns are learned.
