@@ -18,7 +18,7 @@ from slfs.counting.planes import SampleLayout
 from slfs.tables.parts import Part
 from slfs.tables.registry import read_table
 from slfs.tables.table import ColumnSource, Table, resolve_categorical
-from slfs.tables.target import Target, read_target
+from slfs.tables.target import CLASSIFICATION, KINDS, REGRESSION, Target, read_target
 from slfs.tables.weights import SampleWeights, make_layout, make_weights, read_sample_weight
 
 CODING_CONSTRAINTS: dict[str, list[Any]] = {
@@ -28,10 +28,12 @@ CODING_CONSTRAINTS: dict[str, list[Any]] = {
     "memory_limit": [None, Integral, str],
 }
 
+TARGET_CONSTRAINTS: dict[str, list[Any]] = {"target": [StrOptions(set(KINDS))]}
+
 
 @dataclass(frozen=True)
 class TrainingData:
-    """A validated table with its classes, samples sorted by class."""
+    """A validated table with its target, samples sorted by class or by bin of the target."""
 
     table: Table
     target: Target
@@ -50,7 +52,8 @@ class TrainingData:
     def layout_of(self, samples: NDArray[np.int64], codes: NDArray[np.int64]) -> SampleLayout:
         """Return the layout of some samples, given their class codes: all from 0 on occur."""
         own = None if self.weights is None else self.weights.of_samples(samples)
-        return make_layout(codes, int(codes.max()) + 1, own)
+        values = None if self.target.values is None else self.target.values[samples]
+        return make_layout(codes, int(codes.max()) + 1, own, values)
 
 
 @functools.lru_cache(maxsize=1)  # hundreds of fits to tables of the same width are common
@@ -72,19 +75,24 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     _fitted: ClassVar[frozenset[str]] = frozenset({"n_features_in_", "feature_names_in_"})
     """Attributes of a fitted estimator; a model file contains the same attributes."""
 
+    target: str = CLASSIFICATION
+    """Type of the target; a parameter of the estimators that accept continuous targets."""
+
+    _classes_only: bool = False
+    """Whether a continuous target is refused, although the parameters allow it."""
+
     def _read_training_data(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> TrainingData:
-        """Validate parameters, table, labels and weights; store number and names of the columns.
+        """Validate parameters, table, target and weights; store number and names of the columns.
 
         `SampleWeights` are those of a part of a table, which contain the weights of the classes.
         """
         self._validate_params()
         table = read_table(X, min_samples=2)
         weights = sample_weight if isinstance(sample_weight, SampleWeights) else None
-        values, kept = None, None
+        values = None
         if weights is None and sample_weight is not None:
             values = read_sample_weight(sample_weight, table.n_samples)
-            kept = None if values.all() else values > 0
-        target = read_target(y, whole=not isinstance(table, Part), kept=kept)
+        target = self._read_target(y, values, whole=not isinstance(table, Part))
         validate_data(self, table if isinstance(table, ColumnSource) else X, skip_check_array=True)
         if isinstance(table, ColumnSource):
             self.feature_names_in_ = np.array(table.names, dtype=object)
@@ -98,12 +106,24 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         return TrainingData(
             table,
             target,
-            make_layout(target.codes, len(target.classes), weights),
+            make_layout(target.codes, len(target.classes), weights, target.values),
             resolve_categorical(
                 self.categorical_features, table, getattr(self, "feature_names_in_", None)
             ),
             weights,
         )
+
+    def _read_target(
+        self, y: ArrayLike, weights: NDArray[np.float64] | None = None, *, whole: bool = True
+    ) -> Target:
+        """Read the target as the parameters say."""
+        if self._classes_only and self.target == REGRESSION:
+            raise ValueError(
+                f"{type(self).__name__} has target='regression', but a classifier needs classes. Use "
+                "target='auto' or 'classification'."
+            )
+        kind = CLASSIFICATION if self._classes_only else self.target
+        return read_target(y, kind, whole=whole, weights=weights)
 
     def _read_new_data(self, X: Any) -> Table:
         """Read a table and check it against the one seen in fit."""

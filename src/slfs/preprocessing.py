@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 
 from slfs._core.resources import Resources
 from slfs._core.threads import Threads
-from slfs.base import CODING_CONSTRAINTS, TableEstimator
+from slfs.base import CODING_CONSTRAINTS, TARGET_CONSTRAINTS, TableEstimator
 from slfs.coding.encode import encode_table, warn_about_unknown
 from slfs.screening.advice import warn_about_values
 from slfs.screening.pipeline import learn_table
@@ -41,6 +41,10 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
 
     Parameters
     ----------
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
+        integers, strings and booleans are class labels. A continuous target is cut into bins at its
+        quantiles, which are used like classes; p-values compare columns with the numbers themselves.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
@@ -62,6 +66,8 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         days since 1970-01-01.
     n_levels_ : ndarray of shape (n_features_in_,)
         Number of levels of each column, including the level of missing values.
+    target_bins_ : recarray of shape (n_bins,) or None
+        The bins of a continuous target, as in `SLFS`; None for classes.
     n_features_in_ : int
         Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -86,18 +92,28 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
            [2, 1, 2, 2]], dtype=uint8)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CODING_CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **TARGET_CONSTRAINTS,
+        **CODING_CONSTRAINTS,
+    }
 
-    _fitted: ClassVar[frozenset[str]] = TableEstimator._fitted | {"cut_points_", "n_levels_", "_coding"}
+    _fitted: ClassVar[frozenset[str]] = TableEstimator._fitted | {
+        "cut_points_",
+        "n_levels_",
+        "target_bins_",
+        "_coding",
+    }
 
     def __init__(
         self,
         *,
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
+        self.target = target
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs
@@ -111,7 +127,7 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
             Training data.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers; see ``target``.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Weight of each row; see `SLFS.fit`.
 
@@ -129,6 +145,7 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
             for j in range(len(self._coding))
         ]
         self.n_levels_ = self._coding.n_levels
+        self.target_bins_ = data.target.bins
         return self
 
     def transform(self, X: Any) -> NDArray[np.uint8]:

@@ -151,10 +151,7 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
             selector.set_params(**{name: self.class_weight})
         passed = {"sample_weight": sample_weight, "groups": groups}
         given = {name: value for name, value in passed.items() if value is not None}
-        if self.structure == "additive":
-            with selector._additive_tables():
-                selector.fit(X, y, **given)
-        else:
+        with selector._for_classifier(additive=self.structure == "additive"):
             selector.fit(X, y, **given)
         return self._take_over(selector)
 
@@ -186,6 +183,12 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
         classifier : BNSLFS
             The fitted classifier.
         """
+        if selector.target_bins_ is not None:
+            raise ValueError(
+                f"This {type(selector).__name__} was fitted to a continuous target, but a classifier "
+                "needs classes. Bin y into classes first, for example with pandas.qcut(y, 5, "
+                "labels=False), and fit again."
+            )
         if structure is None:
             structure = "linked" if selector._additive is None else "additive"
         classifier = cls(clone(selector), structure=structure, alpha=alpha, backoff=backoff)

@@ -59,8 +59,8 @@ def read_labelled(
             show_note(shown)
     if file.y is None:
         raise ValueError(
-            f"{file.name} does not contain class labels. Set the column of the class labels with "
-            f"--target, for example --target {file.names[-1]!r}."
+            f"{file.name} does not contain class labels. Set the column with the class labels, or the "
+            f"numbers to predict, with --target, for example --target {file.names[-1]!r}."
         )
     if not file.names:
         raise ValueError(
@@ -82,7 +82,7 @@ def _check_target(file: DataFile) -> None:
 
 
 def labels(file: DataFile) -> Any:
-    """The class labels as a pandas Series that has the name of their column."""
+    """The target as a pandas Series that has the name of its column."""
     import numpy as np
     import pandas as pd
 
@@ -93,6 +93,7 @@ def make_selector(
     method: str,
     file: DataFile,
     *,
+    target_type: str = "auto",
     settings: Sequence[str] | None = None,
     size: float | str | None = None,
     order: str | None = None,
@@ -114,6 +115,8 @@ def make_selector(
     names = inspect.signature(known[method]).parameters
     given: dict[str, Any] = {"n_jobs": n_jobs, "memory_limit": memory_limit}
     parameters = {name: value for name, value in given.items() if name in names}
+    if target_type != "auto":
+        parameters["target"] = target_type
     if categorical:
         parameters["categorical_features"] = categorical_columns(categorical, file)
     listed = {"include": include, "exclude": exclude, "condition_on": condition_on}

@@ -35,7 +35,19 @@ Data = Annotated[
 Target = Annotated[
     str | None,
     typer.Option(
-        "--target", "-t", metavar="COLUMN", help="Column with the class labels: name or index."
+        "--target",
+        "-t",
+        metavar="COLUMN",
+        help="Column to predict, with class labels or numbers: name or index.",
+    ),
+]
+TargetType = Annotated[
+    str,
+    typer.Option(
+        "--target-type",
+        metavar="NAME",
+        help="What the target is: classification, regression (a quantity) or auto (numbers with "
+        "fractional parts are a quantity).",
     ),
 ]
 TargetsFrom = Annotated[

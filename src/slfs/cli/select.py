@@ -35,6 +35,7 @@ from slfs.cli.options import (
     Stability,
     Target,
     TargetsFrom,
+    TargetType,
     Transpose,
     Weights,
 )
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 def select(
     data: Data,
     target: Target = None,
+    target_type: TargetType = "auto",
     method: Method = "slfs",
     n_features_to_select: Size = None,
     order: Order = None,
@@ -85,7 +87,7 @@ def select(
     n_jobs: Jobs = -1,
     memory_limit: Memory = None,
 ) -> None:
-    """Select the columns that predict the class.
+    """Select the columns that predict the class, or a number.
 
     Example:  slfs select genes.csv --target tumour --report report.html
     """
@@ -110,6 +112,7 @@ def select(
     selector = make_selector(
         method,
         file,
+        target_type=target_type,
         settings=settings,
         size=n_features_to_select,
         order=order,
@@ -161,6 +164,7 @@ def explain(
         typer.Argument(metavar="[DATA]", help="Data file; or use --model.", show_default=False),
     ] = None,
     target: Target = None,
+    target_type: TargetType = "auto",
     model: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Model saved by 'slfs fit'.")
     ] = None,
@@ -190,7 +194,7 @@ def explain(
 ) -> None:
     """Explain why a column is selected or dropped.
 
-    For a selected column, also how strong the evidence is that it is related to the class.
+    For a selected column, also how strong the evidence is that it is related to the target.
 
     Example:  slfs explain "mean radius" cancer.csv --target diagnosis
     """
@@ -218,6 +222,7 @@ def explain(
     selector = make_selector(
         method,
         file,
+        target_type=target_type,
         settings=settings,
         size=n_features_to_select,
         order=order,
@@ -274,6 +279,7 @@ def _report(file: DataFile, selector: Any, run: dict[str, Any], path: Path | Non
     }
     if path is not None:
         with status("cross-validating"):
-            about["accuracy"] = compare_accuracy(selector, file.in_memory(), labels(file))
+            if selector.target_bins_ is None:
+                about["accuracy"] = compare_accuracy(selector, file.in_memory(), labels(file))
             write_report(selector, path, **about)
     return make_facts(selector, **about)

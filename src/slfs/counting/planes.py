@@ -40,6 +40,9 @@ class SampleLayout:
         whole numbers; see `slfs.tables.weights`.
     tested : SampleLayout or None
         The samples for tests of significance, without such weights. None: these samples.
+    target_ranks : ndarray of int or None
+        Ranks of a continuous target, by row of the table: twice the midrank, minus its mean. The
+        classes are then bins of the target.
     """
 
     order: NDArray[np.int64]
@@ -50,6 +53,7 @@ class SampleLayout:
     counts: NDArray[np.int64] | None = None
     unit: float = 1.0
     tested: SampleLayout | None = None
+    target_ranks: NDArray[np.int64] | None = None
 
     @classmethod
     def from_class_codes(

@@ -72,18 +72,19 @@ def p_values(
     sample_weight: ArrayLike | None = None,
     n_permutations: int = 0,
     condition_on: Any = None,
+    target: str = "auto",
     categorical_features: Any = "from_dtype",
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Floats:
-    """Test every column of a table for independence from the class.
+    """Test every column of a table for independence from the target.
 
     Parameters
     ----------
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
         Input data.
     y : array-like of shape (n_samples,)
-        Class labels.
+        Class labels, or numbers; see ``target``.
     sample_weight : array-like of shape (n_samples,) or None, default=None
         Weight of each row. Whole numbers are frequencies. Other weights tell nothing about how often a
         row was seen: such rows are counted once, and those with weight 0 are left out.
@@ -93,6 +94,8 @@ def p_values(
     condition_on : array-like, str or None, default=None
         Columns, given by name, by index or as a mask, that may explain why others depend on the class,
         such as age, sex or batch. The others are tested for independence from the class given these.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target; see `SLFS`.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical; see `SLFS`.
     random_state : int, RandomState or None, default=0
@@ -108,7 +111,7 @@ def p_values(
     Notes
     -----
     Without permutations, columns of numbers are tested with the rank test of Kruskal and Wallis and by
-    their quartiles, other columns by their levels. The statistics are compared with distributions that
+    six intervals (cut at 10, 25, 50, 75 and 90%), other columns by their levels. The statistics are compared with distributions that
     have their exact mean and variance over all permutations of the class, so that the p-values are valid
     for small classes and ties; small tables are tested exactly. See the page "Significance" of the
     documentation.
@@ -118,6 +121,10 @@ def p_values(
     column is tested by the sums of the residuals of this model at its levels, and for numbers by their
     trend over the quartiles. This is a score test; its variance accounts for the parameters of the
     model, and it needs no permutations.
+
+    A continuous target is compared by its ranks: with Spearman's test and the test of Kruskal and Wallis
+    over the quartiles of columns of numbers, and with the latter over the levels of other columns. With
+    permutations, with ``condition_on``, and in the tests given a parent of `assess`, its bins are used.
 
     With m permutations, of which b have at least the observed G, the p-value is (b + 1) / (m + 1). If
     there are 20 such permutations after l draws, no more are drawn and the p-value is 20 / l. Both are
@@ -145,7 +152,7 @@ def p_values(
             f"n_permutations={n_permutations} cannot be combined with condition_on: permutations of the "
             "class would destroy its relation to these columns. Use n_permutations=0."
         )
-    selector = SLFS(categorical_features=categorical_features, condition_on=condition_on)
+    selector = SLFS(target=target, categorical_features=categorical_features, condition_on=condition_on)
     data = selector._read_training_data(X, y, sample_weight)
     with Resources(n_jobs) as resources:
         return _relevance(data, n_permutations, _seed(random_state), resources, selector._forced())

@@ -26,7 +26,14 @@ from slfs.coding.ordered import category_runs, cut_categories
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import SampleLayout
 from slfs.screening.forced import Forced, n_intervals
-from slfs.screening.p_values import INTERVALS, blind_cuts, level_p_values, number_p_values
+from slfs.screening.p_values import (
+    INTERVALS,
+    TargetRankSums,
+    blind_cuts,
+    level_p_values,
+    level_rank_p_values,
+    number_p_values,
+)
 from slfs.screening.plan import Block
 from slfs.screening.reasons import Reason
 from slfs.tables.table import LabelBlock, NumberBlock, Table
@@ -92,9 +99,15 @@ def learn_block(
         return encode_numbers(coding, numbers.take(kept))
 
     def p_values() -> NDArray[np.float64]:
-        if block.kind == "levels":
+        if block.kind != "levels":
+            return _number_p_values(table, block, layout, tally, numbers)
+        if layout.target_ranks is None:
             return level_p_values(ungrouped, layout)  # groups depend on the class
-        return number_p_values(tally.runs, tally.missing, layout)
+        if numbers is None:
+            codes = encode_rows(table, ungrouped.coding, block.columns, layout, block.n_rows)
+        else:
+            codes = encode_numbers(ungrouped.coding, numbers)
+        return level_rank_p_values(codes, layout.order, ungrouped, layout)
 
     return LearnedBlock(learned, encode, p_values)
 
@@ -103,8 +116,21 @@ def block_p_values(table: Table, block: Block, layout: SampleLayout) -> NDArray[
     """Compute the p-values of one block, without searching cut points."""
     if block.kind != "mdlp":
         return learn_block(table, block, layout).p_values()
-    tally, _ = _read_numbers(table, block, layout, binned=True)
-    return number_p_values(tally.runs, tally.missing, layout)
+    tally, numbers = _read_numbers(table, block, layout, binned=True)
+    return _number_p_values(table, block, layout, tally, numbers)
+
+
+def _number_p_values(
+    table: Table, block: Block, layout: SampleLayout, tally: Tally, numbers: NumberBlock | None
+) -> NDArray[np.float64]:
+    """Compute the p-values of a block of numbers; ``numbers`` is None if its rows are read in pieces."""
+    if layout.target_ranks is None:
+        return number_p_values(tally.runs, tally.missing, layout)
+    sums = TargetRankSums(tally.runs, tally.missing, layout)
+    for piece in cut_rows(layout, block.n_rows):
+        order = piece.layout.order
+        sums.add(table.number_block(block.columns, order) if numbers is None else numbers, order)
+    return sums.p_values()
 
 
 def _cut_points(
@@ -215,18 +241,20 @@ def _learn_labels(
     group = cut_categories if ordered else group_levels
     learned = _ungroup_forced(ungrouped, group(ungrouped, layout), own)
 
+    def code(levels: Learned) -> NDArray[np.uint8]:
+        codes = np.empty((1, layout.n_samples), np.uint8)
+        for piece, labels in pieces():
+            piece.put(encode_labels(levels.coding, 0, labels), codes)
+        return codes
+
     def p_values() -> NDArray[np.float64]:
+        if layout.target_ranks is not None:
+            return level_rank_p_values(code(ungrouped), layout.order, ungrouped, layout)
         if ordered:
             return number_p_values(*category_runs(ungrouped, layout), layout)
         return level_p_values(ungrouped, layout)
 
-    def encode(_kept: NDArray[np.int64]) -> NDArray[np.uint8]:
-        codes = np.empty((1, layout.n_samples), np.uint8)
-        for piece, labels in pieces():
-            piece.put(encode_labels(learned.coding, 0, labels), codes)
-        return codes
-
-    return LearnedBlock(learned, encode, p_values)
+    return LearnedBlock(learned, lambda _kept: code(learned), p_values)
 
 
 @functools.cache

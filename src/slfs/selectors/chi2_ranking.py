@@ -34,6 +34,10 @@ class Chi2Ranking(BaseSelector):
         ones, and count towards ``n_features_to_select``.
     exclude : array-like, str or None, default=None
         Columns that are never selected.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
+        integers, strings and booleans are class labels. A continuous target is cut into bins at its
+        quantiles, which are used like classes; p-values compare columns with the numbers themselves.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
@@ -58,7 +62,9 @@ class Chi2Ranking(BaseSelector):
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
         p-value of each column for independence from the class, and the corresponding q-value.
-    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
+    support_, network_, features_, n_features_, n_features_in_, feature_names_in_
+        As in `SLFS`.
+    target_type_, target_bins_, classes_
         As in `SLFS`.
 
     References
@@ -85,6 +91,7 @@ class Chi2Ranking(BaseSelector):
         *,
         include: Any = None,
         exclude: Any = None,
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         n_jobs: int | None = None,
@@ -93,6 +100,7 @@ class Chi2Ranking(BaseSelector):
         self.n_features_to_select = n_features_to_select
         self.include = include
         self.exclude = exclude
+        self.target = target
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs

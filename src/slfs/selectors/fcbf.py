@@ -41,6 +41,10 @@ class FCBF(BaseSelector):
         Columns such as age, sex or batch whose influence is taken into account, but which are not
         selected: the others are judged by what they tell about the class beyond these. Their p-values
         are given these columns, and a column without significant information given these is dropped.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
+        integers, strings and booleans are class labels. A continuous target is cut into bins at its
+        quantiles, which are used like classes; p-values compare columns with the numbers themselves.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
@@ -65,7 +69,9 @@ class FCBF(BaseSelector):
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
         p-value of each column for independence from the class, and the corresponding q-value.
-    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
+    support_, network_, features_, n_features_, n_features_in_, feature_names_in_
+        As in `SLFS`.
+    target_type_, target_bins_, classes_
         As in `SLFS`. The field ``lost_to`` of ``features_`` is the feature that removed a redundant one.
 
     References
@@ -95,6 +101,7 @@ class FCBF(BaseSelector):
         include: Any = None,
         exclude: Any = None,
         condition_on: Any = None,
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         n_jobs: int | None = None,
@@ -105,6 +112,7 @@ class FCBF(BaseSelector):
         self.include = include
         self.exclude = exclude
         self.condition_on = condition_on
+        self.target = target
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs

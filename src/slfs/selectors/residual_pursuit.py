@@ -52,6 +52,10 @@ class ResidualPursuit(AutomaticSizeMixin):
         encoding or the genes of a pathway: a mapping of names to columns, given by name, by index or as
         a mask, or one label per column (``None`` or -1 for a column of its own). A group is judged by
         what the tables of all its columns together explain.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
+        integers, strings and booleans are class labels. A continuous target is cut into bins at its
+        quantiles, which are used like classes; p-values compare columns with the numbers themselves.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
@@ -79,7 +83,9 @@ class ResidualPursuit(AutomaticSizeMixin):
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
         p-value of each column for independence from the class, and the corresponding q-value.
-    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
+    support_, network_, features_, n_features_, n_features_in_, feature_names_in_
+        As in `SLFS`.
+    target_type_, target_bins_, classes_
         As in `SLFS`.
 
     References
@@ -107,6 +113,7 @@ class ResidualPursuit(AutomaticSizeMixin):
         exclude: Any = None,
         condition_on: Any = None,
         feature_groups: Any = None,
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         n_jobs: int | None = None,
@@ -120,6 +127,7 @@ class ResidualPursuit(AutomaticSizeMixin):
         self.exclude = exclude
         self.condition_on = condition_on
         self.feature_groups = feature_groups
+        self.target = target
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs

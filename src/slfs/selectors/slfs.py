@@ -83,7 +83,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
           it.
         - ``"test"``: features that are not significant at a false discovery rate of ``fdr``. The rate is
           controlled with the Benjamini-Hochberg procedure or, with ``order="given"``, with LORD++. The
-          tests use levels that do not depend on the class (quartiles of numeric columns) and are
+          tests use ranks and levels that do not depend on the class and are
           exact for small counts; see `slfs.evaluation.significance`. Columns without an MDLP cut point
           are also dropped, because they have a single level.
     swap : {"printed", "objective", "never"}, default="printed"
@@ -132,6 +132,10 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         a mask, or one label per column (``None`` or -1 for a column of its own). A group is judged by
         what the tables of all its columns together explain. ``order`` must be ``"residual"`` or
         ``"auto"``.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
+        integers, strings and booleans are class labels. A continuous target is cut into bins at its
+        quantiles, which are used like classes; p-values compare columns with the numbers themselves.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
@@ -165,7 +169,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         Relevance I(f;Y) of every column, in nats.
     pvalues_ : ndarray of shape (n_features_in_,)
         p-value of each column for independence from the class. The tests use levels that do not depend
-        on the class: quartiles for numeric columns.
+        on the class: ranks and six intervals for numeric columns.
     qvalues_ : ndarray of shape (n_features_in_,)
         q-value of each column: the smallest false discovery rate (Benjamini-Hochberg) at which it is
         significant.
@@ -197,8 +201,15 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         - ``p_value``, ``q_value``: as in ``pvalues_`` and ``qvalues_``.
         - ``reason``: why the column was selected or dropped, in a few words; ``explain`` returns a
           sentence.
+    target_type_ : str
+        Type of the target: "classification" or "regression".
+    target_bins_ : recarray of shape (n_bins,) or None
+        The bins of a continuous target: ``name`` (such as "price ≤ 2.5"), ``lower`` and ``upper``
+        (bounds: lower < y <= upper), ``smallest``, ``largest`` and ``mean`` of the values in the bin,
+        and their number ``n_samples``. There are 3 bins, from 1000 samples on 4 and from 10,000 on 5;
+        fewer if many values are equal. None for classes.
     classes_ : ndarray of shape (n_classes,)
-        Class labels.
+        Class labels. Not defined for a continuous target.
     n_features_in_ : int
         Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -280,6 +291,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         exclude: Any = None,
         condition_on: Any = None,
         feature_groups: Any = None,
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         n_jobs: int | None = None,
@@ -301,6 +313,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         self.exclude = exclude
         self.condition_on = condition_on
         self.feature_groups = feature_groups
+        self.target = target
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs
@@ -335,7 +348,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             return []
         text = (
             f"{n_tentative} of {self.n_features_} selected columns are tentative: their dependence "
-            "on the class is not significant. With more columns than samples, "
+            f"on the {self._target_noun()} is not significant. With more columns than samples, "
             "irrelevance='test' drops columns that pass by chance."
         )
         return [text]

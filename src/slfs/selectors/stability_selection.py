@@ -111,7 +111,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
         p-value of each column for independence from the class, and the corresponding q-value.
-    n_features_, classes_, n_features_in_, feature_names_in_
+    n_features_, n_features_in_, feature_names_in_, target_type_, target_bins_, classes_
         As in `SLFS`.
 
     See Also
@@ -228,6 +228,12 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         return self._fit_rows(X, y, sample_weight, groups)
 
     @property
+    def target(self) -> str:  # type: ignore[override]
+        """The ``target`` of the selector."""
+        target: str = self._inner().target
+        return target
+
+    @property
     def categorical_features(self) -> Any:
         """The ``categorical_features`` of the selector."""
         return self._inner().categorical_features
@@ -332,9 +338,12 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
             table, names, categorical = noisy, noisy.names, categorical[noisy.source]
         # a memory limit applies to one fit: then the fits are sequential and use the threads themselves
         own = self.n_jobs if resources.budget.limit < math.inf else 1
+        target = data.target
         selector = clone(self._inner()).set_params(
             categorical_features=categorical, n_jobs=own, **self._forced_params(noisy)
         )
+        if "target" in selector.get_params():
+            selector.set_params(target=target.kind)
         work = functools.partial(_select, selector, replace(data, table=table), names)
         halves = [(int(seeds[1 + run // 2]), run % 2 == 1) for run in range(self.n_subsamples)]
 
@@ -414,7 +423,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         nodes = np.lexsort((kept, -information.relevance, -frequency, ~included[kept]))
         parents, self.edge_frequencies_ = consensus_tree(self.edges_, kept[nodes])
         selection = Selection(nodes, parents, frequency[nodes])
-        self._set_fitted(information, facts, selection, data.target.classes, data.target.name)
+        self._set_fitted(information, facts, selection, data.target)
         self.features_ = self._add_frequencies(self.features_, facts)
         self._warn(facts)
 
@@ -470,8 +479,11 @@ def draw(
 
 def _select(selector: Any, data: TrainingData, names: list[str], rows: Ints) -> Run:
     """Run a selector on some rows of a table."""
-    nothing, codes = np.empty(0, np.int64), data.target.codes[rows]
-    if len(np.unique(codes)) < 2:
+    target = data.target
+    continuous = target.values is not None
+    y = target.values[rows] if target.values is not None else target.codes[rows]
+    if len(np.unique(y)) < (3 if continuous else 2):
+        nothing = np.empty(0, np.int64)
         return nothing, nothing
     given: dict[str, Any] = {}
     own = None if data.weights is None else data.weights.of_samples(rows)
@@ -479,7 +491,7 @@ def _select(selector: Any, data: TrainingData, names: list[str], rows: Ints) -> 
         given["sample_weight"] = own
     if data.groups is not None and isinstance(selector, AutomaticSizeMixin):
         given["groups"] = data.groups[rows]
-    network = clone(selector).fit(Part(data.table, names, rows), codes, **given).network_
+    network = clone(selector).fit(Part(data.table, names, rows), y, **given).network_
     return network.columns, network.parents
 
 

@@ -221,7 +221,7 @@ def _described(layout: SampleLayout) -> tuple[Any, ...]:
     codes[layout.order] = layout.labels
     if counts is not None:
         counts = counts.astype(np.min_scalar_type(int(counts.max())))
-    return codes, layout.n_classes, counts, layout.unit, layout.tested
+    return codes, layout.n_classes, counts, layout.unit, layout.tested, layout.target_ranks
 
 
 def _laid_out(
@@ -230,10 +230,11 @@ def _laid_out(
     counts: NDArray[Any] | None,
     unit: float,
     tested: SampleLayout | None,
+    target_ranks: NDArray[np.int64] | None,
 ) -> SampleLayout:
     counts = None if counts is None else counts.astype(np.int64)
     layout = SampleLayout.from_class_codes(class_codes.astype(np.int64), n_classes, counts)
-    return replace(layout, unit=unit, tested=tested)
+    return replace(layout, unit=unit, tested=tested, target_ranks=target_ranks)
 
 
 def _consecutive(array: NDArray[Any]) -> bool:

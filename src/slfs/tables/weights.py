@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from slfs._core.memory import parse_size, show_size, total_memory
 from slfs.counting.planes import SampleLayout
-from slfs.tables.target import Target
+from slfs.tables.target import Target, centered_ranks
 from slfs.tables.values import is_dask, masked_as_missing
 
 Ints = NDArray[np.int64]
@@ -74,8 +74,15 @@ class SampleWeights:
         return SampleWeights(copies, self.unit, np.ones(len(rows), np.int64))
 
 
-def make_layout(codes: Ints, n_classes: int, weights: SampleWeights | None) -> SampleLayout:
-    """Sort the rows by class, repeated as their weights say; None means each row once."""
+def make_layout(
+    codes: Ints, n_classes: int, weights: SampleWeights | None, values: Floats | None = None
+) -> SampleLayout:
+    """Sort the rows by class, repeated as their weights say; None means each row once.
+
+    ``values`` is a continuous target, whose bins are the classes.
+    """
+    if values is not None:
+        return _with_ranks(make_layout(codes, n_classes, weights), values)
     if weights is None:
         return SampleLayout.from_class_codes(codes, n_classes)
     tested = None
@@ -83,6 +90,12 @@ def make_layout(codes: Ints, n_classes: int, weights: SampleWeights | None) -> S
         tested = SampleLayout.from_class_codes(codes, n_classes, weights.frequencies)
     layout = SampleLayout.from_class_codes(codes, n_classes, weights.counts)
     return replace(layout, unit=weights.unit, tested=tested)
+
+
+def _with_ranks(layout: SampleLayout, values: Floats) -> SampleLayout:
+    """Add the ranks of a continuous target to a layout."""
+    tested = None if layout.tested is None else _with_ranks(layout.tested, values)
+    return replace(layout, tested=tested, target_ranks=centered_ranks(values, layout.counts))
 
 
 def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
@@ -142,6 +155,11 @@ def make_weights(
     """
     if values is None and class_weight is None:
         return None
+    if class_weight is not None and target.values is not None:
+        raise ValueError(
+            f"class_weight={class_weight!r} weights classes, but the target {target.name!r} is "
+            "continuous. Use sample_weight, or class_weight=None."
+        )
     values = np.ones(len(target.codes)) if values is None else values
     whole = bool((values == np.floor(values)).all())
     if whole and class_weight is None:

@@ -44,6 +44,7 @@ class GreedySelector(BaseSelector):
         include: Any = None,
         exclude: Any = None,
         condition_on: Any = None,
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         n_jobs: int | None = None,
@@ -53,6 +54,7 @@ class GreedySelector(BaseSelector):
         self.include = include
         self.exclude = exclude
         self.condition_on = condition_on
+        self.target = target
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs

@@ -241,6 +241,28 @@ def count_edges(
     )
 
 
+def describe_levels(
+    information: Information, nodes: Ints, values: NDArray[np.float64]
+) -> list[NDArray[np.float64]]:
+    """Return mean and quartiles of a continuous target at each level of the selected columns.
+
+    ``values`` is the target in the order of the table. The result has one array of shape (n_levels, 4)
+    per column: mean, lower quartile, median, upper quartile; NaN for a level without samples.
+    """
+    values = values[information.packed.layout.order]
+    levels = information.packed.arrays.levels[nodes].astype(np.int64).tolist()
+    described = []
+    for node, n_levels in zip(nodes.tolist(), levels, strict=True):
+        codes = information.codes(node)
+        table = np.full((n_levels, 4), np.nan)
+        for level in np.unique(codes).tolist():
+            own = values[codes == level]
+            table[level, 0] = np.clip((own / len(own)).sum(), own.min(), own.max())
+            table[level, 1:] = np.quantile(own, (0.25, 0.5, 0.75), method="inverted_cdf")
+        described.append(table)
+    return described
+
+
 def without_large_tables(partners: Ints, n_levels: Ints, layout: SampleLayout) -> Ints:
     """Leave nodes without a partner if their counts would have many more cells than there are samples.
 

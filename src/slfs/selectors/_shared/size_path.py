@@ -329,7 +329,8 @@ class AutomaticSizeMixin(BaseSelector):
             return ""
         given = listed(self.conditioning_)
         full = bool((self.features_["role"] == Role.NO_ROOM).any())
-        text = size_sentence(path, self._found_size(path), self.n_features_, full=full, given=given)
+        size, noun = self._found_size(path), self._target_noun()
+        text = size_sentence(path, size, self.n_features_, full=full, given=given, noun=noun)
         if path.best == self.max_features < self.n_features_in_:
             text += f" More were not tried: see max_features={self.max_features}."
         return text

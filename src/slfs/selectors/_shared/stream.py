@@ -31,7 +31,7 @@ from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors.base import BaseSelector
 from slfs.tables.registry import is_in_memory, read_table
 from slfs.tables.table import ColumnSource, Table, resolve_categorical
-from slfs.tables.target import Target, read_target
+from slfs.tables.target import Target
 from slfs.tables.weights import SampleWeights, make_layout, make_weights, read_sample_weight
 
 
@@ -90,6 +90,7 @@ class _Arrived:
     n_packed: int
     n_rows: int
     memory: Any
+    target: Target | None = None
 
 
 class StreamSelector(BaseSelector):
@@ -137,7 +138,7 @@ class StreamSelector(BaseSelector):
             Blocks of columns, each with the same samples in the same order, of any type that ``fit``
             accepts. Either all blocks have column names, or none.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers; see ``target``.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Weight of each row; see `SLFS.fit`.
 
@@ -153,8 +154,9 @@ class StreamSelector(BaseSelector):
                 "blocks is a single table. Pass an iterable of tables, for example [X], or call "
                 "fit(X, y)."
             )
-        target, weights = self._read_target(y, sample_weight)
-        layout, n_rows = make_layout(target.codes, len(target.classes), weights), len(target.codes)
+        target, weights = self._read_weighted_target(y, sample_weight)
+        layout = make_layout(target.codes, len(target.classes), weights, target.values)
+        n_rows = len(target.codes)
         with Resources(self.n_jobs, self.memory_limit) as resources:
             arrived, names = None, _Names()
             with counting(len(blocks) if isinstance(blocks, Sized) else None) as step:
@@ -166,7 +168,7 @@ class StreamSelector(BaseSelector):
             if arrived is None:
                 raise ValueError("blocks is empty. Pass at least one block of columns.")
             self._set_names(names.joined)
-            self._finish(arrived, target.classes, target.name, resources, keep=True)
+            self._finish(arrived, target, resources, keep=True)
         return self
 
     def extend(self, block: Any) -> StreamSelector:
@@ -203,26 +205,27 @@ class StreamSelector(BaseSelector):
                 layout, n_rows = before.store.layout, before.n_rows
                 arrived = self._take_in(block, layout, n_rows, before, resources)
                 self._set_names(names.joined)
-                self._finish(arrived, self.classes_, self.network_.class_name, resources, keep=True)
+                target = self._arrived.target
+                assert target is not None  # fit_stream keeps it
+                self._finish(arrived, target, resources, keep=True)
         except BaseException:
             self.__dict__ = known_state
             raise
         return self
 
-    def _read_target(
+    def _read_weighted_target(
         self, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[Target, SampleWeights | None]:
-        """Read labels and weights of a stream, whose number of rows is that of the labels."""
-        if sample_weight is None:
-            values, target = None, read_target(y)
-        else:
+        """Read target and weights of a stream, whose number of rows is that of the target."""
+        values = None
+        if sample_weight is not None:
             values = read_sample_weight(sample_weight, len(y))  # type: ignore[arg-type]
-            target = read_target(y, kept=None if values.all() else values > 0)
+        target = self._read_target(y, values)
         return target, make_weights(values, self.class_weight, target, self.memory_limit)
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
         arrived = self._take_in_table(data.table, data.layout, data.categorical, None, resources)
-        self._finish(arrived, data.target.classes, data.target.name, resources, keep=False)
+        self._finish(arrived, data.target, resources, keep=False)
 
     def _take_in(
         self,
@@ -286,15 +289,7 @@ class StreamSelector(BaseSelector):
         memory = self._arrive(information, np.arange(done, len(packed)), memory, numbers)
         return _Arrived(parts, n_small, first + n_columns, store, len(packed), table.n_samples, memory)
 
-    def _finish(
-        self,
-        arrived: _Arrived,
-        classes: NDArray[Any],
-        class_name: str,
-        resources: Resources,
-        *,
-        keep: bool,
-    ) -> None:
+    def _finish(self, arrived: _Arrived, target: Target, resources: Resources, *, keep: bool) -> None:
         """Set the fitted attributes; ``keep`` also keeps the packed samples that `extend` needs."""
         self.n_features_in_ = arrived.n_columns
         facts = join_facts(arrived.parts)
@@ -302,10 +297,10 @@ class StreamSelector(BaseSelector):
             make_backend(arrived.store.packed(arrived.n_packed), resources.threads)
         )
         selection = self._conclude(information, arrived.memory)
-        self._set_fitted(information, facts, selection, classes, class_name)
+        self._set_fitted(information, facts, selection, target)
         self.__dict__.pop("_arrived", None)
         if keep:
-            self._arrived = replace(arrived, parts=[facts], n_small=0)
+            self._arrived = replace(arrived, parts=[facts], n_small=0, target=target)
 
     def _set_names(self, names: list[str] | None) -> None:
         self.__dict__.pop("feature_names_in_", None)
