@@ -499,7 +499,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             full = not builder.place(step.column)
             if full:
                 entered = step.n_after - step.n_together
-                for placed in steps[entered:]:  # a group that has no room as a whole
+                for placed in reversed(steps[entered:]):  # a group that has no room as a whole
                     builder.tree.detach(placed.column)
                 steps = steps[:entered]
                 break
