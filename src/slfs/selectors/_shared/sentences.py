@@ -310,11 +310,12 @@ def nothing_selected(records: Any, method: str, figures: Figures) -> str:
             "select columns regardless, use a ranking such as Chi2Ranking or MRMR with "
             "n_features_to_select."
         )
+    xor = "; columns that are informative only in combination, as in y = a xor b, are found by "
+    xor = "" if method == "InteractionSelector" else f"{xor}InteractionSelector"
     smallest = f" (the smallest FDR is {percent(least)})" if least <= 1 else ""
     return (
         f"{text} No column depends significantly on the class{smallest}. Check that y is the intended "
-        "target, or use more samples or other columns; columns that are informative only in "
-        "combination, as in y = a xor b, are found by InteractionSelector."
+        f"target, or use more samples or other columns{xor}."
     )
 
 
