@@ -82,9 +82,11 @@ def interaction_p_values(tables: Ints, freedom: Ints, p_limit: float = 1.0) -> t
 
 
 def _least_statistic(freedom: Ints, p_limit: float) -> Floats:
+    """Return the statistic of each number of degrees of freedom that has a p-value."""
     if p_limit >= 1.0:
         return np.full(len(freedom), -1.0)
-    least: Floats = chdtri(np.maximum(freedom, 1), p_limit)
+    different, index = np.unique(freedom, return_inverse=True)  # the inverse function is slow
+    least: Floats = chdtri(np.maximum(different, 1), p_limit)[index]
     return least
 
 

@@ -29,7 +29,7 @@ FOUND = np.dtype([("f", np.int32), ("k", np.int32), ("statistic", np.float64), (
 MOST_KEPT = 100_000
 """Number of pairs that are kept, those with the smallest p-values; more than that are not needed."""
 
-_EXPECTED = 10_000
+_EXPECTED = 5_000
 """Number of pairs without interaction that are expected to be kept."""
 
 _SAVE_SECONDS = 30.0
