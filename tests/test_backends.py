@@ -9,6 +9,8 @@ from sklearn.datasets import load_breast_cancer
 from slfs import CMIM, DISR, FCBF, JMI, MRMR, OSFS, SLFS, TAN
 from slfs._core.threads import Threads
 from slfs.counting.backend import register_backend, use_backend
+from slfs.counting.cuda.backend import CudaBackend
+from slfs.counting.cuda.card import why_unavailable
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.numba_backend import NumbaBackend
 from slfs.counting.numpy_backend import NumpyBackend
@@ -17,7 +19,18 @@ from slfs.evaluation import p_values
 from tests import naive
 from tests.helpers import pack_codes
 
-BACKENDS = [NumbaBackend]
+NEEDS_GPU = pytest.mark.skipif(bool(why_unavailable()), reason=why_unavailable())
+
+
+class EagerCudaBackend(CudaBackend):
+    """Count also the smallest tables on the card."""
+
+    HOST_SECONDS = 0.0
+
+
+register_backend("eager cuda", EagerCudaBackend)
+
+BACKENDS = [NumbaBackend, pytest.param(EagerCudaBackend, marks=NEEDS_GPU)]
 
 
 @st.composite
@@ -155,23 +168,25 @@ def test_permuted_labels(backend, n_samples, n_labels, seed):
     assert counts[0] == counts[1]
 
 
+@pytest.mark.parametrize("other", ["numpy", pytest.param("eager cuda", marks=NEEDS_GPU)])
 @pytest.mark.parametrize(
     "selector", [SLFS(), MRMR(6), JMI(6), CMIM(6), DISR(6), FCBF(), OSFS(), TAN()], ids=str
 )
-def test_a_whole_fit_is_the_same_to_the_bit(selector):
+def test_a_whole_fit_is_the_same_to_the_bit(selector, other):
     X, y = load_breast_cancer(return_X_y=True)
     X, y = X[::3, :12], y[::3]
     fast = selector.fit(X, y).network_
-    with use_backend("numpy"):
+    with use_backend(other):
         slow = selector.fit(X, y).network_
     for field in ("columns", "parents", "relevance", "mutual_information", "conditional_relevance"):
         np.testing.assert_array_equal(getattr(fast, field), getattr(slow, field))
 
 
-def test_permutation_p_values_are_the_same():
+@pytest.mark.parametrize("other", ["numpy", pytest.param("eager cuda", marks=NEEDS_GPU)])
+def test_permutation_p_values_are_the_same(other):
     X, y = load_breast_cancer(return_X_y=True)
     expected = p_values(X[::5, :4], y[::5], n_permutations=60)
-    with use_backend("numpy"):
+    with use_backend(other):
         np.testing.assert_array_equal(p_values(X[::5, :4], y[::5], n_permutations=60), expected)
 
 

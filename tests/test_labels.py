@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-from slfs import CMIM, FCBF, MRMR, OSFS, SLFS, StabilitySelection
+from slfs import CMIM, FCBF, MRMR, OSFS, SLFS, ResidualPursuit, StabilitySelection
 from slfs.coding.level_names import level_names
 from tests import naive
 
@@ -168,3 +168,44 @@ def test_the_given_false_discovery_rate_decides_who_is_tentative():
     q_values = selector.qvalues_[selector.support_]
     assert ((q_values > 0.05) & (q_values <= 0.3)).any()
     assert "tentative" not in selector.features_["role"]
+
+
+def test_a_chance_gap_does_not_make_a_column_relevant():
+    """The p-value is that of the numbers, but the only levels are missing and not missing."""
+    y = np.repeat(["control", "case"], 30)
+    x = np.random.default_rng(5).normal(size=60) + 0.8 * (y == "case")
+    gap = np.where(np.arange(60) == 7, np.nan, x)
+    X = pd.DataFrame({"complete": x, "gap": gap, "other": x * 3 * (y == "case") + 2 * (y == "case")})
+    for irrelevance in ("mdl", "test"):
+        selector = SLFS(irrelevance=irrelevance).fit(X, y)
+        assert selector.features_["role"][:2].tolist() == ["too weak", "too weak"]
+        assert "MDLP finds no cut" in selector.explain("gap")
+    informative = np.where((y == "case") & (np.arange(60) % 3 > 0), np.nan, x)
+    found = SLFS().fit(X.assign(informative=informative)[["gap", "informative"]], y)
+    assert found.get_feature_names_out().tolist() == ["informative"]
+
+
+@pytest.mark.parametrize("selector", [SLFS, ResidualPursuit])
+def test_nothing_is_outranked_if_nothing_is_selected(selector):
+    X = np.random.default_rng(1).normal(size=(8, 5000))
+    with pytest.warns(UserWarning, match=r"do not lower the cross-validated log loss\. No column"):
+        fitted = selector().fit(X, np.repeat([0, 1], 4))
+    assert set(fitted.features_["role"]) == {"irrelevant"}
+    dropped = int(np.flatnonzero(fitted.features_["reason"] == "no gain")[0])
+    assert "than predicting the class frequencies" in fitted.explain(dropped)
+
+
+def test_a_full_tree_is_said_aloud():
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.warns(UserWarning, match="Only 2 of n_features_to_select=10 .* Increase max_depth"):
+        SLFS(n_features_to_select=10, max_depth=1, max_children=2).fit(X, y)
+
+
+def test_the_smallest_log_loss_is_that_of_the_path():
+    X, y = load_breast_cancer(return_X_y=True)
+    selector = SLFS().fit(X, y)
+    path, sentence = selector.size_path_, selector._size_sentence()
+    least = int(path.log_loss.argmin())
+    assert selector.n_features_ == path.best < least
+    assert f"{path.log_loss[least]:.3g} nats with {least} columns" in sentence
+    assert "the smallest cross-validated" not in sentence

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import betaincc, gammaincc
-from scipy.stats import beta, chi2, gamma, kruskal, rankdata
+from scipy.stats import beta, chi2, gamma, kruskal, mannwhitneyu, rankdata
 
 from slfs.coding.numbers import make_runs
 from slfs.coding.rank_kernels import summarize_ranks
@@ -57,7 +57,12 @@ def naive_p_value(column, y):
     table = np.array([[np.sum((column == v) & (y == c)) for c in set(y.tolist())] for v in values])
     margins = [*table.sum(axis=0), *table.sum(axis=1)]
     floor = sum(math.lgamma(m + 1) for m in margins) - math.lgamma(len(y) + 1)
-    return max(tail, math.exp(floor - sum(math.lgamma(n + 1) for n in table.flat)))
+    floor = math.exp(floor - sum(math.lgamma(n + 1) for n in table.flat))
+    sizes = np.bincount(y).tolist()
+    mirrored = math.prod(math.factorial(sizes.count(size)) for size in set(sizes))
+    if len(values) == len(column):
+        mirrored = max(mirrored, 2)
+    return min(1.0, max(tail, floor * mirrored))
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2)), min_size=4, max_size=7))
@@ -82,6 +87,14 @@ def test_equal_to_scipy_for_large_classes():
         column = (random.normal(size=1500) + shift * y).round(2)
         expected = kruskal(*(column[y == c] for c in range(3))).pvalue
         assert rank_p_value(column, y) == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (3, 3), (3, 4), (5, 5), (6, 6), (2, 9), (4, 8)])
+def test_separated_classes_have_the_exact_p_value_of_a_rank_test(sizes):
+    first, second = np.arange(sizes[0]), np.arange(sizes[0], sum(sizes))
+    exact = mannwhitneyu(first, second, method="exact").pvalue
+    found = rank_p_value(np.concatenate([first, second]), np.repeat([0, 1], sizes))
+    assert exact * 0.999 < found < exact * 1.2
 
 
 def test_missing_values_are_left_out():

@@ -324,7 +324,7 @@ def test_facts_of_an_automatic_size(cancer, pursuit):
     np.testing.assert_allclose(found["log_loss"], path.log_loss, rtol=1e-3)
     np.testing.assert_allclose(found["standard_error"], path.standard_error, rtol=1e-3)
     assert (found["best"], found["size"], found["cv"]) == (path.best, path.best, pursuit.cv)
-    assert found["sentence"].startswith(f"{path.best} columns have the smallest cross-validated log")
+    assert found["sentence"].startswith(f"{path.best} columns are the fewest whose cross-validated log")
     assert f"{path.within_one_standard_error} columns are the fewest within" in found["sentence"]
     fewer = make_facts(ResidualPursuit(one_standard_error=True).fit(*cancer))["size_path"]
     assert fewer["size"] == fewer["within_one_standard_error"] == path.within_one_standard_error

@@ -20,6 +20,7 @@ from slfs import BNSLFS, MRMR, SLFS, MDLPDiscretizer
 from slfs._compat import safe_indexing
 from slfs.files import NpyColumns, ParquetColumns
 from slfs.tables.arrays import indexable
+from slfs.tables.frames import FrameTable, PandasTable
 from slfs.tables.gather import gather
 from slfs.tables.parts import Part, WithNoise
 from slfs.tables.registry import read_table
@@ -569,3 +570,33 @@ def test_columns_become_rows_whatever_type_and_memory_order(seed, n_rows, dtype,
             assert rows.dtype == np.uint8
         else:
             assert rows.dtype == np.float64
+
+
+def test_pandas_numbers_are_read_together_with_the_same_result():
+    """NumPy columns of a dataframe of several types: as the columns one by one."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "float": random.normal(size=30),
+            "text": list("abc") * 10,
+            "int": random.integers(0, 3, 30),
+            "flag": random.random(30) < 0.5,
+            "date": pd.date_range("2020-01-01", periods=30),
+            "nullable": pd.array([1, None, 3] * 10, dtype="Int64"),
+            "small": random.normal(size=30).astype(np.float32),
+        }
+    )
+    found, expected = read_table(frame), FrameTable(nw.from_native(frame, eager_only=True))
+    assert isinstance(found, PandasTable)
+    np.testing.assert_array_equal(found.numbers, expected.numbers)
+    np.testing.assert_array_equal(found.categorical, expected.categorical)
+    order = random.permutation(30)
+    for columns in ([0, 2, 6], [4, 5], [0, 4, 3, 5]):
+        own, other = (table.number_block(np.array(columns), order) for table in (found, expected))
+        np.testing.assert_array_equal(own.dense(), other.dense())
+        np.testing.assert_array_equal(own.time_kinds(), other.time_kinds())
+    for column in range(7):
+        own, other = (table.label_block(column, order) for table in (found, expected))
+        assert list(map(str, own.values)) == list(map(str, other.values))
+        np.testing.assert_array_equal(own.missing, other.missing)
+        assert own.name == other.name

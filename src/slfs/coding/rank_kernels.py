@@ -16,6 +16,9 @@ Ints = NDArray[np.int64]
 
 _f1 = types.float64[::1]
 
+_FEW = 64
+"""Number of samples up to which exchanges of classes of the same size are counted."""
+
 
 @kernel(types.void(RUNS, types.int64[:, ::1], _f1, types.float64[:, ::1]))
 def summarize_ranks(
@@ -68,6 +71,7 @@ def summarize_ranks(
         for c in range(totals.shape[1]):
             if totals[j, c] > 0:
                 between += float(sums[c]) * float(sums[c]) / totals[j, c]
+        log_p += _log_of_equal_tables(totals[j], size, largest)
         varied = second > 0.0
         out[0, j] = size
         out[1, j] = min(between / second, 1.0) if varied else 0.0
@@ -82,3 +86,20 @@ def summarize_ranks(
 def _log_factorial(n: int, table: Floats) -> float:
     """Return log n!, from the table if n is in it."""
     return table[n] if n < table.shape[0] else math.lgamma(n + 1.0)
+
+
+@helper
+def _log_of_equal_tables(totals: Ints, size: int, largest: int) -> float:
+    """Return the log of a number of tables that have the same statistic as the observed one.
+
+    Classes of the same size can be exchanged, and without ties the ranks can be reversed.
+    """
+    log_number = 0.0
+    if size <= _FEW:
+        for c in range(totals.shape[0]):
+            equal = 0
+            for d in range(c + 1):
+                equal += totals[d] == totals[c]
+            if totals[c] > 0:
+                log_number += math.log(float(equal))
+    return max(log_number, math.log(2.0)) if largest == 1 else log_number

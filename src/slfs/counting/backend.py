@@ -179,7 +179,13 @@ def _numpy(packed: PackedColumns, threads: Threads) -> CountingBackend:
     return NumpyBackend(packed, threads)
 
 
-_FACTORIES: dict[str, BackendFactory] = {"numba": _numba, "numpy": _numpy}
+def _cuda(packed: PackedColumns, threads: Threads) -> CountingBackend:
+    from slfs.counting.cuda.backend import CudaBackend
+
+    return CudaBackend(packed, threads)
+
+
+_FACTORIES: dict[str, BackendFactory] = {"numba": _numba, "numpy": _numpy, "cuda": _cuda}
 _current: ContextVar[str] = ContextVar("slfs_backend", default="numba")
 
 
@@ -203,7 +209,8 @@ def use_backend(name: str) -> Iterator[None]:
     Parameters
     ----------
     name : str
-        "numba" (the default), "numpy" (slow, the reference) or a registered name.
+        "numba" (the default), "numpy" (slow, the reference), "cuda" (an NVIDIA GPU) or a registered
+        name.
     """
     if name not in _FACTORIES:
         raise ValueError(f"Unknown counting backend {name!r}. Available: {', '.join(_FACTORIES)}.")

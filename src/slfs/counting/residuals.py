@@ -140,11 +140,35 @@ class Queue:
         """Lower the bound of the first column to its gain in a step, and put it where it belongs."""
         _lower_first(self.columns, self.bounds, self.seen, step, gain)
 
+    def front(self, number: int) -> Words:
+        """Return the columns with the highest bounds, the first one among them, in any order."""
+        if number >= len(self):
+            return self.columns.copy()
+        highest = np.argpartition(-self.bounds[self.columns], number)[:number]
+        return self.columns[np.union1d(highest, [0])]
+
+    def newest_unseen_by(self, columns: Words, n_steps: int) -> Ints:
+        """Return the newest step that each of some columns has not seen, or -1."""
+        newest = np.full(len(columns), -1)
+        for step in range(n_steps):
+            unseen = (self.seen[step >> 6, columns] >> np.uint64(step & 63)) & ONE == ZERO
+            newest[unseen] = step
+        return newest
+
+    def lower(self, columns: Ints, step: int, gains: Floats) -> None:
+        """Lower the bounds of several columns to their gains in a step; then call `restore`."""
+        self.seen[step >> 6, columns] |= ONE << np.uint64(step & 63)
+        self.bounds[columns] = np.minimum(self.bounds[columns], gains)
+
+    def restore(self) -> None:
+        """Make the columns a heap again after `lower`."""
+        _make_heap(self.columns, self.bounds)
+
     def remove_first(self) -> int:
         """Take the first column out of the queue, and return it."""
         first = int(self.columns[0])
         self.columns[0], self.columns = self.columns[-1], self.columns[:-1]
-        _sink(self.columns, self.bounds)
+        _sink(self.columns, self.bounds, 0)
         return first
 
 
@@ -157,9 +181,16 @@ def _newest_unseen(seen: Words, column: np.uint64, n_steps: int) -> int:
 
 
 @late_kernel
-def _sink(columns: Words, bounds: Floats) -> None:
-    """Exchange the first column of a heap with its successors until none of them precedes it."""
-    place, size = ZERO, np.uint64(columns.shape[0])
+def _make_heap(columns: Words, bounds: Floats) -> None:
+    """Reorder columns so that they are a heap."""
+    for place in range(columns.shape[0] // 2 - 1, -1, -1):
+        _sink(columns, bounds, place)
+
+
+@late_kernel
+def _sink(columns: Words, bounds: Floats, start: int) -> None:
+    """Exchange a column of a heap with its successors until none of them precedes it."""
+    place, size = np.uint64(start), np.uint64(columns.shape[0])
     while True:
         best = place
         for child in (TWO * place + ONE, TWO * place + TWO):
@@ -179,7 +210,7 @@ def _lower_first(columns: Words, bounds: Floats, seen: Words, step: int, gain: f
     seen[step >> 6, first] |= ONE << np.uint64(step & 63)
     if gain < bounds[first]:
         bounds[first] = gain
-        _sink(columns, bounds)
+        _sink(columns, bounds, 0)
 
 
 @kernel(types.void(PACKED, types.int16[::1], _i1, types.int64, types.int64, _u1, _f1, _u2))

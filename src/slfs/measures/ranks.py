@@ -54,7 +54,8 @@ class RankSummary(NamedTuple):
     untied : ndarray of float
         Expected number of samples of the smallest class outside the largest tie.
     floor : ndarray of float
-        Probability of the table of values and classes given its margins.
+        Probability of the tables of values and classes that obviously have the same statistic, given
+        the margins.
     """
 
     n_samples: Floats
@@ -72,7 +73,7 @@ def rank_p_values(summary: RankSummary) -> Floats:
     The share T of the variance of the ranks that the classes explain is compared with a beta
     distribution, or with many ties a gamma distribution, that has the exact mean and variance of T over
     all permutations of the class. A p-value is at least the probability of the observed table of values
-    and classes, which no permutation test can go below.
+    and classes and of its mirror images, which no permutation test can go below.
 
     Parameters
     ----------

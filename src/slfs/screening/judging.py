@@ -52,9 +52,20 @@ def drop_uninformative(facts: ColumnFacts) -> Reasons:
     return reasons
 
 
+def _drop_chance_gaps(facts: ColumnFacts) -> Reasons:
+    """Also drop numbers without a cut point whose missing values are not worth their parameters.
+
+    The p-value of such a column is that of its numbers, which its levels do not distinguish.
+    """
+    reasons = drop_uninformative(facts)
+    gaps = facts.coding.cut & (np.diff(facts.coding.offset) == 0)
+    reasons[(reasons == Reason.CANDIDATE) & gaps & ~pays(facts)] = Reason.NO_CUT
+    return reasons
+
+
 def drop_costly(facts: ColumnFacts) -> Reasons:
     """Also drop columns without MDLP cut points that are not worth their parameters, unless certain."""
-    reasons = drop_uninformative(facts)
+    reasons = _drop_chance_gaps(facts)
     cut = facts.coding.cut & (np.diff(facts.coding.offset) > 0)
     doubtful = ~pays(facts) & ~(facts.p_value <= CERTAIN)
     reasons[(reasons == Reason.CANDIDATE) & ~cut & doubtful] = Reason.COSTS_MORE
@@ -63,7 +74,7 @@ def drop_costly(facts: ColumnFacts) -> Reasons:
 
 def drop_insignificant(facts: ColumnFacts, *, fdr: float) -> Reasons:
     """Also drop columns with a p-value above the FDR: their q-value is not smaller."""
-    reasons = drop_uninformative(facts)
+    reasons = _drop_chance_gaps(facts)
     reasons[(reasons == Reason.CANDIDATE) & (facts.p_value > fdr)] = Reason.NOT_SIGNIFICANT
     return reasons
 

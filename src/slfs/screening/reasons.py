@@ -44,6 +44,7 @@ class Reason(IntEnum):
     NOT_AFFORDABLE = 12
     ONE_GROUP = 13
     EQUAL_AS_FLOATS = 14
+    NO_GAIN = 15
     # redundant: because of other columns
     DUPLICATE = 20
     NEAR_DUPLICATE = 21
@@ -66,7 +67,7 @@ class Reason(IntEnum):
     @property
     def role(self) -> Role:
         """The role of a column that is dropped for this reason, without regard to its q-value."""
-        if self <= Reason.EQUAL_AS_FLOATS:
+        if self <= Reason.NO_GAIN:
             return Role.IRRELEVANT
         if self == Reason.NO_ROOM:
             return Role.NO_ROOM

@@ -11,6 +11,7 @@ from slfs._core.resources import Resources
 from slfs.base import TrainingData
 from slfs.measures.information import Information
 from slfs.screening.facts import ColumnFacts
+from slfs.screening.reasons import Reason
 from slfs.selectors._shared.pursuit import describe_steps
 from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
@@ -110,6 +111,8 @@ class ResidualPursuit(AutomaticSizeMixin):
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         pursuit = self._pursuit(information, facts)
-        steps = list(itertools.islice(pursuit, self._size(pursuit, information, facts)))
+        size = self._size(pursuit, information, facts)
+        steps = list(itertools.islice(pursuit, size))
         nodes = np.array([step.column for step in steps], np.int64)
-        return Selection(nodes, below_class(nodes), **describe_steps(steps))
+        otherwise = Reason.OUTRANKED if size else Reason.NO_GAIN
+        return Selection(nodes, below_class(nodes), otherwise=otherwise, **describe_steps(steps))

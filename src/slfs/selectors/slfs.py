@@ -286,6 +286,21 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         return super()._judge()
 
     def _hints(self) -> list[str]:
+        return [*self._hints_on_size(), *self._hints_on_chance()]
+
+    def _hints_on_size(self) -> list[str]:
+        wanted = self._n_wanted(len(self.features_))
+        full = (self.features_["role"] == Role.NO_ROOM).any()
+        if wanted is None or self.n_features_ >= wanted or not full:
+            return []
+        text = (
+            f"Only {self.n_features_} of n_features_to_select={self.n_features_to_select} columns are "
+            "selected, because the tree is full. Increase max_depth or max_children, or set one of "
+            "them to None."
+        )
+        return [text]
+
+    def _hints_on_chance(self) -> list[str]:
         n_tentative = int((self.features_["role"] == Role.TENTATIVE).sum())
         wide = len(self.features_) > self.network_counts_.class_totals.sum()
         if not wide or self.irrelevance != "mdl" or n_tentative <= _FEW_TENTATIVE * self.n_features_:
@@ -392,7 +407,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         builder.drop_rest(np.setdiff1d(pursuit.candidates, [step.column for step in steps]))
         return replace(
             self._conclude(builder.information, builder.growth),
-            otherwise=Reason.NO_ROOM if full else Reason.BEYOND_SIZE,
+            otherwise=Reason.NO_ROOM if full else Reason.BEYOND_SIZE if size else Reason.NO_GAIN,
             pairwise=False,
             **describe_steps(steps),
         )

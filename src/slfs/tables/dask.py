@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from slfs._core.progress import steps
 from slfs.counting.planes import SampleLayout
-from slfs.tables.frames import FrameTable
+from slfs.tables.frames import FrameTable, PandasTable
 from slfs.tables.registry import read_table
 from slfs.tables.table import Columns, LabelBlock, NumberBlock, Order, Table
 
@@ -168,7 +168,9 @@ class _Part:
 
     def label_block(self, column: int, order: Order) -> LabelBlock:
         block = self._table.label_block(column - self._first, order)
-        return block if isinstance(self._table, FrameTable) else replace(block, name=column)
+        return (
+            block if isinstance(self._table, FrameTable | PandasTable) else replace(block, name=column)
+        )
 
 
 def task_widths(n_samples: int, n_features: int) -> tuple[int, int]:

@@ -38,10 +38,19 @@ def read_frame(X: Any) -> Table:
             "selected feature is one column."
         )
     frame = nw.from_native(X, eager_only=True)
-    if frame.implementation.is_pandas() and len(set(X.dtypes)) == 1:
-        dtype = X.dtypes.iloc[0]
-        if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+    if frame.implementation.is_pandas():
+        dtypes = X.dtypes.to_list()
+        plain = np.array([isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes])
+        if plain.all() and len(set(dtypes)) == 1:
             return ArrayTable(X.to_numpy())
+        if plain.any():
+            others = np.flatnonzero(~plain)
+            return PandasTable(X, plain, read_columns(frame[:, others.tolist()]))
+    return read_columns(frame)
+
+
+def read_columns(frame: nw.DataFrame[Any]) -> FrameTable:
+    """Read the columns of a dataframe, whatever their type."""
     report_dates([name for name, dtype in frame.schema.items() if dtype.is_temporal()])
     return FrameTable(frame)
 
@@ -66,16 +75,59 @@ class FrameTable:
         return dense_block(values, self._time_kinds[columns])
 
     def label_block(self, column: int, order: Order) -> LabelBlock:
-        series = self._columns[column]
-        null = series.is_null().to_numpy()
-        if series.dtype.is_integer() and null.any():  # NumPy would round large integers to floats
-            values = reorder(np.array(series.to_list(), dtype=object), order)
-        else:
-            values = reorder(plain_values(series), order)
-        # tolist turns nanoseconds into integers
-        plain = list(values) if values.dtype.kind in "mM" else values.tolist()
-        block = make_label_block(plain, series.name)
-        return LabelBlock(block.values, block.missing | reorder(null, order), series.name)
+        return _label_block(self._columns[column], order)
+
+
+def _label_block(series: nw.Series[Any], order: Order) -> LabelBlock:
+    """Return the labels of a column, with those that are missing."""
+    null = series.is_null().to_numpy()
+    if series.dtype.is_integer() and null.any():  # NumPy would round large integers to floats
+        values = reorder(np.array(series.to_list(), dtype=object), order)
+    else:
+        values = reorder(plain_values(series), order)
+    # tolist turns nanoseconds into integers
+    plain = list(values) if values.dtype.kind in "mM" else values.tolist()
+    block = make_label_block(plain, series.name)
+    return LabelBlock(block.values, block.missing | reorder(null, order), series.name)
+
+
+class PandasTable:
+    """A pandas dataframe that has, among others, columns of NumPy numbers: those are read together.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The dataframe.
+    plain : ndarray of bool
+        Which columns are NumPy numbers or booleans.
+    others : FrameTable
+        The other columns.
+    """
+
+    def __init__(self, frame: Any, plain: NDArray[np.bool_], others: FrameTable) -> None:
+        self._frame, self._plain, self._others = frame, plain, others
+        self.n_samples, self.n_features = frame.shape
+        self._place = np.cumsum(~plain) - 1
+        self.numbers = plain.copy()
+        self.numbers[~plain] = others.numbers
+        self.categorical = np.array([dtype == np.bool_ for dtype in frame.dtypes.to_list()])
+        self.categorical[~plain] = others.categorical
+
+    def number_block(self, columns: Columns, order: Order) -> NumberBlock:
+        if self._plain[columns].all():
+            values = self._frame.iloc[:, columns].to_numpy(np.float64)
+            return dense_block(np.ascontiguousarray(reorder(values, order).T))
+        if not self._plain[columns].any():
+            return self._others.number_block(self._place[columns], order)
+        parts = [self.number_block(column, order) for column in columns[:, np.newaxis]]
+        values = np.concatenate([part.dense() for part in parts])
+        return dense_block(values, np.concatenate([part.time_kinds() for part in parts]))
+
+    def label_block(self, column: int, order: Order) -> LabelBlock:
+        if not self._plain[column]:
+            return self._others.label_block(int(self._place[column]), order)
+        series = nw.from_native(self._frame.iloc[:, column], series_only=True)
+        return _label_block(series, order)
 
 
 def plain_values(series: nw.Series[Any]) -> NDArray[Any]:

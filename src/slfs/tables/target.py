@@ -43,6 +43,8 @@ def read_target(y: Any, *, whole: bool = True) -> Target:
     """
     if is_dask(y):
         y = y.compute()
+    if type(y).__module__.partition(".")[0] == "cupy":
+        y = y.get()
     if y is None:
         raise ValueError(
             "requires y to be passed, but the target y is None. Pass one class label for each row."

@@ -158,7 +158,7 @@ def _beyond_size(record: Any, figures: Figures) -> str:
     elif count == figures["max_features"]:
         why = f"{were}, and more were not tried (max_features={count})"
     else:
-        why = f"{were}, and more columns do not lower the cross-validated log loss (size_path_)"
+        why = f"{were}, and more columns hardly lower the cross-validated log loss (size_path_)"
     if figures.get("order") == "residual" and record["lost_to"] is not None:
         why += f"; {record['lost_to']!r} contains nearly all of its information about the class"
     return why
@@ -213,6 +213,10 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
         "its integers are above 2**53 and differ, but are all the same number when rounded to 64-bit "
         "floats"
     ),
+    Reason.NO_GAIN: lambda *_: (
+        "no number of columns has a smaller cross-validated log loss than predicting the class "
+        "frequencies (size_path_)"
+    ),
     Reason.DUPLICATE: _duplicate,
     Reason.NEAR_DUPLICATE: _near_duplicate,
     Reason.ADDS_NOTHING: _adds_nothing,
@@ -231,6 +235,7 @@ _COUNTED = {
     Reason.NO_CUT: "without a cut point that is worth its cost (MDLP)",
     Reason.ONE_GROUP: "without a grouping of their categories that is worth its cost",
     Reason.EQUAL_AS_FLOATS: "of integers that are the same number when rounded to 64-bit floats",
+    Reason.NO_GAIN: "that do not lower the cross-validated log loss",
     Reason.COSTS_MORE: "with less information than their parameters cost (MDL)",
     Reason.NO_INFORMATION: "without information about the class",
     Reason.NOT_SIGNIFICANT: "not significant",
@@ -256,12 +261,21 @@ def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool) -> 
             f"predicting the class frequencies ({without} nats)."
         )
         return f"{text} A column is selected because it is significant." if n_selected else text
+    least = int(path.log_loss.argmin())
     if size == best:
-        has = "column has" if size == 1 else "columns have"
-        text = (
-            f"{size} {has} the smallest cross-validated log loss of 0 to {most} columns: {smallest} "
-            f"nats, compared with {without} without columns."
-        )
+        if size == least:
+            has = "column has" if size == 1 else "columns have"
+            text = (
+                f"{size} {has} the smallest cross-validated log loss of 0 to {most} columns: {smallest} "
+                f"nats, compared with {without} without columns."
+            )
+        else:
+            text = (
+                f"{size} {'column is' if size == 1 else 'columns are'} the fewest whose cross-validated "
+                f"log loss, {smallest} nats, is nearly the smallest of 0 to {most} columns: "
+                f"{path.log_loss[least]:.3g} nats with {least} columns, compared with {without} without "
+                "columns."
+            )
         if fewest < best:
             are = "column is" if fewest == 1 else "columns are"
             text += f" {fewest} {are} the fewest within one standard error of it."

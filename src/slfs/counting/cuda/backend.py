@@ -1,0 +1,419 @@
+"""The counting backend on an NVIDIA GPU."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs._core.indices import PackedIndex
+from slfs._core.ragged import starts
+from slfs._core.threads import Threads
+from slfs.counting.backend import Codes, ConditionalCounts, CountingBackend, Ints
+from slfs.counting.cuda.card import CardPlanes, launch, why_unavailable
+from slfs.counting.cuda.scan import PairScan, has_tensor_cores
+from slfs.counting.marginals import column_sums
+from slfs.counting.numba_backend import NumbaBackend
+from slfs.counting.pairs import PairScreen
+from slfs.counting.planes import (
+    MAX_PLANE_LEVELS,
+    PackedBlock,
+    PackedColumns,
+)
+from slfs.counting.residuals import Queue, Residuals, residual_gains
+from slfs.counting.store import PlaneStore
+from slfs.counting.weights import PreparedWeights
+
+_MOST_CELLS = 1024
+"""Number of cells of a table of two columns above which it is counted on the CPU."""
+
+_AT_ONCE = 4
+"""Columns, or planes, that a warp counts at once; as in kernels.cu."""
+
+_SETTLED_ON_HOST = 20_000
+"""Number of samples below which one column after another, on the CPU, is faster."""
+
+_SETTLED_AT_ONCE = 4096
+"""Number of columns whose gains are computed together at first; then twice as many, and so on."""
+
+
+class CudaBackend(CountingBackend):
+    """Count on the GPU; single columns and tables of very many cells are counted on the CPU.
+
+    Parameters
+    ----------
+    packed : PackedColumns
+        The columns as bit planes, in the memory of the computer or of the card.
+    threads : Threads
+        Threads for what is counted on the CPU.
+    """
+
+    def __init__(self, packed: PackedColumns, threads: Threads) -> None:
+        reason = why_unavailable()
+        if reason:
+            raise RuntimeError(f"device='cuda': {reason}")
+        super().__init__(packed, threads)
+        self._levels = packed.arrays.levels.astype(np.int64)
+        self._few = (self._levels >= 2) & (self._levels <= 3)
+        self._all_few = bool(self._few.all())
+        self._on_card = not isinstance(packed.arrays.words, np.ndarray)
+        self._host_nanoseconds = 0.0
+        self._lock = threading.Lock()
+        self._step_planes: dict[int, tuple[Residuals, Any]] = {}
+
+    HOST_SECONDS: ClassVar[float] = 0.1
+    """Time of counting on the CPU after which the planes are moved to the card."""
+
+    def _stays_on_host(self, n_columns: int) -> bool:
+        """Whether to count some columns on the CPU, because there is too little work for the card."""
+        if self._on_card:
+            return False
+        self._host_nanoseconds += 2.0 * n_columns * self.packed.layout.n_words
+        self._on_card = self._host_nanoseconds > 1e9 * self.HOST_SECONDS
+        return not self._on_card
+
+    @functools.cached_property
+    def _planes(self) -> CardPlanes:
+        return CardPlanes(self.packed.arrays.words, self.packed.arrays.offset)
+
+    @functools.cached_property
+    def _offset(self) -> Any:
+        import cupy
+
+        return cupy.asarray(self.packed.arrays.offset)
+
+    @functools.cached_property
+    def _card_levels(self) -> Any:
+        import cupy
+
+        return cupy.asarray(self._levels.astype(np.int32))
+
+    @functools.cached_property
+    def _table(self) -> Any:
+        import cupy
+
+        return cupy.asarray(self.nlogn.table)
+
+    # -- single columns: on the CPU --------------------------------------------------------------
+
+    def codes(self, f: PackedIndex) -> Codes:
+        backend, (own,) = self._on_host([f])
+        return backend.codes(PackedIndex(own))
+
+    def column_sums(self) -> Ints:
+        counts, n_classes = self.packed.arrays.class_counts, self.packed.layout.n_classes
+        return column_sums(counts, self._levels, n_classes, self.nlogn)
+
+    def joint_counts(self, f: PackedIndex, k: PackedIndex) -> Ints:
+        backend, (own, other) = self._on_host([f, k])
+        return backend.joint_counts(PackedIndex(own), PackedIndex(other))
+
+    def conditional_counts(self, f: PackedIndex, given: Sequence[int]) -> ConditionalCounts:
+        backend, (own, *others) = self._on_host([f, *given])
+        return backend.conditional_counts(PackedIndex(own), others)
+
+    # -- one column against many -----------------------------------------------------------------
+
+    def pair_sums(self, f: PackedIndex, others: Ints) -> Ints:
+        if self._stays_on_host(len(others)):
+            return self._whole_host.pair_sums(f, others)
+        return self._pair_sums(f, others, self._by_class, CountingBackend.pair_sums)
+
+    def pooled_pair_sums(self, f: PackedIndex, others: Ints) -> Ints:
+        if self._stays_on_host(len(others)):
+            return self._whole_host.pooled_pair_sums(f, others)
+        return self._pair_sums(f, others, self._pooled, CountingBackend.pooled_pair_sums)[:, 0]
+
+    def _pair_sums(self, f: PackedIndex, others: Ints, parts: _Parts, on_host: Any) -> Ints:
+        if self._all_few and self._planes.resident and len(others):
+            piece = next(self._planes.pieces())
+            every: Ints = self._count_pairs("few", f, others, piece.address, parts).get()
+            return every
+        sums = np.empty((len(others), 2), np.int64)
+        levels_f, levels = self._levels[f], self._levels[others]
+        large = (np.maximum(levels_f, levels) > MAX_PLANE_LEVELS) | (levels_f * levels > _MOST_CELLS)
+        few = self._few[others] & self._few[f]
+        for piece in () if large.all() else self._planes.pieces():
+            inside = ~large & (others >= piece.first) & (others < piece.last)
+            for kernel, chosen in (("few", inside & few), ("any", inside & ~few)):
+                rows = np.flatnonzero(chosen)
+                if len(rows):
+                    found = self._count_pairs(kernel, f, others[rows], piece.address, parts)
+                    sums[rows] = found.get()
+        rows = np.flatnonzero(large)
+        if len(rows):
+            backend, (first, *rest) = self._on_host([f, *others[rows].tolist()])
+            found = getattr(backend, on_host.__name__)(PackedIndex(first), np.array(rest))
+            sums[rows] = found.reshape(len(rows), -1)
+        return sums
+
+    def _count_pairs(self, kernel: str, f: int, others: Ints, address: np.uint64, parts: _Parts) -> Any:
+        """Count one column with others that are on the card; "few" is for 2 or 3 levels."""
+        import cupy
+
+        levels_f = int(self._levels[f])
+        start = int(parts.counts_offset[f])
+        counts_f = parts.card_counts[start : start + levels_f * parts.n_parts]
+        indices = cupy.asarray(others.astype(np.int32))
+        sums = cupy.empty((len(others), 2), cupy.int64)
+        n_words = np.uint64(self.packed.layout.n_words)
+        column = (self._planes.column(f), np.int32(levels_f), counts_f)
+        planes = (address, self._offset, self._card_levels, parts.card_counts, parts.card_offset)
+        asked = (indices, np.int32(len(others)))
+        if kernel == "few":
+            bounds: tuple[Any, ...] = (parts.first_word, parts.totals, np.int32(parts.n_parts), n_words)
+            arguments: tuple[Any, ...] = (*column, *planes, *bounds, *asked, self._table, sums)
+            launch("pair_sums_few", -(-len(others) // _AT_ONCE), 4, arguments)
+        else:
+            most = int((levels_f * self._levels[others]).max())
+            bounds = (parts.first_word, np.int32(parts.n_parts), n_words)
+            arguments = (*column, *planes, *bounds, *asked, np.int32(most), self._table, sums)
+            launch("pair_sums_any", len(others), 4, arguments, shared=4 * 2 * 4 * most)
+        return sums
+
+    @functools.cached_property
+    def _by_class(self) -> _Parts:
+        layout, arrays = self.packed.layout, self.packed.arrays
+        return _Parts(arrays.class_counts, arrays.counts_offset, layout.first_word, layout.totals)
+
+    @functools.cached_property
+    def _pooled(self) -> _Parts:
+        layout, arrays = self.packed.layout, self.packed.pooled()
+        totals = np.array([layout.n_samples])
+        return _Parts(arrays.class_counts, arrays.counts_offset, layout.first_word[[0, -1]], totals)
+
+    # -- weights ---------------------------------------------------------------------------------
+
+    def weighted_sums(self, columns: Ints, weights: Ints) -> Ints:
+        if weights.size and max(-int(weights.min()), int(weights.max())) >= 1 << 31:
+            backend, indices = self._on_host(columns.tolist())
+            return backend.weighted_sums(np.array(indices, np.int64), weights)
+        return self._weighted_sums(columns, self._weight_planes(weights), weights)
+
+    def _weight_planes(self, weights: Ints) -> Any:
+        import cupy
+
+        own = PreparedWeights(weights, self.packed.layout).planes
+        return own._replace(words=cupy.asarray(own.words))
+
+    def _weighted_sums(self, columns: Ints, planes: Any, weights: Ints) -> Ints:
+        import cupy
+
+        levels, n_weights = self._levels[columns], len(planes.totals)
+        offset = starts(levels)
+        sums = np.empty((int(offset[-1]), n_weights), np.int64)
+        coded = levels > MAX_PLANE_LEVELS
+        last = np.zeros(len(sums), np.bool_)
+        last[offset[1:] - 1] = True
+        by_planes = np.repeat(~coded, levels)
+        column = np.repeat(columns, levels)
+        n_words = self.packed.layout.n_words
+        level = np.arange(len(sums)) - np.repeat(offset[:-1], levels)
+        start = self.packed.arrays.offset[column] + (level * n_words).astype(np.uint64)
+        for piece in self._planes.pieces():
+            inside = by_planes & ~last & (column >= piece.first) & (column < piece.last)
+            rows = np.flatnonzero(inside)
+            if len(rows):
+                found = cupy.empty((len(rows), n_weights), cupy.int64)
+                n_bits = np.int32(planes.words.shape[1])
+                sizes = (planes.words, np.int32(n_weights), n_bits, np.uint64(n_words))
+                arguments = (
+                    piece.address, cupy.asarray(start[rows]), np.int64(len(rows)), *sizes, found,
+                )  # fmt: skip
+                launch("plane_sums", -(-len(rows) // _AT_ONCE), 8, arguments)
+                sums[rows] = found.get()
+        counts = self._pooled.counts[self._pooled.counts_offset[column].astype(np.int64) + level]
+        own = np.flatnonzero(by_planes & ~last)
+        sums[own] += counts[own, np.newaxis] * planes.lowest
+        sums[last & by_planes] = 0
+        whole = np.add.reduceat(sums, offset[:-1], axis=0) if len(columns) else sums
+        sums[last & by_planes] = (planes.totals - whole)[~coded]
+        for j in np.flatnonzero(coded):
+            here, (f,) = self._on_host([int(columns[j])])
+            sums[offset[j] : offset[j + 1]] = here.weighted_sums(np.array([f]), weights)
+        return sums
+
+    def settle_first(self, queue: Queue, steps: Sequence[Residuals]) -> None:
+        small = self.packed.layout.n_samples < _SETTLED_ON_HOST and self.HOST_SECONDS > 0
+        if small and isinstance(self.packed.arrays.words, np.ndarray):
+            self._whole_host.settle_first(queue, steps)
+            return
+        n_classes = self.packed.layout.n_classes
+        n_weights = 2 if n_classes == 2 else 2 * n_classes
+        at_once = _SETTLED_AT_ONCE
+        while queue.newest_unseen(len(steps)) >= 0:
+            front = queue.front(at_once)
+            newest = queue.newest_unseen_by(front, len(steps))
+            for step in np.unique(newest[newest >= 0]).tolist():
+                columns = front[newest == step].astype(np.int64)
+                rows = steps[step].rows[:, :n_weights].astype(np.int64)
+                planes = self._planes_of_step(step, steps[step], rows)
+                sums = self._weighted_sums(columns, planes, rows)
+                queue.lower(columns, step, residual_gains(sums, self._levels[columns]))
+            queue.restore()
+            at_once *= 2
+
+    def _planes_of_step(self, step: int, residuals: Residuals, rows: Ints) -> Any:
+        """Return the residuals of a step on the card, which are kept for later."""
+        held = self._step_planes.get(step)
+        if held is None or held[0] is not residuals:
+            held = residuals, self._weight_planes(rows)
+            self._step_planes[step] = held
+        return held[1]
+
+    # -- labels ----------------------------------------------------------------------------------
+
+    def label_sums(self, labels: Codes) -> Ints:
+        if self._stays_on_host(len(self.packed)):
+            return self._whole_host.label_sums(labels)
+        return self._label_sums(np.arange(len(self.packed)), labels)
+
+    def count_exceedances(
+        self, columns: Ints, permuted: Codes, observed: Ints, enough: int, hits: Ints, draws: Ints
+    ) -> None:
+        for labels in permuted:
+            drawn = columns[hits[columns] < enough]
+            draws[drawn] += 1
+            hits[drawn] += self._label_sums(drawn, labels) >= observed[drawn]
+
+    def _label_sums(self, columns: Ints, labels: Codes) -> Ints:
+        """Count columns with labels as if the labels were one more column, in a table of its own."""
+        import cupy
+
+        layout, n_labels = self.packed.layout, int(labels.max()) + 1
+        levels = self._levels[columns]
+        large = (levels > MAX_PLANE_LEVELS) | (levels * n_labels > _MOST_CELLS)
+        sums = np.empty(len(columns), np.int64)
+        positions = layout.bit_positions()
+        bits = np.zeros((n_labels - 1, 64 * layout.n_words), np.uint8)
+        for label in range(n_labels - 1):
+            bits[label, positions[labels == label]] = 1
+        own = cupy.asarray(np.packbits(bits, axis=1, bitorder="little").view(np.uint64).reshape(-1))
+        counts = cupy.asarray(np.bincount(labels, minlength=n_labels))
+        parts = self._pooled
+        for piece in self._planes.pieces():
+            rows = np.flatnonzero(~large & (columns >= piece.first) & (columns < piece.last))
+            if len(rows):
+                found = cupy.empty((len(rows), 2), cupy.int64)
+                most = int((n_labels * levels[rows]).max())
+                arguments = (
+                    own, np.int32(n_labels), counts, piece.address, self._offset,
+                    self._card_levels, parts.card_counts, parts.card_offset, parts.first_word,
+                    np.int32(1), np.uint64(layout.n_words),
+                    cupy.asarray(columns[rows].astype(np.int32)), np.int32(len(rows)),
+                    np.int32(most), self._table, found,
+                )  # fmt: skip
+                launch("pair_sums_any", len(rows), 4, arguments, shared=4 * 2 * 4 * most)
+                sums[rows] = found[:, 0].get()
+        for j in np.flatnonzero(large).tolist():
+            codes = self.codes(PackedIndex(int(columns[j]))).astype(np.int64)
+            table = np.bincount(codes * n_labels + labels)
+            sums[j] = self.nlogn.table[table].sum()
+        return sums
+
+    # -- pairs that may interact -----------------------------------------------------------------
+
+    PAIR_BLOCK = (1 << 14, 1 << 16)
+
+    def screen_pairs(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
+        if not (self._all_few and has_tensor_cores(self.packed.layout.n_samples)):
+            return self._screen_one_by_one(left, right, screen, ordered=ordered)
+        table, scale = self.nlogn.table, self.nlogn.scale
+        class_entropy = table[-1] - table[self.packed.layout.totals].sum()
+        slack = screen.slack * np.sqrt(2 / scale)
+        sums = self.column_sums()
+        margin = 2 * int((screen.own - (sums[:, 1] - sums[:, 0])).min(initial=0))
+        with self._lock:
+            limits = 2 * (screen.least + margin - class_entropy) / scale
+            pairs = self._scan.above(left, right, slack, limits, ordered=ordered)
+            sums = self._listed_sums(pairs)
+        needed = screen.own[pairs].sum(axis=1) - screen.slack[pairs].prod(axis=1)
+        needed += screen.least[(self._levels[pairs] - 1).prod(axis=1)]
+        passed: Ints = pairs[sums[:, 1] - sums[:, 0] >= needed]
+        return passed
+
+    def _screen_one_by_one(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
+        """Count each column of the left block with the right block."""
+        found = [np.empty((0, 2), np.int64)]
+        for f in left.tolist():
+            others = right[right > f] if ordered else right
+            with self._lock:
+                sums = self.pair_sums(PackedIndex(f), others)
+            needed = screen.own[f] + screen.own[others] - screen.slack[f] * screen.slack[others]
+            needed += screen.least[(self._levels[f] - 1) * (self._levels[others] - 1)]
+            kept = others[sums[:, 1] - sums[:, 0] >= needed]
+            found.append(np.column_stack([np.full(len(kept), f), kept]))
+        return np.concatenate(found)
+
+    def _listed_sums(self, pairs: Ints) -> Ints:
+        """Return S(f,k) and S(f,k,Y) of each pair; all columns have two or three levels."""
+        import cupy
+
+        sums = np.empty((len(pairs), 2), np.int64)
+        parts = self._by_class
+        if len(pairs) == 0 or not self._planes.resident:
+            for place, (f, k) in enumerate(pairs.tolist()):
+                sums[place] = self.pair_sums(PackedIndex(f), np.array([k]))[0]
+            return sums
+        piece = next(self._planes.pieces())
+        listed, found = cupy.asarray(pairs.astype(np.int32)), cupy.empty((len(pairs), 2), cupy.int64)
+        arguments = (
+            piece.address, self._offset, self._card_levels, parts.card_counts, parts.card_offset,
+            parts.first_word, np.int32(parts.n_parts), np.uint64(self.packed.layout.n_words), listed,
+            np.int32(len(pairs)), np.int32(9), self._table, found,
+        )  # fmt: skip
+        launch("pair_sums_listed", len(pairs), 4, arguments, shared=4 * 2 * 4 * 9)
+        sums[:] = found.get()
+        return sums
+
+    def pair_tables(self, pairs: Ints) -> Ints:
+        columns, places = np.unique(pairs, return_inverse=True)
+        backend, indices = self._on_host(columns.tolist())
+        return backend.pair_tables(np.array(indices, np.int64)[places.reshape(pairs.shape)])
+
+    @functools.cached_property
+    def _scan(self) -> PairScan:
+        return PairScan(self.packed, self._planes)
+
+    # -- planes on the CPU -----------------------------------------------------------------------
+
+    def _on_host(self, columns: Sequence[int]) -> tuple[NumbaBackend, list[int]]:
+        """Return a backend on the CPU that has some columns, and their indices there."""
+        if isinstance(self.packed.arrays.words, np.ndarray):
+            return self._whole_host, list(columns)
+        n_classes = self.packed.layout.n_classes
+        counts = [self.packed.class_counts(PackedIndex(f)).reshape(-1) for f in columns]
+        block = PackedBlock(
+            np.array(columns, np.int64),
+            self.packed.arrays.levels[list(columns)],
+            np.concatenate([self._planes.column(f).get() for f in columns]),
+            np.concatenate(counts) if n_classes else np.empty(0, np.int64),
+        )
+        store = PlaneStore(self.packed.layout)
+        store.append(block)
+        return NumbaBackend(store.packed(), self.threads), list(range(len(columns)))
+
+    @functools.cached_property
+    def _whole_host(self) -> NumbaBackend:
+        return NumbaBackend(self.packed, self.threads)
+
+
+class _Parts:
+    """What is counted separately: the classes, or all samples; counts of all columns on the card."""
+
+    def __init__(
+        self,
+        counts: Ints,
+        counts_offset: NDArray[np.uint64],
+        first_word: NDArray[np.uint64],
+        totals: Ints,
+    ) -> None:
+        import cupy
+
+        self.counts, self.counts_offset, self.n_parts = counts, counts_offset, len(totals)
+        self.card_counts, self.card_offset = cupy.asarray(counts), cupy.asarray(counts_offset)
+        self.first_word, self.totals = cupy.asarray(first_word), cupy.asarray(totals)
