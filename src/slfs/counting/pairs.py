@@ -42,7 +42,7 @@ SMALL = 256
 """Counts below this are small."""
 
 STRIDE = np.uint64(SMALL + 8)
-"""Distance of the rows of `class_gains`; with a power of two, rows would displace each other in the cache."""
+"""Distance of the rows of `class_gains`; rows at powers of two displace each other in the cache."""
 
 FIVE = np.uint64(5)
 
@@ -72,8 +72,9 @@ def screen_pairs(
 ) -> int:
     """Write the pairs that pass the screen to ``out``; return their number.
 
-    ``gains`` is the result of `class_gains`. With ``ordered``, only pairs with f < k are counted. Some columns of the right block stay in the
-    cache while they are counted with all columns of the left block.
+    ``gains`` is the result of `class_gains`. With ``ordered``, only pairs with f < k are counted.
+    Some columns of the right block stay in the cache while they are counted with all columns of the
+    left block.
     """
     n_words = packed.home_word[np.uint64(packed.home_word.shape[0] - 1)]
     n_left, n_right = np.uint64(left.shape[0]), np.uint64(right.shape[0])

@@ -131,18 +131,17 @@ class Interactions:
 
     def __repr__(self) -> str:
         are = "is" if self.n_significant == 1 else "are"
-        lines = [
-            f"{self.n_significant} of {self.n_tested} pairs {are} significant "
-            f"(false discovery rate {self.fdr:g})"
-        ]
+        found = f"{self.n_significant} of {self.n_tested} pairs {are} significant"
+        lines = [f"{found} (false discovery rate {self.fdr:g})"]
         shown = self.pairs[: max(len(self.tables), 1)]
         if len(shown):
-            width = max(len(f"{row.first} x {row.second}") for row in shown)
+            names = [f"{row.first} x {row.second}" for row in shown]
+            width = max(map(len, names))
             lines.append(f"{'':{width}}  synergy  joint inf.    p-value    q-value")
             lines += [
-                f"{f'{row.first} x {row.second}':{width}}  {row.synergy:7.4f}  {row.joint_information:10.4f}"
+                f"{name:{width}}  {row.synergy:7.4f}  {row.joint_information:10.4f}"
                 f"  {row.p_value:9.2g}  {row.q_value:9.2g}"
-                for row in shown
+                for name, row in zip(names, shown, strict=True)
             ]
         return "\n".join(lines)
 
@@ -190,11 +189,11 @@ def interactions(
     n_top : int, default=20
         Number of pairs that are returned even if they are not significant, with their tables.
     fdr : float, default=0.05
-        Pairs with a q-value of at most this are significant; all of them are returned, or 100,000 if there
-        are more.
+        Pairs with a q-value of at most this are significant; all of them are returned, or 100,000
+        if there are more.
     max_levels : int, default=3
-        Maximum number of levels of a column, from 2 to 5. More levels show more kinds of interactions, but
-        require more samples.
+        Maximum number of levels of a column, from 2 to 5. More levels show more kinds of
+        interactions, but require more samples.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical; see `SLFS`.
     n_jobs : int or None, default=None
@@ -202,8 +201,9 @@ def interactions(
     memory_limit : int, str or None, default=None
         Maximum memory of the process, for example ``"2GiB"``; None means no limit.
     checkpoint : str, path or None, default=None
-        File in which the state of a long scan is stored twice a minute. If the file exists, the scan of the
-        same data with the same parameters goes on from there. It is removed when the scan is finished.
+        File in which the state of a long scan is stored twice a minute. If the file exists, the
+        scan of the same data with the same parameters goes on from there. It is removed when the
+        scan is finished.
 
     Returns
     -------
@@ -213,16 +213,17 @@ def interactions(
 
     Notes
     -----
-    Numbers are cut at their terciles (for other values of ``max_levels``, into as many intervals), and
-    rare categories are pooled: levels that depend on the column only, so that the p-values are valid. The
-    test compares the table of both columns and the class with its fit by the log-linear model without
-    three-way interaction. The p-value is that of the smaller of the likelihood ratio and Pearson's
-    statistic. See the page "Interactions" of the documentation for its calibration and its power.
+    Numbers are cut at their terciles (for other values of ``max_levels``, into as many intervals),
+    and rare categories are pooled: levels that depend on the column only, so that the p-values are
+    valid. The test compares the table of both columns and the class with its fit by the log-linear
+    model without three-way interaction. The p-value is that of the smaller of the likelihood ratio
+    and Pearson's statistic. See the page "Interactions" of the documentation for its calibration
+    and its power.
 
     References
     ----------
-    X. Wan et al., "BOOST: a fast approach to detecting gene-gene interactions in genome-wide case-control
-    studies", American Journal of Human Genetics 87, 2010.
+    X. Wan et al., "BOOST: a fast approach to detecting gene-gene interactions in genome-wide
+    case-control studies", American Journal of Human Genetics 87, 2010.
 
     Examples
     --------

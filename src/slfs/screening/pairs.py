@@ -38,7 +38,7 @@ _AT_ONCE = 4
 
 @dataclass(frozen=True)
 class Rectangle:
-    """All pairs of two blocks of packed columns; ``ordered``: both are equal, and only f < k is meant."""
+    """All pairs of two blocks of packed columns; ``ordered``: only those with f < k."""
 
     left: Ints
     right: Ints
@@ -63,9 +63,9 @@ def scan_pairs(
 ) -> NDArray[np.void]:
     """Test all pairs and return those with the smallest p-values, in order, at most `MOST_KEPT`.
 
-    All pairs are returned with p <= ``fdr`` times `MOST_KEPT` / number of pairs, unless there are more
-    than `MOST_KEPT`: enough for the method of Benjamini and Hochberg. A scan with a ``checkpoint`` stores
-    its state in this file now and then, and starts from there.
+    All pairs are returned with p <= ``fdr`` times `MOST_KEPT` / number of pairs, unless there are
+    more than `MOST_KEPT`: enough for the method of Benjamini and Hochberg. A scan with a
+    ``checkpoint`` stores its state in this file now and then, and starts from there.
     """
     n_pairs = sum(part.n_pairs for part in parts)
     if n_pairs == 0:
@@ -120,7 +120,7 @@ def _tasks(parts: list[Rectangle], n_left: int, n_right: int) -> Iterator[Rectan
 
 
 class _Kept:
-    """The pairs with the smallest p-values so far, and the largest p-value that can still be among them."""
+    """The pairs with the smallest p-values so far, and the largest p-value that is still needed."""
 
     def __init__(self, limit: float) -> None:
         self.limit = limit
@@ -169,12 +169,13 @@ class _Checkpoint:
                 )  # fmt: skip
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(
-                f"{self.path} is not the state of an unfinished scan of pairs ({error}). Pass another file."
+                f"{self.path} is not the state of an unfinished scan of pairs ({error}). Pass another "
+                "file."
             ) from error
         if digest != self._digest or found.dtype != FOUND:
             raise ValueError(
-                f"{self.path} belongs to a scan of other data, columns or parameters. Remove it, or pass "
-                "another file."
+                f"{self.path} belongs to a scan of other data, columns or parameters. Remove it, or "
+                "pass another file."
             )
         kept.limit = limit
         kept.add(found)

@@ -14,8 +14,7 @@ def read_cupy(X: Any) -> CupyTable:
     """Read a two-dimensional CuPy array of numbers or booleans."""
     if not isinstance(X, cupy.ndarray):
         raise TypeError(
-            f"X is a {type(X).__name__} of CuPy, which is not supported. Pass a cupy.ndarray or "
-            "X.get()."
+            f"X is a {type(X).__name__} of CuPy, which is not supported. Pass a cupy.ndarray or X.get()."
         )
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape your data.")
