@@ -47,7 +47,7 @@ STRIDE = np.uint64(SMALL + 8)
 FIVE = np.uint64(5)
 
 _u1, _i1 = types.uint64[::1], types.int64[::1]
-_SCREEN = types.NamedUniTuple(_i1, 3, PairScreen)
+_SCREEN = types.NamedUniTuple(_i1, 3, PairScreen)  # type: ignore[no-untyped-call]
 
 
 def class_gains(nlogn: Counts) -> Counts:
@@ -69,7 +69,7 @@ def screen_pairs(
     nlogn: Counts,
     gains: Counts,
     out: Counts,
-) -> int:
+) -> np.int64:
     """Write the pairs that pass the screen to ``out``; return their number.
 
     ``gains`` is the result of `class_gains`. With ``ordered``, only pairs with f < k are counted.
@@ -123,7 +123,7 @@ def _has_small_counts(packed: PackedArrays, f: np.uint64) -> bool:
     begin, most = packed.counts_offset[f], np.int64(0)
     for i in range(begin, begin + TWO * packed.levels[f]):
         most = max(most, packed.class_counts[i])
-    return most < SMALL
+    return bool(most < SMALL)
 
 
 @inlined
@@ -161,8 +161,9 @@ def _score_of_three(
     t20 = np.uint64(counts[in_k]) * STRIDE + np.uint64(counts[in_k + ONE]) - t00 - t10
     t21 = np.uint64(counts[in_k + TWO]) * STRIDE + np.uint64(counts[in_k + THREE]) - t01 - t11
     t22 = np.uint64(counts[in_f + FOUR]) * STRIDE + np.uint64(counts[in_f + FIVE]) - t20 - t21
-    score = gains[t00] + gains[t01] + gains[t02] + gains[t10] + gains[t11] + gains[t12]
-    return score + gains[t20] + gains[t21] + gains[t22]
+    score: np.int64 = gains[t00] + gains[t01] + gains[t02] + gains[t10] + gains[t11] + gains[t12]
+    score += gains[t20] + gains[t21] + gains[t22]
+    return score
 
 
 @helper
@@ -175,7 +176,8 @@ def _score_of_many(
     for cell in range(cells):
         total[cell] = 0
     pooled, by_class = np.int64(0), np.int64(0)
-    for c in range(np.uint64(packed.first_word.shape[0] - 1)):
+    for part in range(packed.first_word.shape[0] - 1):
+        c = np.uint64(part)
         by_class += count_planes(packed, f, k, c, nlogn, own, total)
     for cell in range(cells):
         pooled += nlogn[np.uint64(total[cell])]
@@ -192,7 +194,8 @@ def count_pairs(packed: PackedArrays, pairs: Counts, nlogn: Counts, out: Counts)
     for i in range(np.uint64(pairs.shape[0])):
         f, k = np.uint64(pairs[i, ZERO]), np.uint64(pairs[i, ONE])
         levels_f, levels_k = packed.levels[f], packed.levels[k]
-        for c in range(n_classes):
+        for part in range(n_classes):
+            c = np.uint64(part)
             total[:] = 0
             count_planes(packed, f, k, c, nlogn, table, total)
             out[i, c] = 0

@@ -273,7 +273,7 @@ def _indices(chosen: Sequence[str | int] | None, names: NDArray[np.object_], wha
     for column in np.asarray(chosen, dtype=object).tolist():
         if column in known:
             found.add(known[column])
-        elif isinstance(column, Integral) and -len(names) <= column < len(names):
+        elif isinstance(column, Integral) and -len(names) <= int(column) < len(names):
             found.add(int(column) % len(names))
         else:
             near = similar_names(str(column), [str(name) for name in names])
@@ -318,7 +318,7 @@ def _make_records(
 
 def _make_tables(
     backend: CountingBackend,
-    records: np.recarray[Any, Any],
+    records: NDArray[Any],
     data: TrainingData,
     max_levels: int,
     resources: Resources,

@@ -68,7 +68,8 @@ class FewLevels:
         """Return the cut points between the groups of a column of numbers."""
         thresholds = self.coding.column_thresholds(column)
         group = self.group[column, : len(thresholds) + 1]
-        return thresholds[group[1:] != group[:-1]]
+        cuts: NDArray[np.float64] = thresholds[group[1:] != group[:-1]]
+        return cuts
 
     def _names(self, column: int) -> list[str]:
         """Return the names of the groups of a column."""
