@@ -229,7 +229,7 @@ def interactions(
     --------
     >>> import numpy as np
     >>> from slfs import interactions
-    >>> X = np.random.default_rng(0).integers(0, 2, (300, 50))
+    >>> X = np.random.default_rng(1).integers(0, 2, (300, 50))
     >>> y = X[:, 7] ^ X[:, 31]
     >>> found = interactions(X, y)
     >>> found.n_significant

@@ -304,9 +304,12 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         index = self._column_index(column)
         record = self.features_[index]
-        sentence = sentences.explain(record, self._figures_of(index))
+        figures = self._figures_of(index)
+        sentence = sentences.explain(record, figures)
         if self.support_[index] or record["role"] == Role.TOO_WEAK:
-            evidence = sentences.evidence(record["p_value"], record["q_value"])
+            evidence = sentences.evidence(
+                record["p_value"], record["q_value"], alone="partner" in figures
+            )
             sentence = f"{sentence} {evidence}".rstrip()
         if record["name"] in self.leaks_:
             leak = describe_leak(record, self._class_entropy())

@@ -338,14 +338,18 @@ def frequency(share: float, n_subsamples: int) -> str:
     return f"selected in {round(share * n_subsamples)} of {n_subsamples} subsamples"
 
 
-def evidence(p_value: float, q_value: float) -> str:
-    """Describe the evidence that a column depends on the class; "" if it is unknown."""
+def evidence(p_value: float, q_value: float, *, alone: bool = False) -> str:
+    """Describe the evidence that a column depends on the class; "" if it is unknown.
+
+    ``alone`` adds that the column was tested alone, where a pair was tested as well.
+    """
     if math.isnan(p_value) or math.isnan(q_value):
         return ""
+    depends = "depends on the class on its own" if alone else "depends on the class"
     p = f"p < {_MIN_P:g}" if p_value < _MIN_P else f"p = {p_value:.2g}"
     if grade(q_value) == "none":
-        return f"The tests find no evidence that it depends on the class ({p}, FDR {percent(q_value)})."
-    return f"Evidence that it depends on the class: {grade(q_value)} ({p}, FDR {percent(q_value)})."
+        return f"The tests find no evidence that it {depends} ({p}, FDR {percent(q_value)})."
+    return f"Evidence that it {depends}: {grade(q_value)} ({p}, FDR {percent(q_value)})."
 
 
 def grade(q_value: float) -> str:
