@@ -327,7 +327,7 @@ def test_a_column_by_index_unless_it_has_that_name():
         "demo",
         "datasets",
         "methods",
-    ],  # fmt: skip
+    ],
 )
 def test_every_help_has_an_example_and_fits_a_screen(command, slfs, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")

@@ -237,6 +237,24 @@ def test_only_the_best_pairs_are_kept(monkeypatch):
     assert fewer.p_value.tolist() == every.p_value[: len(fewer)].tolist()
 
 
+@pytest.mark.parametrize("block", [(3, 5), (64, 1024), (7, 2)])
+def test_blocks_cover_each_pair_once(block):
+    columns, partners = np.array([0, 2, 3, 5, 8, 9]), np.array([1, 3, 4, 5, 9, 10, 11])
+    parts = pairs_module.rectangles(columns, partners)
+    tasks = list(pairs_module._tasks(parts, *block))
+    assert len(tasks) == sum(pairs_module._n_tasks(part, *block) for part in parts)
+    found = [
+        tuple(sorted((f, k)))
+        for task in tasks
+        for f in task.left.tolist()
+        for k in task.right.tolist()
+        if not task.ordered or f < k
+    ]
+    wanted = {tuple(sorted((f, k))) for f in columns.tolist() for k in partners.tolist() if f != k}
+    assert sorted(found) == sorted(wanted)
+    assert len(found) == sum(part.n_pairs for part in parts)
+
+
 class StoppedError(Exception):
     pass
 

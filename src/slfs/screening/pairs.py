@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import time
 import zipfile
 from collections.abc import Iterator
@@ -72,10 +73,10 @@ def scan_pairs(
         return np.empty(0, FOUND)
     limit = min(1.0, max(_EXPECTED, fdr * MOST_KEPT) / n_pairs)
     kept = _Kept(limit)
-    tasks = list(_tasks(parts, *backend.PAIR_BLOCK))
     saved = None if checkpoint is None else _Checkpoint(checkpoint, backend, parts, fdr)
     done = saved.load(kept) if saved is not None else 0
-    step = steps(len(tasks))
+    step = steps(sum(_n_tasks(part, *backend.PAIR_BLOCK) for part in parts))
+    tasks = itertools.islice(_tasks(parts, *backend.PAIR_BLOCK), done, None)
     for _ in range(done):
         step()
     screen = functools.cache(functools.partial(pair_screen, backend))
@@ -85,7 +86,7 @@ def scan_pairs(
         found = backend.screen_pairs(task.left, task.right, screen(at_most), ordered=task.ordered)
         return _test(backend, found, at_most)
 
-    for found in backend.threads.each(test, tasks[done:], _AT_ONCE * backend.threads.count):
+    for found in backend.threads.each(test, tasks, _AT_ONCE * backend.threads.count):
         kept.add(found)
         done += 1
         if saved is not None:
@@ -107,6 +108,11 @@ def _test(backend: CountingBackend, pairs: Ints, p_limit: float) -> NDArray[np.v
     found["f"], found["k"] = pairs[passed].T
     found["statistic"], found["p_value"] = statistic[passed], p_value[passed]
     return found
+
+
+def _n_tasks(part: Rectangle, n_left: int, n_right: int) -> int:
+    begins = range(0, len(part.left), n_left)
+    return sum(-(-(len(part.right) - part.ordered * begin) // n_right) for begin in begins)
 
 
 def _tasks(parts: list[Rectangle], n_left: int, n_right: int) -> Iterator[Rectangle]:
