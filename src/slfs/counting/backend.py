@@ -151,8 +151,9 @@ class CountingBackend(ABC):
     def screen_pairs(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
         """Count all pairs of two blocks of columns and return those that pass a screen, in any order.
 
-        The result has shape (n_found, 2): f in ``left``, k in ``right``. With ``ordered``, only pairs with
-        f < k are considered. All columns have planes. Several threads may call this at the same time.
+        The result has shape (n_found, 2): f in ``left``, k in ``right``. With ``ordered``, only
+        pairs with f < k are considered. All columns have planes. Several threads may call this at
+        the same time.
         """
 
     @abstractmethod

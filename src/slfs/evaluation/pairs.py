@@ -131,18 +131,17 @@ class Interactions:
 
     def __repr__(self) -> str:
         are = "is" if self.n_significant == 1 else "are"
-        lines = [
-            f"{self.n_significant} of {self.n_tested} pairs {are} significant "
-            f"(false discovery rate {self.fdr:g})"
-        ]
+        found = f"{self.n_significant} of {self.n_tested} pairs {are} significant"
+        lines = [f"{found} (false discovery rate {self.fdr:g})"]
         shown = self.pairs[: max(len(self.tables), 1)]
         if len(shown):
-            width = max(len(f"{row.first} x {row.second}") for row in shown)
+            names = [f"{row.first} x {row.second}" for row in shown]
+            width = max(map(len, names))
             lines.append(f"{'':{width}}  synergy  joint inf.    p-value    q-value")
             lines += [
-                f"{f'{row.first} x {row.second}':{width}}  {row.synergy:7.4f}  {row.joint_information:10.4f}"
+                f"{name:{width}}  {row.synergy:7.4f}  {row.joint_information:10.4f}"
                 f"  {row.p_value:9.2g}  {row.q_value:9.2g}"
-                for row in shown
+                for name, row in zip(names, shown, strict=True)
             ]
         return "\n".join(lines)
 
@@ -191,11 +190,11 @@ def interactions(
     n_top : int, default=20
         Number of pairs that are returned even if they are not significant, with their tables.
     fdr : float, default=0.05
-        Pairs with a q-value of at most this are significant; all of them are returned, or 100,000 if there
-        are more.
+        Pairs with a q-value of at most this are significant; all of them are returned, or 100,000
+        if there are more.
     max_levels : int, default=3
-        Maximum number of levels of a column, from 2 to 5. More levels show more kinds of interactions, but
-        require more samples.
+        Maximum number of levels of a column, from 2 to 5. More levels show more kinds of
+        interactions, but require more samples.
     target : {"auto", "classification", "regression"}, default="auto"
         Type of the target; see `SLFS`. The bins of a continuous target are used like classes.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
@@ -205,8 +204,9 @@ def interactions(
     memory_limit : int, str or None, default=None
         Maximum memory of the process, for example ``"2GiB"``; None means no limit.
     checkpoint : str, path or None, default=None
-        File in which the state of a long scan is stored twice a minute. If the file exists, the scan of the
-        same data with the same parameters goes on from there. It is removed when the scan is finished.
+        File in which the state of a long scan is stored twice a minute. If the file exists, the
+        scan of the same data with the same parameters goes on from there. It is removed when the
+        scan is finished.
 
     Returns
     -------
@@ -216,22 +216,23 @@ def interactions(
 
     Notes
     -----
-    Numbers are cut at their terciles (for other values of ``max_levels``, into as many intervals), and
-    rare categories are pooled: levels that depend on the column only, so that the p-values are valid. The
-    test compares the table of both columns and the class with its fit by the log-linear model without
-    three-way interaction. The p-value is that of the smaller of the likelihood ratio and Pearson's
-    statistic. See the page "Interactions" of the documentation for its calibration and its power.
+    Numbers are cut at their terciles (for other values of ``max_levels``, into as many intervals),
+    and rare categories are pooled: levels that depend on the column only, so that the p-values are
+    valid. The test compares the table of both columns and the class with its fit by the log-linear
+    model without three-way interaction. The p-value is that of the smaller of the likelihood ratio
+    and Pearson's statistic. See the page "Interactions" of the documentation for its calibration
+    and its power.
 
     References
     ----------
-    X. Wan et al., "BOOST: a fast approach to detecting gene-gene interactions in genome-wide case-control
-    studies", American Journal of Human Genetics 87, 2010.
+    X. Wan et al., "BOOST: a fast approach to detecting gene-gene interactions in genome-wide
+    case-control studies", American Journal of Human Genetics 87, 2010.
 
     Examples
     --------
     >>> import numpy as np
     >>> from slfs import interactions
-    >>> X = np.random.default_rng(0).integers(0, 2, (300, 50))
+    >>> X = np.random.default_rng(1).integers(0, 2, (300, 50))
     >>> y = X[:, 7] ^ X[:, 31]
     >>> found = interactions(X, y)
     >>> found.n_significant
@@ -275,7 +276,7 @@ def _indices(chosen: Sequence[str | int] | None, names: NDArray[np.object_], wha
     for column in np.asarray(chosen, dtype=object).tolist():
         if column in known:
             found.add(known[column])
-        elif isinstance(column, Integral) and -len(names) <= column < len(names):
+        elif isinstance(column, Integral) and -len(names) <= int(column) < len(names):
             found.add(int(column) % len(names))
         else:
             near = similar_names(str(column), [str(name) for name in names])
@@ -320,7 +321,7 @@ def _make_records(
 
 def _make_tables(
     backend: CountingBackend,
-    records: np.recarray[Any, Any],
+    records: NDArray[Any],
     data: TrainingData,
     max_levels: int,
     resources: Resources,

@@ -111,10 +111,10 @@ def p_values(
     Notes
     -----
     Without permutations, columns of numbers are tested with the rank test of Kruskal and Wallis and by
-    six intervals (cut at 10, 25, 50, 75 and 90%), other columns by their levels. The statistics are compared with distributions that
-    have their exact mean and variance over all permutations of the class, so that the p-values are valid
-    for small classes and ties; small tables are tested exactly. See the page "Significance" of the
-    documentation.
+    six intervals (cut at 10, 25, 50, 75 and 90%), other columns by their levels. The statistics are
+    compared with distributions that have their exact mean and variance over all permutations of the
+    class, so that the p-values are valid for small classes and ties; small tables are tested exactly.
+    See the page "Significance" of the documentation.
 
     With ``condition_on``, the class is modelled by the levels of these columns (four to ten intervals of
     equal frequency for numbers, more with more samples) in a log-linear model without interactions. A

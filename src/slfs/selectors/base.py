@@ -384,11 +384,12 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         index = self._column_index(column)
         record = self.features_[index]
-        sentence = sentences.explain(record, self._figures_of(index))
+        figures = self._figures_of(index)
+        sentence = sentences.explain(record, figures)
         if self.support_[index] or record["role"] == Role.TOO_WEAK:
-            given = sentences.listed(self.conditioning_)
+            given, alone = sentences.listed(self.conditioning_), "partner" in figures
             evidence = sentences.evidence(
-                record["p_value"], record["q_value"], given, self._target_noun()
+                record["p_value"], record["q_value"], given, self._target_noun(), alone=alone
             )
             sentence = f"{sentence} {evidence}".rstrip()
         if record["name"] in self.leaks_:
