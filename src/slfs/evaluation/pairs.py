@@ -206,8 +206,8 @@ def interactions(
     memory_limit : int, str or None, default=None
         Maximum memory of the process, for example ``"2GiB"``; None means no limit.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where columns are counted. ``"cuda"`` needs an NVIDIA GPU and the extra ``gpu``; ``"auto"`` uses a
-        GPU if there is one. Results do not depend on it.
+        Where columns are counted. ``"cuda"`` needs an NVIDIA GPU and the extra ``gpu``; ``"auto"`` uses
+        a GPU if there is one. Results do not depend on it.
     checkpoint : str, path or None, default=None
         File in which the state of a long scan is stored twice a minute. If the file exists, the
         scan of the same data with the same parameters goes on from there. It is removed when the
