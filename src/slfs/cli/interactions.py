@@ -23,6 +23,7 @@ from slfs.cli.options import (
     Sheet,
     Target,
     TargetsFrom,
+    TargetType,
     Transpose,
 )
 from slfs.cli.output import progress, show_json, show_table
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 def interactions(
     data: Data,
     target: Target = None,
+    target_type: TargetType = "auto",
     columns: Annotated[
         list[str] | None,
         typer.Option("--columns", metavar="COLUMN", help="Column to test; repeatable. Default: all."),
@@ -108,6 +110,7 @@ def interactions(
             n_top=n_top,
             fdr=fdr,
             max_levels=max_levels,
+            target=target_type,
             categorical_features=categorical_columns(categorical, file),
             n_jobs=n_jobs,
             memory_limit=memory_limit,
@@ -148,7 +151,7 @@ def _show(found: Interactions, name: str) -> None:
     numbers = ["synergy", "together", "p-value", "q-value"]
     show_table(["first", "second", *numbers], lines, right=numbers)
     typer.echo(
-        "\nsynergy: information about the class in nats that the pair has in addition to the sum of\n"
+        "\nsynergy: information about the target in nats that the pair has in addition to the sum of\n"
         "both columns; together: all information of the pair. q-value: corrected for all pairs."
     )
     best, last = found.tables[0], str(found.classes[-1])

@@ -23,7 +23,7 @@ from slfs._core.threads import Threads
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.pairs import PairScreen
 from slfs.counting.planes import PackedColumns
-from slfs.counting.residuals import Queue, Residuals, residual_gains
+from slfs.counting.residuals import GAIN_RIDGE, Queue, Residuals, residual_gains
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8]
@@ -110,13 +110,13 @@ class CountingBackend(ABC):
         Only the first column is looked at, in the newest step that it has not seen; its gain is that of
         `residual_gains`. The queue is changed in place.
         """
-        n_classes = self.packed.layout.n_classes
+        n_classes, ridge = self.packed.layout.n_classes, GAIN_RIDGE * self.packed.layout.unit
         n_weights = 2 if n_classes == 2 else 2 * n_classes
         while (step := queue.newest_unseen(len(steps))) >= 0:
             first = queue.columns[:1].astype(np.int64)
             sums = self.weighted_sums(first, steps[step].rows[:, :n_weights].astype(np.int64))
             levels = self.packed.arrays.levels[first].astype(np.int64)
-            queue.lower_first(step, float(residual_gains(sums, levels)[0]))
+            queue.lower_first(step, float(residual_gains(sums, levels, ridge)[0]))
 
     @abstractmethod
     def label_sums(self, labels: Codes) -> Ints:

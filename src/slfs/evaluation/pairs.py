@@ -87,7 +87,7 @@ class Interactions:
     fdr : float
         The false discovery rate.
     classes : ndarray
-        The classes.
+        The classes, or the names of the bins of a continuous target.
     """
 
     pairs: np.recarray[Any, Any]
@@ -166,6 +166,7 @@ def interactions(
     n_top: int = 20,
     fdr: float = 0.05,
     max_levels: int = 3,
+    target: str = "auto",
     categorical_features: Any = "from_dtype",
     n_jobs: int | None = None,
     memory_limit: int | str | None = None,
@@ -181,7 +182,7 @@ def interactions(
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
         Input data.
     y : array-like of shape (n_samples,)
-        Class labels.
+        Class labels, or numbers; see ``target``.
     columns : sequence of str or int, or None, default=None
         Columns whose pairs are tested, by name or index; None means all columns.
     partners : sequence of str or int, or None, default=None
@@ -194,6 +195,8 @@ def interactions(
     max_levels : int, default=3
         Maximum number of levels of a column, from 2 to 5. More levels show more kinds of
         interactions, but require more samples.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target; see `SLFS`. The bins of a continuous target are used like classes.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical; see `SLFS`.
     n_jobs : int or None, default=None
@@ -237,7 +240,7 @@ def interactions(
     >>> found.pairs[0].first, found.pairs[0].second
     ('x7', 'x31')
     """
-    estimator = SLFS(categorical_features=categorical_features)
+    estimator = SLFS(target=target, categorical_features=categorical_features)
     data = estimator._read_training_data(X, y)
     names = estimator._feature_names()
     own = _indices(columns, names, "columns")

@@ -49,10 +49,18 @@ class InteractionSelector(BaseSelector):
     n_features_to_select : int, float or "auto", default="auto"
         Maximum number of features to select, or fraction of the columns. ``"auto"`` selects all columns
         that are significant.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
+        integers, strings and booleans are class labels. A continuous target is cut into bins at its
+        quantiles, which are used like classes; p-values of single columns compare
+        them with the numbers themselves.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
@@ -74,7 +82,9 @@ class InteractionSelector(BaseSelector):
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
         p-value of each column for independence from the class, and the corresponding q-value.
-    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
+    target_type_, target_bins_, classes_
+        As in `SLFS`.
+    support_, network_, features_, n_features_, n_features_in_, feature_names_in_
         As in `SLFS`. In the network, a column that is selected because of a pair is a child of the other
         column of the pair, so that ``to_classifier()`` uses both together.
 
@@ -110,14 +120,18 @@ class InteractionSelector(BaseSelector):
         fdr: float = 0.05,
         max_levels: int = 3,
         n_features_to_select: float | str = "auto",
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         self.fdr = fdr
         self.max_levels = max_levels
         self.n_features_to_select = n_features_to_select
+        self.target = target
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
@@ -135,7 +149,7 @@ class InteractionSelector(BaseSelector):
     def _cut_points(self, data: TrainingData, resources: Resources) -> Cuts:
         """Test all pairs; return the cut points of the columns of significant pairs."""
         every = np.ones(data.table.n_features, np.bool_)
-        plan = data.table, data.layout, data.categorical
+        plan = data.table, data.layout.tested or data.layout, data.categorical
         with progress_callback(None):
             packed = pack_table_few(*plan, every, self.max_levels, resources)
             indices = np.arange(len(packed))

@@ -24,7 +24,7 @@ from slfs.counting.planes import (
     PackedBlock,
     PackedColumns,
 )
-from slfs.counting.residuals import Queue, Residuals, residual_gains
+from slfs.counting.residuals import GAIN_RIDGE, Queue, Residuals, residual_gains
 from slfs.counting.store import PlaneStore
 from slfs.counting.weights import PreparedWeights
 
@@ -242,7 +242,7 @@ class CudaBackend(CountingBackend):
         if small and isinstance(self.packed.arrays.words, np.ndarray):
             self._whole_host.settle_first(queue, steps)
             return
-        n_classes = self.packed.layout.n_classes
+        n_classes, ridge = self.packed.layout.n_classes, GAIN_RIDGE * self.packed.layout.unit
         n_weights = 2 if n_classes == 2 else 2 * n_classes
         at_once = _SETTLED_AT_ONCE
         while queue.newest_unseen(len(steps)) >= 0:
@@ -253,7 +253,7 @@ class CudaBackend(CountingBackend):
                 rows = steps[step].rows[:, :n_weights].astype(np.int64)
                 planes = self._planes_of_step(step, steps[step], rows)
                 sums = self._weighted_sums(columns, planes, rows)
-                queue.lower(columns, step, residual_gains(sums, self._levels[columns]))
+                queue.lower(columns, step, residual_gains(sums, self._levels[columns], ridge))
             queue.restore()
             at_once *= 2
 
