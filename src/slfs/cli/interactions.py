@@ -75,7 +75,7 @@ def interactions(
     memory_limit: Memory = None,
     n_jobs: Jobs = -1,
 ) -> None:
-    """Find pairs of columns that tell more about the target together than alone.
+    """Find pairs of columns that tell more together than alone.
 
     All pairs are tested for an interaction beyond the effects of both columns; q-values are corrected
     for the number of all pairs. A scan that is stopped with Ctrl-C can be continued if --resume was used.

@@ -332,7 +332,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     def _hints_on_size(self) -> list[str]:
         wanted = self._n_wanted(len(self.features_))
         full = (self.features_["role"] == Role.NO_ROOM).any()
-        if wanted is None or self.n_features_ >= wanted or not full:
+        if wanted is None or not self.n_features_ < wanted <= len(self.features_) or not full:
             return []
         text = (
             f"Only {self.n_features_} of n_features_to_select={self.n_features_to_select} columns are "
