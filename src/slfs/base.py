@@ -41,6 +41,8 @@ class TrainingData:
     categorical: NDArray[np.bool_]
     weights: SampleWeights | None = None
     """How often each row is counted; None: once."""
+    groups: NDArray[np.int64] | None = None
+    """Number of the group of each row, such as a patient; None: each row is on its own."""
 
     @property
     def samples(self) -> NDArray[np.int64]:

@@ -117,7 +117,13 @@ class BNSLFS(SelectorModel, NetworkClassifier):
         self.backoff = backoff
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BNSLFS:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> BNSLFS:
         """Select features and fit the model of the class to them.
 
         Parameters
@@ -128,6 +134,8 @@ class BNSLFS(SelectorModel, NetworkClassifier):
             Class labels.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Weight of each row, in the selection and in the model; see `SLFS.fit`.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Group of each row, which is passed to the selector; see `SLFS.fit`.
 
         Returns
         -------
@@ -140,7 +148,8 @@ class BNSLFS(SelectorModel, NetworkClassifier):
             nested = "class_weight" not in selector.get_params(deep=False)  # a StabilitySelection
             name = "selector__class_weight" if nested else "class_weight"
             selector.set_params(**{name: self.class_weight})
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        passed = {"sample_weight": sample_weight, "groups": groups}
+        given = {name: value for name, value in passed.items() if value is not None}
         with selector._for_model("classification", additive=self.structure == "additive"):
             selector.fit(X, y, **given)
         return self._take_over(selector)

@@ -85,7 +85,13 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
     def __init__(self, selector: BaseSelector | None = None) -> None:
         self.selector = selector
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BNSLFSRegressor:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> BNSLFSRegressor:
         """Select features and fit the model of the target to them.
 
         Parameters
@@ -95,7 +101,9 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
         y : array-like of shape (n_samples,)
             Numbers to predict.
         sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weight of each row; see `SLFS.fit`. ``None`` means 1 for every row.
+            Weight of each row, in the selection and in the model; see `SLFS.fit`.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Group of each row, which is passed to the selector; see `SLFS.fit`.
 
         Returns
         -------
@@ -104,7 +112,8 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
         """
         self._validate_params()
         selector = SLFS() if self.selector is None else clone(self.selector)
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        passed = {"sample_weight": sample_weight, "groups": groups}
+        given = {name: value for name, value in passed.items() if value is not None}
         with selector._for_model("regression", additive=True):
             selector.fit(X, y, **given)
         return self._take_over(selector)

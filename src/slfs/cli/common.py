@@ -99,6 +99,9 @@ def make_selector(
     order: str | None = None,
     one_standard_error: bool = False,
     categorical: Sequence[str] | None = None,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+    condition_on: Sequence[str] | None = None,
     class_weight: str | None = None,
     n_jobs: int = 1,
     memory_limit: str | None = None,
@@ -116,6 +119,8 @@ def make_selector(
         parameters["target"] = target_type
     if categorical:
         parameters["categorical_features"] = categorical_columns(categorical, file)
+    listed = {"include": include, "exclude": exclude, "condition_on": condition_on}
+    parameters |= {name: [file.find(one) for one in own] for name, own in listed.items() if own}
     if size is not None:
         parameters["n_features_to_select"] = size
     if order is not None:
@@ -126,6 +131,11 @@ def make_selector(
         parameters["one_standard_error"] = True
     parameters |= dict(map(_setting, settings or ()))
     for name in parameters:
+        if name in listed and name not in names:
+            raise ValueError(
+                f"--{name.replace('_', '-')} cannot be used with --method {method}, which has no "
+                f"parameter {name!r}. Use slfs, residual, mrmr or cmim, for example."
+            )
         if name not in names:
             raise ValueError(f"{method} has no parameter {name!r}.{_suggestion(name, names)}")
     selector = known[method](**parameters)

@@ -34,20 +34,14 @@ Data = Annotated[
 ]
 Target = Annotated[
     str | None,
-    typer.Option(
-        "--target",
-        "-t",
-        metavar="COLUMN",
-        help="Column to predict, with class labels or numbers: name or index.",
-    ),
+    typer.Option("--target", "-t", metavar="COLUMN", help="Column to predict: name or index."),
 ]
 TargetType = Annotated[
     str,
     typer.Option(
         "--target-type",
         metavar="NAME",
-        help="What the target is: classification, regression (a quantity) or auto (numbers with "
-        "fractional parts are a quantity).",
+        help="What the target is: classification, regression or auto.",
     ),
 ]
 TargetsFrom = Annotated[
@@ -96,6 +90,27 @@ Categorical = Annotated[
         "-c",
         metavar="COLUMN",
         help="Numeric column to treat as categories, or 'all'; repeatable.",
+    ),
+]
+Include = Annotated[
+    list[str] | None,
+    typer.Option("--include", metavar="COLUMN", help="Column that is selected in any case; repeatable."),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        metavar="COLUMN",
+        help="Column that is never selected, but stays in the results; repeatable.",
+    ),
+]
+ConditionOn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--condition-on",
+        metavar="COLUMN",
+        help="Column, such as age or batch, whose influence is taken into account, but which is not "
+        "selected; repeatable.",
     ),
 ]
 Weights = Annotated[

@@ -55,7 +55,7 @@ def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
     """
     columns, n_levels, n_classes = learned.coding.columns, learned.coding.n_levels, layout.n_classes
     n_present = n_levels - (columns["missing"] != NONE)
-    candidates = ~columns["cut"] & (n_present > 2)
+    candidates = ~columns["cut"] & ~columns["ordered"] & (n_present > 2)
     if n_classes < 2 or not candidates.any():
         return learned
     many, nlogn = n_present > MANY, nlogn_table(layout.n_samples)

@@ -22,6 +22,9 @@ Codes = NDArray[np.uint8]
 SWEEPS = 2
 """Sweeps over the columns of the model after each new column."""
 
+_ROUNDS, _AT_ONCE, _SETTLED = 50, 10, 1e-4
+"""Maximum number of rounds of steps until tables are settled, steps in each, and the last change."""
+
 _TO_INTEGER = 1.5 * 2.0**52
 """Adding this number removes the fraction of a smaller one."""
 _f2 = types.float64[:, ::1]
@@ -85,6 +88,15 @@ class AdditiveModel:
             SWEEPS,
             rows,
         )
+
+    def settle(self) -> None:
+        """Take steps until the tables hardly change, as those of columns that are not selected must."""
+        rows = (self._counts, self._odds, self._tables)
+        for _ in range(_ROUNDS if self._places else 0):
+            before = self._tables.copy()
+            sweep(np.stack(self._codes), self._places, (RIDGE * self._unit, 0.0), _AT_ONCE, rows)
+            if np.abs(self._tables - before).max() < _SETTLED:
+                break
 
     def refined_tables(self, n_sweeps: int) -> list[Floats]:
         """Return the tables after more steps; the model is not changed.

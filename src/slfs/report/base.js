@@ -74,6 +74,8 @@ function explanation(column) {
     relevance: () => figure(columns.relevance[column]),
     mutual_information: () => figure(columns.mutual_information[column]),
     conditional_relevance: () => figure(columns.conditional_relevance[column]),
+    relevance_given: () => figure(columns.relevance_given[column]),
+    p_value: () => figure(columns.p_value[column]),
   };
   const template = facts.sentences[columns.sentence[column]];
   return template.replace(/\{(\w+)\}/g, (whole, field) => (values[field] ? values[field]() : whole));

@@ -32,6 +32,8 @@ ROLES: dict[str, RoleWords] = {
     Role.OUTRANKED: RoleWords("grey", "other columns were preferred"),
     Role.TOO_WEAK: RoleWords("pale", "depends on the {noun}, but too weakly"),
     Role.IRRELEVANT: RoleWords("pale", "no reliable information about the {noun}"),
+    Role.EXCLUDED: RoleWords("pale", "excluded by request"),
+    Role.CONDITIONING: RoleWords("pale", "taken into account, cannot be selected"),
 }
 """Words and colours of the roles; {noun} stands for "class" or "target".
 
@@ -80,12 +82,13 @@ def sentence_templates(selector: BaseSelector) -> Iterator[str]:
     known: dict[tuple[Any, ...], str] = {}
     fields = [records[field].tolist() for field in ("role", "reason", "parent", "lost_to")]
     nothing_new = (records["conditional_relevance"] < 1e-9).tolist()
+    ungiven = np.isnan(records["relevance_given"]).tolist()
     frequencies = getattr(selector, "frequencies_", np.ones(len(records))).tolist()
-    for index, (role, reason, parent, lost_to, nothing, frequency) in enumerate(
-        zip(*fields, nothing_new, frequencies, strict=True)
+    for index, (role, reason, parent, lost_to, nothing, alone, frequency) in enumerate(
+        zip(*fields, nothing_new, ungiven, frequencies, strict=True)
     ):
         own = selector._figures.get(TableIndex(index), {})
-        key = (role, reason, parent is None, lost_to is None, nothing, frequency, repr(own))
+        key = (role, reason, parent is None, lost_to is None, nothing, alone, frequency, repr(own))
         if key not in known:
             record = {
                 "name": _TextField("name"),
@@ -97,6 +100,8 @@ def sentence_templates(selector: BaseSelector) -> Iterator[str]:
                 "relevance": _NumberField("relevance"),
                 "mutual_information": _NumberField("mutual_information"),
                 "conditional_relevance": _NumberField("conditional_relevance", 1 - nothing),
+                "relevance_given": np.nan if alone else _NumberField("relevance_given"),
+                "p_value": _NumberField("p_value"),
             }
             figures = {**shared, **own, "relevance_share": _NumberField("relevance_share")}
             known[key] = explain(record, figures)

@@ -85,6 +85,9 @@ def _check_selector(selector: BaseSelector) -> None:
         "duplicates_ is not a list of lists",
     )
     _demand(all(type(name) is str for group in texts for name in group), "duplicates_ has no names")
+    given = selector.conditioning_
+    valid = type(given) is list and all(type(name) is str for name in given)
+    _demand(valid, "conditioning_ is not a list of names")
     _check_records(selector)
     if isinstance(selector, StabilitySelection):
         _demand_array(selector.frequencies_, np.float64, (n_features,), "frequencies_")

@@ -28,6 +28,9 @@ class ColumnFacts:
     p_value : ndarray of float
         p-value of independence from the class, on levels that do not depend on the class; NaN if it was
         not requested.
+    given_relevance : ndarray of float
+        Information about the class that the conditioning columns do not contain, in nats; NaN without
+        such columns.
     reason : ndarray of int8
         Code of the `Reason` why a column is dropped; `Reason.CANDIDATE` for the others.
     """
@@ -38,6 +41,7 @@ class ColumnFacts:
     entropy: NDArray[np.float64]
     relevance: NDArray[np.float64]
     p_value: NDArray[np.float64]
+    given_relevance: NDArray[np.float64]
     reason: NDArray[np.int8]
 
 
@@ -51,7 +55,7 @@ def join_facts(parts: list[ColumnFacts]) -> ColumnFacts:
         return parts.pop()
     n_samples, n_classes = parts[0].n_samples, parts[0].n_classes
     codings = [part.coding for part in parts]
-    names = ("entropy", "relevance", "p_value", "reason")
+    names = ("entropy", "relevance", "p_value", "given_relevance", "reason")
     fields = [[getattr(part, name) for part in parts] for name in names]
     parts.clear()
     coding = join_codings(codings)

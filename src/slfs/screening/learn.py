@@ -22,18 +22,25 @@ from slfs.coding.numbers import (
     may_be_rounded,
     mdlp_cuts,
 )
+from slfs.coding.ordered import category_runs, cut_categories
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import SampleLayout
+from slfs.screening.forced import Forced, n_intervals
 from slfs.screening.p_values import (
+    INTERVALS,
     TargetRankSums,
+    blind_cuts,
     level_p_values,
     level_rank_p_values,
     number_p_values,
 )
 from slfs.screening.plan import Block
+from slfs.screening.reasons import Reason
 from slfs.tables.table import LabelBlock, NumberBlock, Table
 from slfs.tables.values import to_numbers
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Cuts = Sequence[NDArray[np.float64]] | Mapping[int, NDArray[np.float64]]
 """Cut points of every column of numbers, or of some by their index; the others are cut by MDLP."""
 
@@ -50,22 +57,33 @@ class LearnedBlock:
 
 
 def learn_block(
-    table: Table, block: Block, layout: SampleLayout, cuts: Cuts | None = None
+    table: Table,
+    block: Block,
+    layout: SampleLayout,
+    cuts: Cuts | None = None,
+    forced: Forced | None = None,
 ) -> LearnedBlock:
-    """Learn the levels of one block; ``cuts`` are the cut points of all or some columns, else MDLP."""
+    """Learn the levels of one block; ``cuts`` are the cut points of all or some columns, else MDLP.
+
+    The levels of conditioning columns, and those of included columns that would have a single one, do
+    not depend on the class.
+    """
     _reuse_freed_memory()
+    own = None if forced is None else forced.coded_as(block.columns)
     if block.kind == "labels":
-        return _learn_labels(table, block, layout)
+        return _learn_labels(table, block, layout, own)
     binned = block.kind == "mdlp" and not isinstance(cuts, Sequence)
     tally, numbers = _read_numbers(table, block, layout, binned=binned)
     large = may_be_rounded(tally.runs)
     if block.kind == "levels":
         if large.any():
-            return _learn_exactly(table, block, layout, large)
+            return _learn_exactly(table, block, layout, large, forced)
         ungrouped = learn_levels(tally.runs, tally.missing, layout)
-        learned = group_levels(ungrouped, layout)
+        learned = _ungroup_forced(ungrouped, group_levels(ungrouped, layout), own)
     else:
         thresholds, n_cuts = _cut_points(tally, block, layout, cuts, in_pieces=numbers is None)
+        if own is not None:
+            thresholds, n_cuts = _cut_forced(tally, thresholds, n_cuts, own, layout.n_samples)
         learned = learn_numbers(tally.runs, tally.missing, layout, thresholds, n_cuts)
         for j in np.flatnonzero(large):
             learned.coding.columns["rounded"][j] = _is_rounded(
@@ -145,12 +163,16 @@ def _read_numbers(
 
 
 def _learn_exactly(
-    table: Table, block: Block, layout: SampleLayout, large: NDArray[np.bool_]
+    table: Table,
+    block: Block,
+    layout: SampleLayout,
+    large: NDArray[np.bool_],
+    forced: Forced | None,
 ) -> LearnedBlock:
     """Learn categorical columns of numbers; those with large numbers by their values, not as floats."""
     kinds = np.where(large, "labels", "levels").tolist()
     parts = [
-        learn_block(table, Block(block.columns[[j]], kind, block.n_rows), layout)
+        learn_block(table, Block(block.columns[[j]], kind, block.n_rows), layout, forced=forced)
         for j, kind in enumerate(kinds)
     ]
     only = np.array([0])
@@ -168,7 +190,42 @@ def _is_rounded(table: Table, column: int, n_rows: int) -> bool:
     return len(np.unique(to_numbers(list(integers)))) < len(integers)
 
 
-def _learn_labels(table: Table, block: Block, layout: SampleLayout) -> LearnedBlock:
+def _cut_forced(
+    tally: Tally, thresholds: Floats, n_cuts: Ints, own: NDArray[np.int8], n_samples: int
+) -> tuple[Floats, Ints]:
+    """Cut conditioning columns, and included columns without a cut point, at quantiles."""
+    conditioning = own == Reason.CONDITIONING
+    if not (conditioning | (own == Reason.INCLUDED)).any():
+        return thresholds, n_cuts
+    few, few_found = blind_cuts(tally.runs, INTERVALS)
+    many, many_found = blind_cuts(tally.runs, n_intervals(n_samples))
+    parts = np.split(thresholds, np.cumsum(n_cuts)[:-1])
+    for j in np.flatnonzero(conditioning).tolist():
+        parts[j] = many[j, : many_found[j]]
+    for j in np.flatnonzero((own == Reason.INCLUDED) & (n_cuts == 0)).tolist():
+        parts[j] = few[j, : few_found[j]]
+    return np.concatenate(parts), np.array([len(part) for part in parts])
+
+
+def _ungroup_forced(ungrouped: Learned, grouped: Learned, own: NDArray[np.int8] | None) -> Learned:
+    """Leave the levels of conditioning columns, and of included ones in a single group, as they are."""
+    if own is None:
+        return grouped
+    single = grouped.coding.n_levels == 1
+    blind = (own == Reason.CONDITIONING) | ((own == Reason.INCLUDED) & single)
+    if not blind.any():
+        return grouped
+    return join_learned(
+        [
+            (ungrouped if is_blind else grouped).take(np.array([j]))
+            for j, is_blind in enumerate(blind.tolist())
+        ]
+    )
+
+
+def _learn_labels(
+    table: Table, block: Block, layout: SampleLayout, own: NDArray[np.int8] | None = None
+) -> LearnedBlock:
     """Learn one column of labels."""
     column = int(block.columns[0])
     held = None
@@ -180,7 +237,9 @@ def _learn_labels(table: Table, block: Block, layout: SampleLayout) -> LearnedBl
             yield piece, table.label_block(column, piece.layout.order) if held is None else held
 
     ungrouped = learn_labels(((labels, piece.layout) for piece, labels in pieces()), layout.n_classes)
-    learned = group_levels(ungrouped, layout)
+    ordered = bool(ungrouped.coding.columns["ordered"][0])
+    group = cut_categories if ordered else group_levels
+    learned = _ungroup_forced(ungrouped, group(ungrouped, layout), own)
 
     def code(levels: Learned) -> NDArray[np.uint8]:
         codes = np.empty((1, layout.n_samples), np.uint8)
@@ -189,9 +248,11 @@ def _learn_labels(table: Table, block: Block, layout: SampleLayout) -> LearnedBl
         return codes
 
     def p_values() -> NDArray[np.float64]:
-        if layout.target_ranks is None:
-            return level_p_values(ungrouped, layout)
-        return level_rank_p_values(code(ungrouped), layout.order, ungrouped, layout)
+        if layout.target_ranks is not None:
+            return level_rank_p_values(code(ungrouped), layout.order, ungrouped, layout)
+        if ordered:
+            return number_p_values(*category_runs(ungrouped, layout), layout)
+        return level_p_values(ungrouped, layout)
 
     return LearnedBlock(learned, lambda _kept: code(learned), p_values)
 

@@ -1,6 +1,6 @@
 """Columns -> p-values of independence from the class, on ranks and levels that do not depend on it.
 
-MDLP cuts where the classes differ, so its intervals appear relevant by construction. Ranks and quartiles
+MDLP cuts where the classes differ, so its intervals appear relevant by construction. Ranks and quantiles
 depend on the column only, and the levels of a categorical column are given by the user.
 """
 
@@ -24,6 +24,7 @@ from slfs.coding.rank_kernels import summarize_ranks
 from slfs.coding.run_kernels import Runs
 from slfs.coding.target_rank_kernels import N_POWERS, add_target_ranks, summarize_target_ranks
 from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
+from slfs.measures.adjusted import Covariates
 from slfs.measures.contingency import independence_p_values, log_factorials
 from slfs.measures.ranks import RankSummary, rank_p_values
 from slfs.measures.target_ranks import (
@@ -35,7 +36,13 @@ from slfs.measures.target_ranks import (
 from slfs.tables.table import NumberBlock, Table
 
 INTERVALS = 4
-"""Number of equal-frequency intervals used to test columns of numbers: quartiles."""
+"""Number of equal-frequency intervals of the levels that do not depend on the class: quartiles."""
+
+_TWENTIETHS = (0, 2, 5, 10, 15, 18)
+"""Where the intervals begin that are used to test columns of numbers: at 10, 25, 50, 75 and 90%.
+
+Quartiles alone miss what happens in a tail, for example a class that is the highest tenth.
+"""
 
 RANK_SHARE = 0.75
 """Share of the error rate that is spent on the rank test of columns of numbers."""
@@ -51,14 +58,16 @@ def level_p_values(learned: Learned, layout: SampleLayout) -> NDArray[np.float64
 def number_p_values(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -> NDArray[np.float64]:
     """Compute p-values of independence from the class for columns of numbers.
 
-    The ranks and the table of quartiles and missing values are tested. Three quarters of the error rate
-    go to the rank test, which is more powerful if the classes differ in location; the quartiles find
-    other differences. Columns with too many ties for the rank test are tested by their quartiles only.
+    The ranks and the table of six intervals and missing values are tested. Three quarters of the error
+    rate go to the rank test, which is more powerful if the classes differ in location; the intervals
+    find other differences. Columns with too many ties for the rank test are tested by their intervals
+    only.
     """
-    counts = np.zeros((len(missing), INTERVALS + 1, layout.n_classes), np.int64)
-    quantile_counts(runs, counts[:, :-1])
-    counts[:, -1] = missing
-    n_levels = np.full(len(missing), INTERVALS + 1)
+    fine = np.zeros((len(missing), 20, layout.n_classes), np.int64)
+    quantile_counts(runs, fine)
+    intervals = np.add.reduceat(fine, _TWENTIETHS, axis=1)
+    counts = np.concatenate([intervals, missing[:, np.newaxis]], axis=1)
+    n_levels = np.full(len(missing), counts.shape[1])
     by_table = independence_p_values(counts, n_levels, layout.n_classes, layout.n_samples)
     present = layout.totals - missing
     single = layout.totals == 1
@@ -72,6 +81,34 @@ def number_p_values(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout
     by_rank = rank_p_values(RankSummary(*ranks))
     both = np.fmin(by_rank / RANK_SHARE, by_table / (1 - RANK_SHARE))
     return np.where(np.isnan(by_rank), by_table, np.minimum(both, 1.0))
+
+
+def adjusted_p_values(
+    table: Table,
+    columns: NDArray[np.int64],
+    kind: str,
+    layout: SampleLayout,
+    covariates: Covariates,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute p-values of independence from the class given covariates, and the information in nats."""
+    learned, codes = code_blind(table, columns, kind, layout)
+    p_values, information = np.empty(len(columns)), np.empty(len(columns))
+    for j, own in enumerate(codes):
+        record = learned.coding.columns[j]
+        ordered = None
+        if record["cut"] or record["ordered"]:
+            ordered = np.arange(record["n_levels"])
+            ordered = ordered[ordered != record["missing"]]
+        p_values[j], information[j] = covariates.test(own, ordered)
+    return p_values, information
+
+
+def blind_cuts(runs: Runs, intervals: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the cut points of equal-frequency intervals: an array per column, and their number."""
+    cuts = np.empty((len(runs.start), intervals - 1))
+    n_cuts = np.empty(len(runs.start), np.int64)
+    quantile_cuts(runs, cuts, n_cuts)
+    return cuts, n_cuts
 
 
 class TargetRankSums:
@@ -157,13 +194,18 @@ def _target_ranks(layout: SampleLayout) -> NDArray[np.int64]:
 
 
 def pack_blind(
-    table: Table, columns: NDArray[np.int64], kind: str, layout: SampleLayout, most_levels: int
+    table: Table,
+    columns: NDArray[np.int64],
+    kind: str,
+    layout: SampleLayout,
+    most_levels: int,
+    intervals: int = INTERVALS,
 ) -> PackedBlock:
     """Pack the levels of columns of one kind; with more than ``most_levels`` the rarest are pooled.
 
     ``layout`` has a single class with all samples.
     """
-    learned, codes = code_blind(table, columns, kind, layout, INTERVALS)
+    learned, codes = code_blind(table, columns, kind, layout, intervals)
     n_levels, counts = learned.coding.n_levels.copy(), learned.class_counts
     if n_levels.max(initial=0) > most_levels:
         for column in np.flatnonzero(n_levels > most_levels):
@@ -175,7 +217,11 @@ def pack_blind(
 
 
 def code_blind(
-    table: Table, columns: NDArray[np.int64], kind: str, layout: SampleLayout, intervals: int
+    table: Table,
+    columns: NDArray[np.int64],
+    kind: str,
+    layout: SampleLayout,
+    intervals: int = INTERVALS,
 ) -> tuple[Learned, NDArray[np.uint8]]:
     """Learn and code levels that do not depend on the class; numbers in intervals of equal frequency.
 
@@ -198,9 +244,7 @@ def code_blind(
             return join_learned([own for own, _ in parts]), codes
         learned = learn_levels(runs, missing, layout)
     else:
-        cuts = np.empty((len(columns), intervals - 1))
-        n_cuts = np.empty(len(columns), np.int64)
-        quantile_cuts(runs, cuts, n_cuts)
+        cuts, n_cuts = blind_cuts(runs, intervals)
         thresholds = cuts[np.arange(intervals - 1) < n_cuts[:, np.newaxis]]
         learned = learn_numbers(runs, missing, layout, thresholds, n_cuts)
     return learned, encode_numbers(learned.coding, numbers)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -25,16 +26,17 @@ from slfs._core.suggest import similar_names
 from slfs._core.warn import LeakageWarning, in_focus, warn
 from slfs.base import CODING_CONSTRAINTS, TARGET_CONSTRAINTS, TableEstimator, TrainingData
 from slfs.coding.level_names import as_text
-from slfs.counting.backend import make_backend
+from slfs.counting.backend import DEVICES, make_backend, use_device
 from slfs.counting.duplicates import find_duplicates
 from slfs.measures.information import Information
 from slfs.screening.advice import warn_about_row_numbers, warn_about_values
 from slfs.screening.facts import ColumnFacts, Judge
+from slfs.screening.forced import Forced, read_forced
 from slfs.screening.judging import drop_uninformative
 from slfs.screening.learn import Cuts
 from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import SpreadTable
-from slfs.screening.reasons import Role
+from slfs.screening.reasons import Reason, Role
 from slfs.selectors._shared import sentences
 from slfs.selectors._shared.additive import (
     AdditiveTables,
@@ -50,12 +52,18 @@ from slfs.selectors._shared.selection import (
     make_network,
 )
 from slfs.tables.arrays import keep_types
+from slfs.tables.choice import read_row_groups
 from slfs.tables.registry import is_in_memory
 from slfs.tables.target import Target
 
 if TYPE_CHECKING:
     from slfs.classifiers.bnslfs import BNSLFS
     from slfs.classifiers.bnslfs_regressor import BNSLFSRegressor
+
+FORCED_CONSTRAINTS: dict[str, list[Any]] = {
+    name: ["array-like", str, None] for name in ("include", "exclude", "condition_on")
+}
+GROUP_CONSTRAINTS: dict[str, list[Any]] = {"feature_groups": ["array-like", dict, None]}
 
 _NAMED = 5
 """Maximum number of columns in a warning."""
@@ -71,13 +79,14 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             StrOptions({"auto"}),
         ],
         **TARGET_CONSTRAINTS,
+        "device": [StrOptions(set(DEVICES))],
         **CODING_CONSTRAINTS,
     }
 
     _fitted: ClassVar[frozenset[str]] = TableEstimator._fitted | {
         "network_", "network_counts_", "features_", "support_", "n_features_", "indices_",
         "selection_scores_", "scores_", "pvalues_", "qvalues_", "duplicates_", "target_type_",
-        "target_bins_", "_target_by_level", "_figures", "_additive",
+        "target_bins_", "_target_by_level", "_figures", "_additive", "conditioning_",
     }  # fmt: skip
 
     n_features_to_select: float | str
@@ -85,6 +94,11 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     categorical_features: Any
     n_jobs: int | None
     memory_limit: int | str | None = None
+    device: str = "cpu"
+    include: Any = None
+    exclude: Any = None
+    condition_on: Any = None
+    feature_groups: Any = None
 
     _additive_requested: bool = False
 
@@ -137,12 +151,38 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self : object
             The fitted selector.
         """
+        return self._fit_rows(X, y, sample_weight)
+
+    def _fit_rows(
+        self, X: Any, y: ArrayLike, sample_weight: Any = None, groups: ArrayLike | None = None
+    ) -> Self:
+        """Read the data and select features; ``groups`` are those of the rows."""
         data = self._read_training_data(X, y, sample_weight)
-        with Resources(self.n_jobs, self.memory_limit) as resources:
+        if groups is not None:
+            data = replace(data, groups=read_row_groups(groups, data.table.n_samples))
+        with use_device(self.device), Resources(self.n_jobs, self.memory_limit) as resources:
             self._fit_table(data, resources)
         if not isinstance(data.table, SpreadTable):
             names = self.features_["name"][self.indices_]
             warn_about_row_numbers(data.table, self.indices_, self.network_counts_.coding, names)
+        return self
+
+    def _forced(self) -> Forced | None:
+        """Return what the user has decided about columns; None if nothing."""
+        names = getattr(self, "feature_names_in_", None)
+        n_columns = getattr(self, "n_features_in_", 0)  # unknown in a stream, which refuses such lists
+        forced = read_forced(self._forcing(), n_columns, names)
+        wanted = self._n_wanted(n_columns)
+        if forced is not None and wanted is not None and forced.n_included > wanted:
+            raise ValueError(
+                f"'include' lists {forced.n_included} columns, more than the {wanted} of "
+                f"n_features_to_select={self.n_features_to_select!r}. Included columns count: raise "
+                "n_features_to_select, or include fewer."
+            )
+        return forced
+
+    def _forcing(self) -> Any:
+        """Return the selector whose parameters list columns."""
         return self
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
@@ -154,6 +194,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             self._judge(),
             test=True,
             cuts=self._cut_points(data, resources),
+            forced=self._forced(),
         )
         information = Information(make_backend(store.packed(), resources.threads))
         selection = self._select(information, facts)
@@ -176,6 +217,9 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         """Set the fitted attributes."""
         names = self._feature_names()
         selection = selection.truncate(self._n_wanted(len(names)), information.relevance)
+        self.conditioning_: list[str] = [
+            str(name) for name in names[facts.reason == Reason.CONDITIONING].tolist()
+        ]
         self.network_ = make_network(information, selection, names, target.name)
         self.network_counts_ = count_network(information, selection, facts.coding)
         self._additive: AdditiveTables | None = None
@@ -368,9 +412,13 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         index = self._column_index(column)
         record = self.features_[index]
-        sentence = sentences.explain(record, self._figures_of(index))
+        figures = self._figures_of(index)
+        sentence = sentences.explain(record, figures)
         if self.support_[index] or record["role"] == Role.TOO_WEAK:
-            evidence = sentences.evidence(record["p_value"], record["q_value"], self._target_noun())
+            given, alone = sentences.listed(self.conditioning_), "partner" in figures
+            evidence = sentences.evidence(
+                record["p_value"], record["q_value"], given, self._target_noun(), alone=alone
+            )
             sentence = f"{sentence} {evidence}".rstrip()
         if record["name"] in self.leaks_:
             leak = describe_leak(record, self._class_entropy(), self._target_noun())
@@ -398,7 +446,11 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
 
     def _shared_figures(self) -> dict[str, Any]:
         """Return the figures for all columns: the parameters and the number of selected columns."""
-        own = {"n_features_": self.n_features_, "noun": self._target_noun()}
+        own = {
+            "n_features_": self.n_features_,
+            "noun": self._target_noun(),
+            "conditioning": self.conditioning_,
+        }
         return {**self.get_params(deep=False), **own}
 
     def _class_entropy(self) -> float:

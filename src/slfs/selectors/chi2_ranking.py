@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from slfs.measures.information import Information, chi2_statistics
 from slfs.screening.facts import ColumnFacts
-from slfs.selectors._shared.selection import Selection, below_class
-from slfs.selectors.base import BaseSelector
+from slfs.screening.reasons import Reason
+from slfs.selectors._shared.selection import Selection, below_class, packed_as
+from slfs.selectors.base import FORCED_CONSTRAINTS, BaseSelector
 from slfs.selectors.registry import register
 
 
@@ -28,6 +29,11 @@ class Chi2Ranking(BaseSelector):
         whose p-value, with Bonferroni's correction for the number of columns, is below 0.05. MDLP
         uses the class to cut columns of numbers, so for these the p-value is a threshold for the
         ranking rather than a valid test.
+    include : array-like, str or None, default=None
+        Columns that are selected in any case, given by name, by index or as a mask. They are the first
+        ones, and count towards ``n_features_to_select``.
+    exclude : array-like, str or None, default=None
+        Columns that are never selected.
     target : {"auto", "classification", "regression"}, default="auto"
         Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
         integers, strings and booleans are class labels. A continuous target is cut into bins at its
@@ -45,6 +51,9 @@ class Chi2Ranking(BaseSelector):
     memory_limit : int, str or None, default=None
         Maximum memory of the process during ``fit``, for example ``"2GiB"``. To stay below the limit,
         smaller blocks are read and bit planes are moved to a temporary file. ``None`` means no limit.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where columns are counted. ``"cuda"`` needs an NVIDIA GPU and the extra ``gpu``; ``"auto"`` uses
+        a GPU if there is one. Results do not depend on it.
 
     Attributes
     ----------
@@ -74,27 +83,41 @@ class Chi2Ranking(BaseSelector):
     array([3, 2])
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseSelector._parameter_constraints,
+        **{name: FORCED_CONSTRAINTS[name] for name in ("include", "exclude")},
+    }
+
     def __init__(
         self,
         n_features_to_select: float | str = "auto",
         *,
+        include: Any = None,
+        exclude: Any = None,
         target: str = "auto",
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
+        device: str = "cpu",
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.include = include
+        self.exclude = exclude
         self.target = target
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.device = device
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         statistic, p_value = chi2_statistics(information.packed)
-        order = np.argsort(-statistic, kind="stable")
+        included = packed_as(information, facts, Reason.INCLUDED)
+        order = packed_as(information, facts, Reason.CANDIDATE)
+        order = order[np.argsort(-statistic[order], kind="stable")]
         n_columns = len(facts.coding)
         wanted = self._n_wanted(n_columns)
-        kept = order[p_value[order] * n_columns < 0.05] if wanted is None else order[:wanted]
-        return Selection(kept, below_class(kept), statistic[kept])
+        paid = order[p_value[order] * n_columns < 0.05]
+        kept = np.append(included, paid if wanted is None else order[: wanted - len(included)])
+        return Selection(kept, below_class(kept), statistic[kept], n_included=len(included))

@@ -33,6 +33,15 @@ class MRMR(GreedySelector):
         number of levels, c the number of classes and N the number of samples.
     criterion : {"MID", "MIQ"}, default="MID"
         Whether to maximize the difference or the quotient of relevance and redundancy.
+    include : array-like, str or None, default=None
+        Columns that are selected in any case, given by name, by index or as a mask. They are the first
+        ones, and count towards ``n_features_to_select``.
+    exclude : array-like, str or None, default=None
+        Columns that are never selected.
+    condition_on : array-like, str or None, default=None
+        Columns such as age, sex or batch whose influence is taken into account, but which are not
+        selected: the others are judged by what they tell about the class beyond these. Their p-values
+        are given these columns, and a column without significant information given these is dropped.
     target : {"auto", "classification", "regression"}, default="auto"
         Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
         integers, strings and booleans are class labels. A continuous target is cut into bins at its
@@ -50,6 +59,9 @@ class MRMR(GreedySelector):
     memory_limit : int, str or None, default=None
         Maximum memory of the process during ``fit``, for example ``"2GiB"``. To stay below the limit,
         smaller blocks are read and bit planes are moved to a temporary file. ``None`` means no limit.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where columns are counted. ``"cuda"`` needs an NVIDIA GPU and the extra ``gpu``; ``"auto"`` uses
+        a GPU if there is one. Results do not depend on it.
 
     Attributes
     ----------
@@ -90,19 +102,27 @@ class MRMR(GreedySelector):
         n_features_to_select: float | str = "auto",
         *,
         criterion: str = "MID",
+        include: Any = None,
+        exclude: Any = None,
+        condition_on: Any = None,
         target: str = "auto",
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
+        device: str = "cpu",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.criterion = criterion
+        self.include = include
+        self.exclude = exclude
+        self.condition_on = condition_on
         self.target = target
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.device = device
 
     def _bounded(self) -> bool:
         return self.criterion == "MID"

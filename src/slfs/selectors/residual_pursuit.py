@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from slfs.screening.reasons import Reason
 from slfs.selectors._shared.pursuit import describe_steps
 from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
-from slfs.selectors.base import BaseSelector
 from slfs.selectors.registry import register
 
 
@@ -40,6 +38,20 @@ class ResidualPursuit(AutomaticSizeMixin):
     one_standard_error : bool, default=False
         With ``n_features_to_select="auto"``, take the smallest number of features whose log loss is at
         most one standard error above the smallest.
+    include : array-like, str or None, default=None
+        Columns that are selected in any case, given by name, by index or as a mask. They are the first
+        ones, and count towards ``n_features_to_select``.
+    exclude : array-like, str or None, default=None
+        Columns that are never selected.
+    condition_on : array-like, str or None, default=None
+        Columns such as age, sex or batch whose influence is taken into account, but which are not
+        selected: the others are judged by what they tell about the class beyond these. Their p-values
+        are given these columns, and a column without significant information given these is dropped.
+    feature_groups : dict, array-like or None, default=None
+        Groups of columns that are selected together or not at all, such as the columns of a one-hot
+        encoding or the genes of a pathway: a mapping of names to columns, given by name, by index or as
+        a mask, or one label per column (``None`` or -1 for a column of its own). A group is judged by
+        what the tables of all its columns together explain.
     target : {"auto", "classification", "regression"}, default="auto"
         Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
         integers, strings and booleans are class labels. A continuous target is cut into bins at its
@@ -57,6 +69,9 @@ class ResidualPursuit(AutomaticSizeMixin):
     memory_limit : int, str or None, default=None
         Maximum memory of the process during ``fit``, for example ``"2GiB"``. To stay below the limit,
         smaller blocks are read and bit planes are moved to a temporary file. ``None`` means no limit.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where columns are counted. ``"cuda"`` needs an NVIDIA GPU and the extra ``gpu``; ``"auto"`` uses
+        a GPU if there is one. Results do not depend on it.
 
     Attributes
     ----------
@@ -90,10 +105,6 @@ class ResidualPursuit(AutomaticSizeMixin):
     array([22, 27, 21, 24])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseSelector._parameter_constraints,
-    }
-
     def __init__(
         self,
         n_features_to_select: float | str = "auto",
@@ -101,21 +112,31 @@ class ResidualPursuit(AutomaticSizeMixin):
         cv: int = 5,
         max_features: int = 100,
         one_standard_error: bool = False,
+        include: Any = None,
+        exclude: Any = None,
+        condition_on: Any = None,
+        feature_groups: Any = None,
         target: str = "auto",
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
+        device: str = "cpu",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.cv = cv
         self.max_features = max_features
         self.one_standard_error = one_standard_error
+        self.include = include
+        self.exclude = exclude
+        self.condition_on = condition_on
+        self.feature_groups = feature_groups
         self.target = target
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.device = device
 
     def _fits_additive_tables(self) -> bool:
         return True
@@ -126,7 +147,7 @@ class ResidualPursuit(AutomaticSizeMixin):
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         pursuit = self._pursuit(information, facts)
         size = self._size(pursuit, information, facts)
-        steps = list(itertools.islice(pursuit, size))
+        steps = list(pursuit.take(size))
         nodes = np.array([step.column for step in steps], np.int64)
         otherwise = Reason.OUTRANKED if size else Reason.NO_GAIN
         return Selection(nodes, below_class(nodes), otherwise=otherwise, **describe_steps(steps))

@@ -37,6 +37,7 @@ _FIELDS = np.dtype(
         ("lost_to", object),
         ("mutual_information", float),
         ("conditional_relevance", float),
+        ("relevance_given", float),
         ("p_value", float),
         ("q_value", float),
         ("reason", object),
@@ -55,6 +56,7 @@ def make_records(
     records = np.zeros(len(names), _FIELDS)
     records["name"] = names
     records["relevance"], records["entropy"] = facts.relevance, facts.entropy
+    records["relevance_given"] = facts.given_relevance
     records["n_levels"] = facts.coding.columns["n_levels"]
     records["p_value"], records["q_value"] = facts.p_value, q_values(facts.p_value)
     records["parent"] = records["lost_to"] = None
@@ -85,6 +87,7 @@ def make_records(
         records["role"][kept] = np.where(network.levels == 1, str(Role.STRONG), str(Role.WEAK))
         records["role"][kept[records["q_value"][kept] > selection.significant]] = str(Role.TENTATIVE)
     records["reason"][kept] = Reason.SELECTED.label
+    records["reason"][kept[facts.reason[kept] == Reason.INCLUDED]] = Reason.INCLUDED.label
     below = network.parents != ROOT
     records["parent"][kept[below]] = names[kept[network.parents[below]]]
     records["mutual_information"][kept[below]] = network.mutual_information[below]
@@ -114,7 +117,8 @@ def _reasons(facts: ColumnFacts, information: Information, selection: Selection)
     """Return the code of the reason of every column; those of the selected ones have no meaning."""
     reason, column_of = facts.reason.copy(), information.packed.columns
     none_helps = selection.otherwise == Reason.NO_GAIN
-    reason[column_of] = Reason.NO_GAIN if none_helps else Reason.OUTRANKED
+    packed = column_of[reason[column_of] != Reason.CONDITIONING]
+    reason[packed] = Reason.NO_GAIN if none_helps else Reason.OUTRANKED
     dropped = np.fromiter(selection.dropped, np.int64, len(selection.dropped))
     reason[column_of[dropped]] = [decision.reason for decision in selection.dropped.values()]
     cut = {f for f, decision in selection.dropped.items() if decision.reason == Reason.BEYOND_SIZE}

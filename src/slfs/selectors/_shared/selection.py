@@ -13,6 +13,7 @@ from slfs.coding.codebook import Coding
 from slfs.counting.planes import SampleLayout
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
+from slfs.screening.facts import ColumnFacts
 from slfs.screening.reasons import SIGNIFICANT, Decision, Reason
 
 Ints = NDArray[np.int64]
@@ -52,6 +53,8 @@ class Selection:
     ranked : bool
         Whether ``nodes`` are in order of preference, so that a smaller selection consists of the first
         ones; otherwise it consists of the most relevant ones.
+    n_included : int
+        Number of nodes that the user has included: the first ones, which stay in a smaller selection.
     """
 
     nodes: Ints
@@ -65,6 +68,7 @@ class Selection:
     tree: bool = False
     significant: float = SIGNIFICANT
     ranked: bool = True
+    n_included: int = 0
 
     @property
     def levels(self) -> Ints:
@@ -82,7 +86,8 @@ class Selection:
         if n_features is None or n_features >= len(self.nodes):
             return self
         preference = np.arange(len(self.nodes)) if self.ranked else -relevance[self.nodes]
-        order = np.lexsort((preference, self.levels))
+        included = np.arange(len(self.nodes)) < self.n_included
+        order = np.lexsort((preference, self.levels, ~included))
         kept, cut = np.sort(order[:n_features]), order[n_features:]
         position = np.full(len(self.nodes), ROOT)
         position[kept] = np.arange(len(kept))
@@ -115,6 +120,11 @@ class Selection:
             if winner in kept and loser not in kept:
                 found[loser] = winner
         return found
+
+
+def packed_as(information: Information, facts: ColumnFacts, reason: Reason) -> Ints:
+    """Return the packed columns that are candidates, included or conditioned on, by the `Reason`."""
+    return np.flatnonzero(facts.reason[information.packed.columns] == reason)
 
 
 def below_class(nodes: Ints) -> Ints:

@@ -56,6 +56,13 @@ def _joined(figures: Figures) -> str:
     """Say what a column added to the columns that were selected before it."""
     before, after, number = figures["log_loss_before"], figures["log_loss"], figures["joined"]
     falls = f"lowers the log loss in the training data from {before:.3g} to {after:.3g}"
+    if "group" in figures:
+        size = figures["n_together"]
+        others = "" if number == 1 else f", after {number - 1} other{'s' if number > 2 else ''}"
+        return (
+            f"It was selected together with the {size - 1} other column{'s' if size > 2 else ''} of the "
+            f"group {figures['group']!r}{others}: the group {falls}."
+        )
     if number == 1:
         return f"It was selected first: it {falls}."
     others = "column before it gets" if number == 2 else f"{number - 1} columns before it get"
@@ -64,12 +71,22 @@ def _joined(figures: Figures) -> str:
 
 def _decision(record: Any, figures: Figures) -> str:
     name, role = record["name"], record["role"]
+    if role == Role.EXCLUDED:
+        return f"{name!r} is excluded (exclude): it was not a candidate."
     noun = figures["noun"]
     entropy = "class entropy" if noun == "class" else "entropy of its bins"
     has = (
         f"it has {record['relevance']:.3g} nats of information about the {noun} "
-        f"({figures['relevance_share']:.0%} of the {entropy})"
+        f"({figures['relevance_share']:.0%} of the {entropy}{_given(record, figures)})"
     )
+    if role == Role.CONDITIONING:
+        return (
+            f"{name!r} is conditioned on (condition_on): {has}, which the selected columns are not "
+            "credited with. It cannot be selected itself."
+        )
+    if record["reason"] == Reason.INCLUDED.label:
+        where = "" if record["parent"] is None else f" It is a child of {record['parent']!r}."
+        return f"{name!r} is selected because it is included (include): {has}.{where}"
     if role == Role.STRONG:
         return f"{name!r} is selected as strongly relevant: {has} and is a child of the {noun}."
     if role == Role.WEAK:
@@ -92,6 +109,12 @@ def _decision(record: Any, figures: Figures) -> str:
     elif role == Role.TOO_WEAK:
         why = f"it depends on the {noun}, but {why}"
     return f"{name!r} is {dropped}: {why}."
+
+
+def _given(record: Any, figures: Figures) -> str:
+    """Say how much information a column has given the columns that are conditioned on, if any."""
+    nats = record["relevance_given"]
+    return "" if math.isnan(nats) else f"; {nats:.3g} nats given {listed(figures['conditioning'])}"
 
 
 def _below_parent(record: Any, figures: Figures) -> str:
@@ -138,11 +161,11 @@ def _adds_nothing(record: Any, figures: Figures) -> str:
 
 
 def _separated(_: Any, figures: Figures) -> str:
-    return f"it is independent of the {figures['noun']} given {_listed(figures['given'])}"
+    return f"it is independent of the {figures['noun']} given {listed(figures['given'])}"
 
 
 def _closer(_: Any, figures: Figures) -> str:
-    others, noun = _listed(figures["given"]), figures["noun"]
+    others, noun = listed(figures["given"]), figures["noun"]
     return f"it is closer to {others} than to the {noun} (symmetrical uncertainty)"
 
 
@@ -189,6 +212,11 @@ def _required(fdr: float) -> int:
     return math.ceil(round(1 / fdr, 9))
 
 
+def _explained(record: Any, figures: Figures) -> str:
+    given, p = listed(figures["conditioning"]), p_text(record["p_value"])
+    return f"given {given} it is not significant ({p})"
+
+
 _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.CANDIDATE: _outranked,
     Reason.CONSTANT: lambda *_: "it has a single value",
@@ -229,6 +257,7 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.NEAR_DUPLICATE: _near_duplicate,
     Reason.ADDS_NOTHING: _adds_nothing,
     Reason.NO_ROOM: _no_room,
+    Reason.EXPLAINED: _explained,
     Reason.CLOSER_TO_ANOTHER: _closer,
     Reason.SEPARATED: _separated,
     Reason.OUTRANKED: _outranked,
@@ -251,52 +280,67 @@ _COUNTED = {
     Reason.COSTS_MORE: "with less information than their parameters cost (MDL)",
     Reason.NO_INFORMATION: "without information about the target",
     Reason.NOT_SIGNIFICANT: "not significant",
+    Reason.EXPLAINED: "without significant information given the columns of condition_on",
+    Reason.EXCLUDED: "excluded",
+    Reason.CONDITIONING: "conditioned on",
     Reason.RARELY_SELECTED: "selected in too few subsamples",
     Reason.NO_THRESHOLD: "without a threshold that controls the FDR",
 }
 """Descriptions of columns with the same reason; for others the name of the reason is used."""
 
 
-def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool, noun: str = "class") -> str:
+def size_sentence(
+    path: SizePath, size: int, n_selected: int, *, full: bool, given: str = "", noun: str = "class"
+) -> str:
     """Say which number of columns was found by cross-validation.
 
     ``size`` is the number that was found, ``n_selected`` the number of columns that are selected.
-    ``full`` says that the tree has no room for more, ``noun`` what is predicted: "class" or "target".
+    ``full`` says that the tree has no room for more. ``given`` lists the columns that are conditioned
+    on. ``noun`` is what is predicted: "class" or "target".
     """
     most, best, fewest = int(path.n_features[-1]), path.best, path.within_one_standard_error
-    without, smallest = f"{path.log_loss[0]:.3g}", f"{path.log_loss[best]:.3g}"
-    if most == 0:
-        return f"There is no column to try: the log loss without columns is {without} nats."
-    if best == 0:
+    without, smallest = f"{path.log_loss[0]:.3g}", f"{path.log_loss[path.at(best)]:.3g}"
+    first = int(path.n_features[0])
+    alone = f"predicting the {_frequencies(noun)}"
+    base = "without columns"
+    if first:
+        alone = f"the {first} included" if first > 1 else "the included one"
+        base = f"with {alone} only"
+    if given:
+        alone = f"{given} alone" if first == 0 else f"{alone} with {given}"
+        base = f"with {given} alone" if first == 0 else f"{base} and {given}"
+    if most == first:
+        return f"There is no column to try: the log loss {base} is {without} nats."
+    if best == first:
         text = (
-            f"No number of columns from 1 to {most} has a smaller cross-validated log loss than "
-            f"predicting the {_frequencies(noun)} ({without} nats)."
+            f"No number of columns from {first + 1} to {most} has a smaller cross-validated log loss "
+            f"than {alone} ({without} nats)."
         )
-        return f"{text} A column is selected because it is significant." if n_selected else text
-    least = int(path.log_loss.argmin())
+        return f"{text} A column is selected because it is significant." if n_selected > first else text
+    least = int(path.n_features[path.log_loss.argmin()])
     if size == best:
         if size == least:
             has = "column has" if size == 1 else "columns have"
             text = (
-                f"{size} {has} the smallest cross-validated log loss of 0 to {most} columns: {smallest} "
-                f"nats, compared with {without} without columns."
+                f"{size} {has} the smallest cross-validated log loss of {first} to {most} columns: "
+                f"{smallest} nats, compared with {without} {base}."
             )
         else:
             text = (
                 f"{size} {'column is' if size == 1 else 'columns are'} the fewest whose cross-validated "
-                f"log loss, {smallest} nats, is nearly the smallest of 0 to {most} columns: "
-                f"{path.log_loss[least]:.3g} nats with {least} columns, compared with {without} without "
-                "columns."
+                f"log loss, {smallest} nats, is nearly the smallest of {first} to {most} columns: "
+                f"{path.log_loss.min():.3g} nats with {least} columns, compared with {without} {base}."
             )
         if fewest < best:
             are = "column is" if fewest == 1 else "columns are"
             text += f" {fewest} {are} the fewest within one standard error of it."
     else:
         are = "column is" if size == 1 else "columns are"
+        own = path.log_loss[path.at(size)]
         text = (
-            f"{size} {are} the fewest whose cross-validated log loss, {path.log_loss[size]:.3g} nats, "
-            f"is within one standard error of the smallest of 0 to {most} columns: {smallest} nats with "
-            f"{best} columns, compared with {without} without columns."
+            f"{size} {are} the fewest whose cross-validated log loss, {own:.3g} nats, is "
+            f"within one standard error of the smallest of {first} to {most} columns: "
+            f"{smallest} nats with {best} columns, compared with {without} {base}."
         )
     if n_selected < size:
         why = "the tree is full (max_depth, max_children)" if full else "no other column can be added"
@@ -337,11 +381,12 @@ def nothing_selected(records: Any, method: str, figures: Figures) -> str:
             "select columns regardless, use a ranking such as Chi2Ranking or MRMR with "
             "n_features_to_select."
         )
+    xor = "; columns that are informative only in combination, as in y = a xor b, are found by "
+    xor = "" if method == "InteractionSelector" else f"{xor}InteractionSelector"
     smallest = f" (the smallest FDR is {percent(least)})" if least <= 1 else ""
     return (
         f"{text} No column depends significantly on the {noun}{smallest}. Check that y is the intended "
-        "target, or use more samples or other columns; columns that are informative only in "
-        "combination, as in y = a xor b, are found by InteractionSelector."
+        f"target, or use more samples or other columns{xor}."
     )
 
 
@@ -350,14 +395,27 @@ def frequency(share: float, n_subsamples: int) -> str:
     return f"selected in {round(share * n_subsamples)} of {n_subsamples} subsamples"
 
 
-def evidence(p_value: float, q_value: float, noun: str = "class") -> str:
-    """Describe the evidence that a column depends on the class or target; "" if it is unknown."""
+def evidence(
+    p_value: float, q_value: float, given: str = "", noun: str = "class", *, alone: bool = False
+) -> str:
+    """Describe the evidence that a column depends on the class or target; "" if it is unknown.
+
+    ``given`` lists the columns that are conditioned on. ``alone`` adds that the column was tested alone,
+    where a pair was tested as well.
+    """
     if math.isnan(p_value) or math.isnan(q_value):
         return ""
-    p = f"p < {_MIN_P:g}" if p_value < _MIN_P else f"p = {p_value:.2g}"
+    figures = f"({p_text(p_value)}, FDR {percent(q_value)})"
+    depends = f"it depends on the {noun}" + (f" given {given}" if given else "")
+    depends += " on its own" if alone else ""
     if grade(q_value) == "none":
-        return f"The tests find no evidence that it depends on the {noun} ({p}, FDR {percent(q_value)})."
-    return f"Evidence that it depends on the {noun}: {grade(q_value)} ({p}, FDR {percent(q_value)})."
+        return f"The tests find no evidence that {depends} {figures}."
+    return f"Evidence that {depends}: {grade(q_value)} {figures}."
+
+
+def p_text(p_value: float) -> str:
+    """Format a p-value."""
+    return f"p < {_MIN_P:g}" if p_value < _MIN_P else f"p = {p_value:.2g}"
 
 
 def grade(q_value: float) -> str:
@@ -376,5 +434,5 @@ def percent(q_value: float) -> str:
     return f"{100 * q_value:.0f}%" if q_value >= 0.1 else f"{100 * q_value:.2g}%"
 
 
-def _listed(names: Any) -> str:
+def listed(names: Any) -> str:
     return " and ".join(repr(str(name)) for name in names)
