@@ -222,6 +222,30 @@ def use_backend(name: str) -> Iterator[None]:
         _current.reset(token)
 
 
+DEVICES = ("cpu", "cuda", "auto")
+
+
+@contextmanager
+def use_device(device: str) -> Iterator[None]:
+    """Count on the CPU or on a GPU inside a ``with`` block, in the current thread.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda", "auto"}
+        "cpu" keeps the backend in use; "auto" uses a GPU if there is one.
+    """
+    if device == "cpu":
+        yield
+        return
+    from slfs.counting.cuda.card import why_unavailable
+
+    reason = why_unavailable()
+    if reason and device == "cuda":
+        raise RuntimeError(f"device='cuda': {reason}")
+    with use_backend(_current.get() if reason else "cuda"):
+        yield
+
+
 def make_backend(packed: PackedColumns, threads: Threads) -> CountingBackend:
     """Create the backend in use for some packed columns."""
     return _FACTORIES[_current.get()](packed, threads)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from slfs._compat import Interval, validate_params
+from slfs._compat import Interval, StrOptions, validate_params
 from slfs._core.progress import progress_callback
 from slfs._core.resources import Resources
 from slfs._core.suggest import similar_names
 from slfs.base import TrainingData
-from slfs.counting.backend import CountingBackend, make_backend
+from slfs.counting.backend import DEVICES, CountingBackend, make_backend, use_device
 from slfs.measures.false_discovery import leading_q_values
 from slfs.measures.information import Information
 from slfs.screening.pairs import rectangles, scan_pairs
@@ -153,6 +153,7 @@ class Interactions:
         "max_levels": [Interval(Integral, 2, 5, closed="both")],
         "n_jobs": [None, Integral],
         "memory_limit": [None, Integral, str],
+        "device": [StrOptions(set(DEVICES))],
         "checkpoint": [None, str, PathLike],
     },
     prefer_skip_nested_validation=True,
@@ -170,6 +171,7 @@ def interactions(
     categorical_features: Any = "from_dtype",
     n_jobs: int | None = None,
     memory_limit: int | str | None = None,
+    device: str = "cpu",
     checkpoint: str | PathLike[str] | None = None,
 ) -> Interactions:
     """Find pairs of columns that tell more about the class together than each of them alone.
@@ -203,6 +205,9 @@ def interactions(
         Number of threads. The result does not depend on it.
     memory_limit : int, str or None, default=None
         Maximum memory of the process, for example ``"2GiB"``; None means no limit.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where columns are counted. ``"cuda"`` needs an NVIDIA GPU and the extra ``gpu``; ``"auto"`` uses
+        a GPU if there is one. Results do not depend on it.
     checkpoint : str, path or None, default=None
         File in which the state of a long scan is stored twice a minute. If the file exists, the
         scan of the same data with the same parameters goes on from there. It is removed when the
@@ -247,7 +252,7 @@ def interactions(
     others = own if partners is None else _indices(partners, names, "partners")
     keep = np.zeros(len(names), np.bool_)
     keep[own] = keep[others] = True
-    with Resources(n_jobs, memory_limit) as resources:
+    with use_device(device), Resources(n_jobs, memory_limit) as resources:
         with progress_callback(None):
             packed = pack_table_few(
                 data.table, data.layout, data.categorical, keep, max_levels, resources

@@ -149,6 +149,9 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     memory_limit : int, str or None, default=None
         Maximum memory of the process during ``fit``, for example ``"2GiB"``. To stay below the limit,
         smaller blocks are read and bit planes are moved to a temporary file. ``None`` means no limit.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where columns are counted. ``"cuda"`` needs an NVIDIA GPU and the extra ``gpu``; ``"auto"`` uses
+        a GPU if there is one. Results do not depend on it.
 
     Attributes
     ----------
@@ -296,6 +299,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
+        device: str = "cpu",
     ) -> None:
         self.relevance_weight = relevance_weight
         self.max_depth = max_depth
@@ -318,6 +322,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.device = device
 
     def _judge(self) -> Judge:
         if self.irrelevance == "mdl":
