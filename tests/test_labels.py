@@ -195,6 +195,15 @@ def test_nothing_is_outranked_if_nothing_is_selected(selector):
     assert "than predicting the class frequencies" in fitted.explain(dropped)
 
 
+def test_two_samples_cannot_be_cross_validated():
+    X = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})
+    with pytest.warns(UserWarning, match=r"selected 0 of 2 columns: 2 not significant\."):
+        selector = SLFS().fit(X, [0, 1])
+    assert set(selector.features_["role"]) == {"irrelevant"}
+    assert "no column could be tried in cross-validation" in selector.explain("a")
+    assert selector._size_sentence().startswith("No class has two samples")
+
+
 def test_a_full_tree_is_said_aloud():
     X, y = load_breast_cancer(return_X_y=True)
     with pytest.warns(UserWarning, match="Only 2 of n_features_to_select=10 .* Increase max_depth"):

@@ -143,6 +143,11 @@ def _beyond_size(record: Any, figures: Figures) -> str:
     were = f"{count} other column{'s were' if count > 1 else ' was'} preferred"
     if figures["n_features_to_select"] != "auto":
         why = f"only {count} column{'s were' if count > 1 else ' was'} asked for (n_features_to_select)"
+    elif figures["n_tried"] <= count < figures["max_features"]:
+        more = "more columns" if figures["n_tried"] else "column"
+        why = f"{were}, and the folds of the cross-validation had no {more} to try (size_path_)"
+    elif figures["n_best"] == 0:
+        why = f"{were}, and no number of columns lowers the cross-validated log loss (size_path_)"
     elif figures["one_standard_error"]:
         why = f"{were}, the fewest within one standard error of the smallest log loss (size_path_)"
     elif count == figures["max_features"]:
@@ -152,6 +157,15 @@ def _beyond_size(record: Any, figures: Figures) -> str:
     if figures.get("order") == "residual" and record["lost_to"] is not None:
         why += f"; {record['lost_to']!r} contains nearly all of its information about the class"
     return why
+
+
+def _no_gain(_: Any, figures: Figures) -> str:
+    if figures.get("n_tried") == 0:
+        return "it is not significant, and no column could be tried in cross-validation (size_path_)"
+    return (
+        "no number of columns has a smaller cross-validated log loss than predicting the class "
+        "frequencies (size_path_)"
+    )
 
 
 def _rarely(record: Any, figures: Figures) -> str:
@@ -203,10 +217,7 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
         "its integers are above 2**53 and differ, but are all the same number when rounded to 64-bit "
         "floats"
     ),
-    Reason.NO_GAIN: lambda *_: (
-        "no number of columns has a smaller cross-validated log loss than predicting the class "
-        "frequencies (size_path_)"
-    ),
+    Reason.NO_GAIN: _no_gain,
     Reason.DUPLICATE: _duplicate,
     Reason.NEAR_DUPLICATE: _near_duplicate,
     Reason.ADDS_NOTHING: _adds_nothing,
@@ -244,7 +255,7 @@ def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool) -> 
     most, best, fewest = int(path.n_features[-1]), path.best, path.within_one_standard_error
     without, smallest = f"{path.log_loss[0]:.3g}", f"{path.log_loss[best]:.3g}"
     if most == 0:
-        return f"There is no column to try: the log loss without columns is {without} nats."
+        return _nothing_tried(without, n_selected)
     if best == 0:
         text = (
             f"No number of columns from 1 to {most} has a smaller cross-validated log loss than "
@@ -282,15 +293,29 @@ def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool) -> 
     return text
 
 
+def _nothing_tried(without: str, n_selected: int) -> str:
+    """Say that cross-validation could not compare numbers of columns."""
+    if without == "0":  # a log loss that was computed is larger
+        return "No class has two samples: numbers of columns cannot be compared by cross-validation."
+    if n_selected == 0:
+        return f"There is no column to try: the log loss without columns is {without} nats."
+    return (
+        "In the folds of the cross-validation no column passes the criterion for a candidate, so that "
+        f"numbers of columns could not be compared (the log loss without columns is {without} nats). A "
+        "column is selected because it is significant."
+    )
+
+
 def nothing_selected(records: Any, method: str, figures: Figures) -> str:
     """Say why no column was selected, and what to try.
 
     ``figures`` contains the parameters of the selector.
     """
     counted = Counter(records["reason"].tolist()).most_common()
-    reasons = ", ".join(
-        f"{count} {_COUNTED.get(BY_LABEL[label], repr(label))}" for label, count in counted
-    )
+    words = dict(_COUNTED)
+    if figures.get("n_tried") == 0:
+        words[Reason.NO_GAIN] = words[Reason.NOT_SIGNIFICANT]
+    reasons = ", ".join(f"{count} {words.get(BY_LABEL[label], repr(label))}" for label, count in counted)
     text = f"{method} selected 0 of {len(records)} columns: {reasons}."
     least = float(np.nanmin(np.append(records["q_value"], np.inf)))
     n_significant = int((records["q_value"] <= SIGNIFICANT).sum())

@@ -204,6 +204,13 @@ class AutomaticSizeMixin(BaseSelector):
         """Whether the pursuit depends on p-values."""
         return False
 
+    def _shared_figures(self) -> dict[str, Any]:
+        """Add the largest number of columns that cross-validation has tried, and the best one."""
+        path, shared = self.size_path_, super()._shared_figures()
+        if path is None:
+            return shared
+        return {**shared, "n_tried": int(path.n_features[-1]), "n_best": path.best}
+
     def _size_sentence(self) -> str:
         """Say how many columns cross-validation has found; "" if their number was given."""
         path = getattr(self, "size_path_", None)
