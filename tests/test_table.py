@@ -18,7 +18,9 @@ from sklearn.datasets import load_breast_cancer
 
 from slfs import BNSLFS, MRMR, SLFS, MDLPDiscretizer
 from slfs._compat import safe_indexing
+from slfs.coding.level_names import level_names
 from slfs.files import NpyColumns, ParquetColumns
+from slfs.saving import load, save
 from slfs.tables.arrays import indexable
 from slfs.tables.frames import FrameTable, PandasTable
 from slfs.tables.gather import gather
@@ -600,3 +602,30 @@ def test_pandas_numbers_are_read_together_with_the_same_result():
         assert list(map(str, own.values)) == list(map(str, other.values))
         np.testing.assert_array_equal(own.missing, other.missing)
         assert own.name == other.name
+
+
+@pytest.mark.parametrize("kind", ["numpy", "pandas", "nullable", "mixed", "polars", "arrow", "sparse"])
+def test_levels_of_booleans_are_false_and_true(kind, tmp_path):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 200)
+    values = (random.random(200) < 0.2) ^ (y == 1)
+    frame = pd.DataFrame({"flag": values, "other": values[::-1]})
+    X = {
+        "numpy": lambda: frame.to_numpy(),
+        "pandas": lambda: frame,
+        "nullable": lambda: frame.astype("boolean"),
+        "mixed": lambda: frame.assign(number=random.normal(size=200), text="a"),
+        "polars": lambda: pl.DataFrame(frame.to_dict("list")),
+        "arrow": lambda: pa.table(frame.to_dict("list")),
+        "sparse": lambda: sparse.csr_matrix(frame.to_numpy()),
+    }[kind]()
+    classifier = BNSLFS().fit(X, y)
+    save(classifier, tmp_path / "model.slfs")
+    for model in (classifier, load(tmp_path / "model.slfs")):
+        found = model.explain_prediction(X)
+        assert set(found.levels[:, 0]) == {"False", "True"}
+        np.testing.assert_array_equal(found.levels[:, 0] == "True", values)
+    if kind == "pandas":  # the values are compared as numbers, and other codes keep their names
+        np.testing.assert_array_equal(model.predict(frame.astype(int)), model.predict(frame))
+        codes = SLFS(categorical_features="all").fit(frame.astype(int), y)
+        assert level_names(codes.network_counts_.coding, 0) == ["0", "1"]

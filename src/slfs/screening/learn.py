@@ -57,6 +57,7 @@ def learn_block(
             return _learn_exactly(table, block, layout, large)
         ungrouped = learn_levels(tally.runs, tally.missing, layout)
         learned = group_levels(ungrouped, layout)
+        learned.coding.columns["boolean"] = table.categorical[block.columns]  # by their type
     else:
         thresholds, n_cuts = _cut_points(tally, block, layout, cuts, in_pieces=numbers is None)
         learned = learn_numbers(tally.runs, tally.missing, layout, thresholds, n_cuts)

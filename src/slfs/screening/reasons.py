@@ -21,6 +21,7 @@ class Role(StrEnum):
     REDUNDANT = "redundant"
     NO_ROOM = "no room"  # adds information, but the tree is full
     OUTRANKED = "outranked"
+    UNCONFIRMED = "unconfirmed"  # selected in too few subsamples
     TOO_WEAK = "too weak"  # depends on the class, but too weakly
     IRRELEVANT = "irrelevant"
 
@@ -45,6 +46,7 @@ class Reason(IntEnum):
     ONE_GROUP = 13
     EQUAL_AS_FLOATS = 14
     NO_GAIN = 15
+    CRITERION_NOT_MET = 16  # by any column
     # redundant: because of other columns
     DUPLICATE = 20
     NEAR_DUPLICATE = 21
@@ -56,6 +58,7 @@ class Reason(IntEnum):
     # outranked: other columns were preferred
     OUTRANKED = 40
     BEYOND_SIZE = 41
+    # unconfirmed: decided by the subsamples
     RARELY_SELECTED = 42
     NO_THRESHOLD = 43
 
@@ -67,10 +70,12 @@ class Reason(IntEnum):
     @property
     def role(self) -> Role:
         """The role of a column that is dropped for this reason, without regard to its q-value."""
-        if self <= Reason.NO_GAIN:
+        if self <= Reason.CRITERION_NOT_MET:
             return Role.IRRELEVANT
         if self == Reason.NO_ROOM:
             return Role.NO_ROOM
+        if self in (Reason.RARELY_SELECTED, Reason.NO_THRESHOLD):
+            return Role.UNCONFIRMED
         return Role.REDUNDANT if self <= Reason.SEPARATED else Role.OUTRANKED
 
 

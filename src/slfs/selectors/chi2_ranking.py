@@ -8,6 +8,7 @@ import numpy as np
 
 from slfs.measures.information import Information, chi2_statistics
 from slfs.screening.facts import ColumnFacts
+from slfs.screening.reasons import Decision, Reason
 from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.registry import register
@@ -83,5 +84,10 @@ class Chi2Ranking(BaseSelector):
         order = np.argsort(-statistic, kind="stable")
         n_columns = len(facts.coding)
         wanted = self._n_wanted(n_columns)
-        kept = order[p_value[order] * n_columns < 0.05] if wanted is None else order[:wanted]
-        return Selection(kept, below_class(kept), statistic[kept])
+        if wanted is not None:
+            kept = order[:wanted]
+            return Selection(kept, below_class(kept), statistic[kept])
+        significant = p_value * n_columns < 0.05
+        kept, others = order[significant[order]], np.flatnonzero(~significant)
+        dropped = dict.fromkeys(others.tolist(), Decision(Reason.NOT_SIGNIFICANT))
+        return Selection(kept, below_class(kept), statistic[kept], dropped)

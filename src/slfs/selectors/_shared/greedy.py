@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from slfs.measures.information import Information
 from slfs.screening.facts import ColumnFacts
 from slfs.screening.judging import pays
+from slfs.screening.reasons import Decision, Reason
 from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors.base import BaseSelector
 
@@ -67,8 +68,11 @@ class GreedySelector(BaseSelector):
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         wanted = self._n_wanted(len(facts.coding))
         order = np.argsort(-information.relevance, kind="stable")
+        dropped: dict[int, Decision] = {}
         if wanted is None:
-            order = order[pays(facts)[information.packed.columns[order]]]
+            worth = pays(facts)[information.packed.columns[order]]
+            dropped = dict.fromkeys(order[~worth].tolist(), Decision(Reason.COSTS_MORE))
+            order = order[worth]
         max_features = len(order) if wanted is None else min(wanted, len(order))
         taken: list[int] = []
         scores: list[float] = []
@@ -82,7 +86,7 @@ class GreedySelector(BaseSelector):
             taken.append(f)
             front.open[position] = False
         nodes = np.array(taken, np.int64)
-        return Selection(nodes, below_class(nodes), np.array(scores))
+        return Selection(nodes, below_class(nodes), np.array(scores), dropped)
 
 
 class _Front:

@@ -113,8 +113,10 @@ def set_reason(records: NDArray[Any], columns: NDArray[Any], reason: Reason) -> 
 def _reasons(facts: ColumnFacts, information: Information, selection: Selection) -> NDArray[np.int8]:
     """Return the code of the reason of every column; those of the selected ones have no meaning."""
     reason, column_of = facts.reason.copy(), information.packed.columns
-    none_helps = selection.otherwise == Reason.NO_GAIN
-    reason[column_of] = Reason.NO_GAIN if none_helps else Reason.OUTRANKED
+    if selection.otherwise == Reason.NO_GAIN:
+        reason[column_of] = Reason.NO_GAIN
+    else:
+        reason[column_of] = Reason.OUTRANKED if len(selection.nodes) else Reason.CRITERION_NOT_MET
     dropped = np.fromiter(selection.dropped, np.int64, len(selection.dropped))
     reason[column_of[dropped]] = [decision.reason for decision in selection.dropped.values()]
     cut = {f for f, decision in selection.dropped.items() if decision.reason == Reason.BEYOND_SIZE}

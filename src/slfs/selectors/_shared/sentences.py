@@ -133,8 +133,6 @@ def _closer(_: Any, figures: Figures) -> str:
 
 def _outranked(_: Any, figures: Figures) -> str:
     count = figures["n_features_"]
-    if count == 0:
-        return "no column met the selection criterion"
     return f"{count} other column{'s were' if count > 1 else ' was'} preferred"
 
 
@@ -195,6 +193,8 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.COSTS_MORE: lambda *_: "this is less than its parameters cost (MDL)",
     Reason.NOT_SIGNIFICANT: lambda _, figures: (
         f"it is not significant at a false discovery rate of fdr={figures['fdr']:g}"
+        if "fdr" in figures
+        else "it is not significant at the level 0.05, divided by the number of columns"
     ),
     Reason.MERGED: lambda *_: "all its intervals can be merged into one without inconsistency",
     Reason.EQUATION_7: lambda _, figures: (
@@ -218,6 +218,7 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
         "floats"
     ),
     Reason.NO_GAIN: _no_gain,
+    Reason.CRITERION_NOT_MET: lambda *_: "no column met the selection criterion",
     Reason.DUPLICATE: _duplicate,
     Reason.NEAR_DUPLICATE: _near_duplicate,
     Reason.ADDS_NOTHING: _adds_nothing,
@@ -237,6 +238,7 @@ _COUNTED = {
     Reason.ONE_GROUP: "without a grouping of their categories that is worth its cost",
     Reason.EQUAL_AS_FLOATS: "of integers that are the same number when rounded to 64-bit floats",
     Reason.NO_GAIN: "that do not lower the cross-validated log loss",
+    Reason.CRITERION_NOT_MET: "that do not meet the selection criterion",
     Reason.COSTS_MORE: "with less information than their parameters cost (MDL)",
     Reason.NO_INFORMATION: "without information about the class",
     Reason.NOT_SIGNIFICANT: "not significant",
