@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.ragged import ragged
+from slfs._core.suggest import similar_names
 from slfs.tables.values import missing_values
 
 Columns = NDArray[np.int64]
@@ -24,6 +25,9 @@ Order = Rows | None
 
 TimeKinds = NDArray[np.int8]
 """A `slfs.tables.dates.TimeKind` per column."""
+
+_NAMED = 10
+"""Maximum number of columns in an error message."""
 
 Array = TypeVar("Array", bound=NDArray[Any])
 
@@ -306,7 +310,7 @@ def resolve_categorical(
         if unknown:
             raise ValueError(
                 f"'categorical_features' names columns that X does not have: {unknown[:5]}. "
-                f"X has {'no column names' if names is None else list(names[:10])}."
+                f"{_known_names(str(unknown[0]), names)}"
             )
         chosen = np.array([known[name] for name in chosen.tolist()], dtype=int)
     outside = [index for index in chosen.tolist() if index not in range(table.n_features)]
@@ -317,6 +321,18 @@ def resolve_categorical(
         )
     mask[chosen.astype(int)] = True
     return mask
+
+
+def _known_names(wanted: str, names: NDArray[Any] | None) -> str:
+    """Suggest similar names of columns; without any, say which columns there are."""
+    if names is None:
+        return "X has no column names."
+    known = [str(name) for name in names]
+    near = similar_names(wanted, known, cutoff=0.5)
+    if near:
+        return f"Did you mean {' or '.join(map(repr, near))}?"
+    shown = ", ".join(map(repr, known[:_NAMED]))
+    return f"X has {len(known)} columns: {shown}{', ...' if len(known) > _NAMED else ''}."
 
 
 def _read(X: Any) -> Table:
