@@ -315,7 +315,7 @@ def test_sheets_of_an_excel_file(people, slfs):
         people.assign(noise="=1+1").to_excel(writer, sheet_name="First", index=False)
         people.rename(columns={"number": "other"}).to_excel(writer, sheet_name="Second", index=False)
     _, error = facts(slfs, "a.xlsx", "-t", "class")
-    assert "Reads the sheet 'First', the first of 2. Use --sheet to read another: 'Second'." in error
+    assert "The sheet 'First' is read, the first of 2. Use --sheet to read another: 'Second'." in error
     found, error = facts(slfs, "a.xlsx", "-t", "class", "--sheet", "Second", "--out", "b.xlsx", *MRMR_4)
     assert "sheet" not in error
     assert "other" in found["selected"]

@@ -629,3 +629,27 @@ def test_levels_of_booleans_are_false_and_true(kind, tmp_path):
         np.testing.assert_array_equal(model.predict(frame.astype(int)), model.predict(frame))
         codes = SLFS(categorical_features="all").fit(frame.astype(int), y)
         assert level_names(codes.network_counts_.coding, 0) == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (pd.period_range("2020-01", periods=30, freq="M"), r"period\[M\]"),
+        (np.ones(30, complex), "complex128"),
+    ],
+)
+def test_types_that_are_not_supported_are_named(values, kind):
+    X = pd.DataFrame({"a": np.arange(30.0), "b": values})
+    with pytest.raises(ValueError, match=f"The column 'b' of X has type {kind}, which is not supported"):
+        SLFS().fit(X, np.arange(30) % 2)
+
+
+def test_unknown_names_of_categorical_features():
+    X = pd.DataFrame(np.eye(30, 15)).add_prefix("column_")
+    y = np.arange(30) % 2
+    with pytest.raises(ValueError, match=r"not have: \['colum_7'\]. Did you mean 'column_7' or"):
+        SLFS(categorical_features=["colum_7"]).fit(X, y)
+    with pytest.raises(ValueError, match=r"X has 15 columns: 'column_0', .*'column_9', \.\.\.\.$"):
+        SLFS(categorical_features=["zzz"]).fit(X, y)
+    with pytest.raises(ValueError, match=r"X has no column names\.$"):
+        SLFS(categorical_features=["zzz"]).fit(X.to_numpy(), y)

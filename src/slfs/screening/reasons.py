@@ -46,7 +46,8 @@ class Reason(IntEnum):
     ONE_GROUP = 13
     EQUAL_AS_FLOATS = 14
     NO_GAIN = 15
-    CRITERION_NOT_MET = 16  # by any column
+    ALL_MISSING = 16
+    CRITERION_NOT_MET = 17  # by any column
     # redundant: because of other columns
     DUPLICATE = 20
     NEAR_DUPLICATE = 21

@@ -23,9 +23,11 @@ GRADES = ((1e-4, "overwhelming"), (0.01, "strong"), (0.05, "moderate"), (0.2, "w
 
 _PLAIN = (
     Reason.CONSTANT, Reason.NO_CUT, Reason.ONE_GROUP, Reason.NO_INFORMATION, Reason.MERGED,
-    Reason.EQUAL_AS_FLOATS,
+    Reason.EQUAL_AS_FLOATS, Reason.ALL_MISSING,
 )  # fmt: skip
 """Reasons of columns without information: their sentences do not mention it."""
+
+_NO_CUTS = "MDLP finds no cut of its numbers that is worth its cost"
 
 _MIN_P = 1e-9
 """Smaller p-values are shown as "p < 1e-09"."""
@@ -38,6 +40,8 @@ def explain(record: Any, figures: Figures) -> str:
     ``relevance_share`` (relevance as a share of the class entropy) and the figures of the decision.
     """
     sentence = _decision(record, figures)
+    if "only_missing" in figures:
+        sentence += f" It is informative by its missing values only: {_NO_CUTS}."
     return f"{sentence} {_joined(figures)}" if "joined" in figures else sentence
 
 
@@ -188,6 +192,7 @@ def _required(fdr: float) -> int:
 _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.CANDIDATE: _outranked,
     Reason.CONSTANT: lambda *_: "it has a single value",
+    Reason.ALL_MISSING: lambda *_: "all its values are missing",
     Reason.NO_CUT: lambda *_: "MDLP finds no cut that is worth its cost",
     Reason.NO_INFORMATION: lambda *_: "its levels contain no information about the class",
     Reason.COSTS_MORE: lambda *_: "this is less than its parameters cost (MDL)",
@@ -234,6 +239,7 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
 
 _COUNTED = {
     Reason.CONSTANT: "constant",
+    Reason.ALL_MISSING: "without values",
     Reason.NO_CUT: "without a cut point that is worth its cost (MDLP)",
     Reason.ONE_GROUP: "without a grouping of their categories that is worth its cost",
     Reason.EQUAL_AS_FLOATS: "of integers that are the same number when rounded to 64-bit floats",
