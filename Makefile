@@ -3,7 +3,7 @@ PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick oldest lint docs reproduce verify quality bench bench-against fuzz kills soak coverage mutants audit clean
+.PHONY: help demo test quick oldest lint docs reproduce verify quality bench bench-against bench-gpu fuzz kills soak coverage mutants audit clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -42,6 +42,9 @@ quality: .venv/quality.stamp ## Compare selection methods on 47 datasets (needs 
 
 bench: .venv/test.stamp .venv-orange/stamp .venv-peers/stamp ## Compare speed with other packages; ARGS="mdlp pack" selects cases
 	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-gpu: ## Measure the GPU backend; needs an NVIDIA GPU and the extra gpu in the current environment
+	PYTHONPATH=src python3 -m benchmarks.gpu $(ARGS)
 
 bench-against: .venv/test.stamp ## Compare speed with another checkout; ARGS="/path/to/checkout [CASE ...]"
 	$(BIN)/python -m benchmarks.against $(ARGS)

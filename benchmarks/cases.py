@@ -5,6 +5,7 @@ import numpy as np
 from benchmarks import data, peers
 from benchmarks.calibration import calibration, power
 from benchmarks.fdr import fdr, permutations
+from benchmarks.interactions import pair_calibration, pair_power, pairs, xor
 from benchmarks.internals import information, planes
 from benchmarks.internals import pack as pack_table
 from benchmarks.scale import agree, scale
@@ -170,5 +171,9 @@ CASES = {
         calibration,
         power,
         fdr,
+        pairs,
+        pair_calibration,
+        pair_power,
+        xor,
     )
 }

@@ -12,7 +12,8 @@ from slfs.evaluation import significance
 from slfs.measures.false_discovery import LordPlusPlus, q_values
 from slfs.measures.information import Information
 from slfs.screening.judging import drop_constant
-from slfs.screening.pipeline import screen_table
+from slfs.screening.pairs import rectangles, scan_pairs
+from slfs.screening.pipeline import pack_table_few, screen_table
 from slfs.tables.registry import read_table
 
 __all__ = [
@@ -20,6 +21,8 @@ __all__ = [
     "information",
     "memory_taken",
     "pack",
+    "pair_p_values",
+    "pair_planes",
     "planes",
     "q_values",
     "without_early_stopping",
@@ -46,6 +49,24 @@ def planes(found):
     """Return the words of all planes of `information`: (n_columns, n_planes, n_words)."""
     words = found.packed.arrays.words
     return words.reshape(len(found.packed), 2, -1)
+
+
+def pair_planes(X, y):
+    """Return the packed columns that `interactions` counts."""
+    table, layout = read_table(X), SampleLayout.from_class_codes(y, int(y.max()) + 1)
+    every, none = np.ones(table.n_features, bool), np.zeros(table.n_features, bool)
+    with Resources(1) as resources:
+        return pack_table_few(table, layout, none, every, 3, resources)
+
+
+def pair_p_values(X, y, n_jobs=1):
+    """Test all pairs of columns; return the p-values of the best 10,000 or more, and their number."""
+    packed = pair_planes(X, y)
+    every = np.arange(len(packed))
+    parts = rectangles(every, every)
+    with Resources(n_jobs) as resources:
+        found = scan_pairs(make_backend(packed, resources.threads), parts, 0.05)
+    return found["p_value"], sum(part.n_pairs for part in parts)
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 import itertools
 from collections import Counter
-from math import fsum, inf, log, log2
+from fractions import Fraction
+from math import factorial, fsum, inf, log, log2, prod
 
 from scipy.stats import chi2
 
@@ -32,6 +33,51 @@ def joint_counts(f, k, y, shape):
     for a, b, c in zip(f, k, y, strict=True):
         table[c][a][b] += 1
     return table
+
+
+def interaction(table, rounds=5000):
+    """G and Pearson's statistic of table[c][a][b] and its fit without three-way interaction."""
+    cells = list(itertools.product(*(range(n) for n in (len(table), len(table[0]), len(table[0][0])))))
+    seen = {cell: table[cell[0]][cell[1]][cell[2]] for cell in cells}
+    fit = dict.fromkeys(cells, 1.0)
+    for _ in range(rounds):
+        for kept in ((1, 2), (0, 1), (0, 2)):
+            wanted, got = Counter(), Counter()
+            for cell in cells:
+                key = tuple(cell[i] for i in kept)
+                wanted[key] += seen[cell]
+                got[key] += fit[cell]
+            for cell in cells:
+                key = tuple(cell[i] for i in kept)
+                fit[cell] *= wanted[key] / got[key] if got[key] else 0.0
+    g = 2 * fsum(seen[cell] * log(seen[cell] / fit[cell]) for cell in cells if seen[cell])
+    x2 = fsum((seen[cell] - fit[cell]) ** 2 / fit[cell] for cell in cells if fit[cell] > 1e-9)
+    return g, x2
+
+
+def exact_interaction(table):
+    """Two levels, levels and classes: share of tables with the same two-way margins as rare as this."""
+    weights = {}
+    for shift in range(-500, 501):
+        counts = [
+            table[c][a][b] + (shift if (a + b + c) % 2 == 0 else -shift)
+            for c, a, b in itertools.product(range(2), repeat=3)
+        ]
+        if min(counts) >= 0:
+            weights[shift] = Fraction(1, prod(map(factorial, counts)))
+    rare = [weight for weight in weights.values() if weight <= weights[0]]
+    return float(sum(rare) / sum(weights.values()))
+
+
+def most_even(sizes, most, least):
+    """The smallest sum of squares of a division of consecutive intervals into groups of enough samples."""
+    best = sum(sizes) ** 2
+    for n_cuts in range(1, most):
+        for cuts in itertools.combinations(range(1, len(sizes)), n_cuts):
+            groups = [sum(sizes[i:j]) for i, j in itertools.pairwise((0, *cuts, len(sizes)))]
+            if min(groups) >= least:
+                best = min(best, sum(group**2 for group in groups))
+    return best
 
 
 def mdlp(values, labels):

@@ -14,13 +14,23 @@ from slfs.counting.cuda.card import why_unavailable
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.numba_backend import NumbaBackend
 from slfs.counting.numpy_backend import NumpyBackend
+from slfs.counting.pairs import PairScreen
 from slfs.evaluation import p_values
 from tests import naive
 from tests.helpers import pack_codes
 
 NEEDS_GPU = pytest.mark.skipif(bool(why_unavailable()), reason=why_unavailable())
 
-BACKENDS = [NumbaBackend, pytest.param(CudaBackend, marks=NEEDS_GPU)]
+
+class EagerCudaBackend(CudaBackend):
+    """Count also the smallest tables on the card."""
+
+    HOST_SECONDS = 0.0
+
+
+register_backend("eager cuda", EagerCudaBackend)
+
+BACKENDS = [NumbaBackend, pytest.param(EagerCudaBackend, marks=NEEDS_GPU)]
 
 
 @st.composite
@@ -78,6 +88,41 @@ def test_pairs(backend, data, n_threads):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_samples=st.integers(2, 300),
+    n_classes=st.integers(1, 3),
+    levels=st.lists(st.sampled_from([2, 3, 3, 4, 6]), min_size=2, max_size=7),
+)
+def test_pairs_that_may_interact(backend, seed, n_samples, n_classes, levels):
+    random = np.random.default_rng(seed)
+    codes = np.stack([random.integers(0, d, n_samples) for d in levels])
+    codes[:, 0] = np.array(levels) - 1
+    y = random.integers(0, n_classes, n_samples)
+    y[0] = n_classes - 1
+    fast, reference = both(backend, pack_codes(codes, y))
+    every = np.arange(len(levels))
+    every_pair = np.array([(f, k) for f in every for k in every if f < k])
+    tables = reference.pair_tables(every_pair)
+    np.testing.assert_array_equal(fast.pair_tables(every_pair), tables)
+    # thresholds in the midst of the scores, so that some pairs pass exactly
+    sums = reference.block_sums(every, every)
+    screen = PairScreen(
+        own=random.integers(-(2**30), 2**30, len(levels)),
+        slack=random.integers(0, 2**15, len(levels)),
+        least=np.full(26, int(np.median(sums[:, :, 1] - sums[:, :, 0]))),
+    )
+    for left, right, ordered in ((every, every, True), (every[:2], every[1:], False)):
+        found = fast.screen_pairs(left, right, screen, ordered=ordered)
+        expected = reference.screen_pairs(left, right, screen, ordered=ordered)
+        assert sorted(map(tuple, found.tolist())) == sorted(map(tuple, expected.tolist()))
+    scores = (sums[:, :, 1] - sums[:, :, 0])[every[:2]][:, every[1:]]
+    needed = screen.own[:2, np.newaxis] + screen.own[1:] + screen.least[0]
+    passed = scores + np.outer(screen.slack[:2], screen.slack[1:]) >= needed
+    assert len(expected) == passed.sum()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 @given(data=packed_columns(), n_given=st.integers(0, 2))
 def test_conditional_counts(backend, data, n_given):
     fast, reference = both(backend, data[0])
@@ -123,7 +168,7 @@ def test_permuted_labels(backend, n_samples, n_labels, seed):
     assert counts[0] == counts[1]
 
 
-@pytest.mark.parametrize("other", ["numpy", pytest.param("cuda", marks=NEEDS_GPU)])
+@pytest.mark.parametrize("other", ["numpy", pytest.param("eager cuda", marks=NEEDS_GPU)])
 @pytest.mark.parametrize(
     "selector", [SLFS(), MRMR(6), JMI(6), CMIM(6), DISR(6), FCBF(), OSFS(), TAN()], ids=str
 )
@@ -137,7 +182,7 @@ def test_a_whole_fit_is_the_same_to_the_bit(selector, other):
         np.testing.assert_array_equal(getattr(fast, field), getattr(slow, field))
 
 
-@pytest.mark.parametrize("other", ["numpy", pytest.param("cuda", marks=NEEDS_GPU)])
+@pytest.mark.parametrize("other", ["numpy", pytest.param("eager cuda", marks=NEEDS_GPU)])
 def test_permutation_p_values_are_the_same(other):
     X, y = load_breast_cancer(return_X_y=True)
     expected = p_values(X[::5, :4], y[::5], n_permutations=60)

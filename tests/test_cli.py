@@ -177,7 +177,7 @@ def test_compare(here, slfs):
         (["cancer.csv", "-t", "99"], "no column 99: it has 32 columns"),
         (
             ["cancer.csv"],
-            "cancer.csv does not contain class labels. Set the column of the class labels with",
+            "cancer.csv does not contain class labels. Set the column with the class labels",
         ),
         (["cancr.csv", "-t", "diagnosis"], "no file 'cancr.csv'. Did you mean cancer.csv"),
         (["cancer.csv", "-t", "diagnosis", "-m", "mrmrr"], "Unknown method 'mrmrr'. Did you mean mrmr"),
@@ -196,7 +196,7 @@ def test_compare(here, slfs):
             marks=pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc"),
         ),
         (["cancer.csv", "-t", "diagnosis", "--drop", "wardd"], "Did you mean 'ward'"),
-        (["cancer.csv", "-t", "mean radius"], "continuous"),
+        (["cancer.csv", "-t", "mean radius", "--target-type", "classification"], "continuous"),
         (["broken.parquet", "-t", "y"], "cannot be read as parquet"),
         (["empty.csv", "-t", "y"], "empty.csv is empty."),
         (["cut.csv.gz", "-t", "y"], "damaged"),

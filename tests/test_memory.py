@@ -150,7 +150,7 @@ def test_bins_do_not_depend_on_the_memory_that_is_free(monkeypatch):
     for taken, n_threads in ((100, 1), (100, 2), (150, 2), (180, 2)):
         monkeypatch.setattr(memory, "memory_taken", lambda taken=taken: taken << 20)
         plans = [
-            make_plan(table, table.categorical, Resources(n_threads, f"{limit}MiB"))
+            make_plan(table, table.n_samples, table.categorical, Resources(n_threads, f"{limit}MiB"))
             for limit in (400, 200 + taken)
         ]
         tall = [plan.blocks[0].n_rows < 500_000 for plan in plans]

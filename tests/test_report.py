@@ -564,7 +564,7 @@ def test_accuracy_of_all_columns_is_left_out_of_wide_tables(cancer, monkeypatch)
 def test_accuracies_are_those_of_the_fitted_table(tmp_path):
     X, y = load_iris(return_X_y=True, as_frame=True)
     selector = SLFS().fit(X, y)
-    with pytest.raises(ValueError, match="fitted to 150 samples, y has 40"):
+    with pytest.raises(ValueError, match="fitted to 150 rows, y has 40"):
         write_report(selector, tmp_path / "r.html", X=X[:40], y=y[:40])
     with pytest.raises(ValueError, match="feature names"):
         write_report(selector, tmp_path / "r.html", X=X.iloc[:, :2], y=y)

@@ -389,7 +389,7 @@ def test_errors_of_bad_labels_give_a_remedy(y, message, estimator):
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        (["b", "nope"], r"names columns that X does not have: \['nope'\]. X has \['a', 'b'\]"),
+        (["b", "nope"], r"names columns that X does not have: \['nope'\]. X has 2 columns: 'a', 'b'\."),
         ([True], r"has shape \(1,\); expected \(2,\)"),
         ([2], "has the index 2; X has columns 0 to 1"),
         ([-1, 1], "has the index -1; X has columns 0 to 1"),
@@ -651,5 +651,5 @@ def test_unknown_names_of_categorical_features():
         SLFS(categorical_features=["colum_7"]).fit(X, y)
     with pytest.raises(ValueError, match=r"X has 15 columns: 'column_0', .*'column_9', \.\.\.\.$"):
         SLFS(categorical_features=["zzz"]).fit(X, y)
-    with pytest.raises(ValueError, match=r"X has no column names\.$"):
+    with pytest.raises(ValueError, match=r"X has no column names\. Use indices, 0 to 14\.$"):
         SLFS(categorical_features=["zzz"]).fit(X.to_numpy(), y)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from slfs.classifiers.tan import TAN, ChowLiu, NaiveBayes
     from slfs.datasets.generate import make_network_classification
     from slfs.evaluation.networks import compare_networks
+    from slfs.evaluation.pairs import interactions
     from slfs.network.tree import TreeNetwork
     from slfs.preprocessing import MDLPDiscretizer
     from slfs.selectors.alpha_investing import AlphaInvesting
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from slfs.selectors.disr import DISR
     from slfs.selectors.fast_osfs import FastOSFS
     from slfs.selectors.fcbf import FCBF
+    from slfs.selectors.interaction_selector import InteractionSelector
     from slfs.selectors.jmi import JMI
     from slfs.selectors.jmim import JMIM
     from slfs.selectors.mrmr import MRMR
@@ -50,6 +52,7 @@ _HOME = {
     "DISR": "slfs.selectors.disr",
     "FCBF": "slfs.selectors.fcbf",
     "FastOSFS": "slfs.selectors.fast_osfs",
+    "InteractionSelector": "slfs.selectors.interaction_selector",
     "JMI": "slfs.selectors.jmi",
     "JMIM": "slfs.selectors.jmim",
     "LeakageWarning": "slfs._core.warn",
@@ -66,6 +69,7 @@ _HOME = {
     "TreeNetwork": "slfs.network.tree",
     "UnseenValueWarning": "slfs._core.warn",
     "compare_networks": "slfs.evaluation.networks",
+    "interactions": "slfs.evaluation.pairs",
     "make_network_classification": "slfs.datasets.generate",
     "progress_callback": "slfs._core.progress",
 }
@@ -90,6 +94,7 @@ __all__ = [
     "Chi2Ranking",
     "ChowLiu",
     "FastOSFS",
+    "InteractionSelector",
     "LeakageWarning",
     "MDLPDiscretizer",
     "NaiveBayes",
@@ -99,6 +104,7 @@ __all__ = [
     "TreeNetwork",
     "UnseenValueWarning",
     "compare_networks",
+    "interactions",
     "make_network_classification",
     "progress_callback",
 ]

@@ -18,23 +18,42 @@ from slfs.counting.planes import SampleLayout
 from slfs.tables.parts import Part
 from slfs.tables.registry import read_table
 from slfs.tables.table import ColumnSource, Table, resolve_categorical
-from slfs.tables.target import Target, read_target
+from slfs.tables.target import CLASSIFICATION, KINDS, REGRESSION, Target, read_target
+from slfs.tables.weights import SampleWeights, make_layout, make_weights, read_sample_weight
 
 CODING_CONSTRAINTS: dict[str, list[Any]] = {
     "categorical_features": ["array-like", StrOptions({"from_dtype", "all"})],
+    "class_weight": [dict, StrOptions({"balanced"}), None],
     "n_jobs": [None, Integral],
     "memory_limit": [None, Integral, str],
 }
 
+TARGET_CONSTRAINTS: dict[str, list[Any]] = {"target": [StrOptions(set(KINDS))]}
+
 
 @dataclass(frozen=True)
 class TrainingData:
-    """A validated table with its classes, samples sorted by class."""
+    """A validated table with its target, samples sorted by class or by bin of the target."""
 
     table: Table
     target: Target
     layout: SampleLayout
     categorical: NDArray[np.bool_]
+    weights: SampleWeights | None = None
+    """How often each row is counted; None: once."""
+    groups: NDArray[np.int64] | None = None
+    """Number of the group of each row, such as a patient; None: each row is on its own."""
+
+    @property
+    def samples(self) -> NDArray[np.int64]:
+        """The row of each sample: rows with a frequency as sample weight are several samples."""
+        return np.arange(self.table.n_samples) if self.weights is None else self.weights.samples()
+
+    def layout_of(self, samples: NDArray[np.int64], codes: NDArray[np.int64]) -> SampleLayout:
+        """Return the layout of some samples, given their class codes: all from 0 on occur."""
+        own = None if self.weights is None else self.weights.of_samples(samples)
+        values = None if self.target.values is None else self.target.values[samples]
+        return make_layout(codes, int(codes.max()) + 1, own, values)
 
 
 @functools.lru_cache(maxsize=1)  # hundreds of fits to tables of the same width are common
@@ -50,14 +69,30 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
+    class_weight: Any = None
+    memory_limit: int | str | None = None
+
     _fitted: ClassVar[frozenset[str]] = frozenset({"n_features_in_", "feature_names_in_"})
     """Attributes of a fitted estimator; a model file contains the same attributes."""
 
-    def _read_training_data(self, X: Any, y: ArrayLike) -> TrainingData:
-        """Validate parameters, table and labels; store number and names of the columns."""
+    target: str = CLASSIFICATION
+    """Type of the target; a parameter of the estimators that accept continuous targets."""
+
+    _classes_only: bool = False
+    """Whether a continuous target is refused, although the parameters allow it."""
+
+    def _read_training_data(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> TrainingData:
+        """Validate parameters, table, target and weights; store number and names of the columns.
+
+        `SampleWeights` are those of a part of a table, which contain the weights of the classes.
+        """
         self._validate_params()
         table = read_table(X, min_samples=2)
-        target = read_target(y, whole=not isinstance(table, Part))
+        weights = sample_weight if isinstance(sample_weight, SampleWeights) else None
+        values = None
+        if weights is None and sample_weight is not None:
+            values = read_sample_weight(sample_weight, table.n_samples)
+        target = self._read_target(y, values, whole=not isinstance(table, Part))
         validate_data(self, table if isinstance(table, ColumnSource) else X, skip_check_array=True)
         if isinstance(table, ColumnSource):
             self.feature_names_in_ = np.array(table.names, dtype=object)
@@ -66,14 +101,29 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 f"Found input variables with inconsistent numbers of samples: X has "
                 f"{table.n_samples} rows, y has {len(target.codes)} labels."
             )
+        if weights is None:
+            weights = make_weights(values, self.class_weight, target, self.memory_limit)
         return TrainingData(
             table,
             target,
-            SampleLayout.from_class_codes(target.codes, len(target.classes)),
+            make_layout(target.codes, len(target.classes), weights, target.values),
             resolve_categorical(
                 self.categorical_features, table, getattr(self, "feature_names_in_", None)
             ),
+            weights,
         )
+
+    def _read_target(
+        self, y: ArrayLike, weights: NDArray[np.float64] | None = None, *, whole: bool = True
+    ) -> Target:
+        """Read the target as the parameters say."""
+        if self._classes_only and self.target == REGRESSION:
+            raise ValueError(
+                f"{type(self).__name__} has target='regression', but a classifier needs classes. Use "
+                "target='auto' or 'classification'."
+            )
+        kind = CLASSIFICATION if self._classes_only else self.target
+        return read_target(y, kind, whole=whole, weights=weights)
 
     def _read_new_data(self, X: Any) -> Table:
         """Read a table and check it against the one seen in fit."""

@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 
 from slfs._core.resources import Resources
 from slfs._core.threads import Threads
-from slfs.base import CODING_CONSTRAINTS, TableEstimator
+from slfs.base import CODING_CONSTRAINTS, TARGET_CONSTRAINTS, TableEstimator
 from slfs.coding.encode import encode_table, warn_about_unknown
 from slfs.screening.advice import warn_about_values
 from slfs.screening.pipeline import learn_table
@@ -41,10 +41,17 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
 
     Parameters
     ----------
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
+        integers, strings and booleans are class labels. A continuous target is cut into bins at its
+        quantiles, which are used like classes; p-values compare columns with the numbers themselves.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
@@ -59,6 +66,8 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         days since 1970-01-01.
     n_levels_ : ndarray of shape (n_features_in_,)
         Number of levels of each column, including the level of missing values.
+    target_bins_ : recarray of shape (n_bins,) or None
+        The bins of a continuous target, as in `SLFS`; None for classes.
     n_features_in_ : int
         Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -83,22 +92,34 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
            [2, 1, 2, 2]], dtype=uint8)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CODING_CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **TARGET_CONSTRAINTS,
+        **CODING_CONSTRAINTS,
+    }
 
-    _fitted: ClassVar[frozenset[str]] = TableEstimator._fitted | {"cut_points_", "n_levels_", "_coding"}
+    _fitted: ClassVar[frozenset[str]] = TableEstimator._fitted | {
+        "cut_points_",
+        "n_levels_",
+        "target_bins_",
+        "_coding",
+    }
 
     def __init__(
         self,
         *,
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
+        self.target = target
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
-    def fit(self, X: Any, y: ArrayLike) -> MDLPDiscretizer:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> MDLPDiscretizer:
         """Find the cut points and levels of every column.
 
         Parameters
@@ -106,22 +127,25 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
             Training data.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers; see ``target``.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weight of each row; see `SLFS.fit`.
 
         Returns
         -------
         self : object
             The fitted discretizer.
         """
-        data = self._read_training_data(X, y)
+        data = self._read_training_data(X, y, sample_weight)
         with Resources(self.n_jobs, self.memory_limit) as resources:
             self._coding = learn_table(data.table, data.layout, data.categorical, resources)
-        warn_about_values(self._coding, self._feature_names(), data.table.n_samples, None)
+        warn_about_values(self._coding, self._feature_names(), data.layout.evidence, None)
         self.cut_points_ = [
             self._coding.column_thresholds(j) if self._coding.cut[j] else np.empty(0)
             for j in range(len(self._coding))
         ]
         self.n_levels_ = self._coding.n_levels
+        self.target_bins_ = data.target.bins
         return self
 
     def transform(self, X: Any) -> NDArray[np.uint8]:

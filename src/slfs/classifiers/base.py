@@ -71,14 +71,18 @@ class NetworkClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         backoff: float | None = None,
     ) -> None:
         """Estimate the probability tables of a network from its counts."""
-        alpha = float(self.alpha)
+        alpha = float(self.alpha) * counts.unit
         totals = counts.class_totals + alpha
         self.classes_ = classes
         self.network_ = network
         self._coding = counts.coding
         self._log_prior = np.log(totals / totals.sum())
         self._tables: list[LogTable] = make_tables(
-            counts, network.parents, structure, alpha, None if backoff is None else float(backoff)
+            counts,
+            network.parents,
+            structure,
+            alpha,
+            None if backoff is None else float(backoff) * counts.unit,
         )
         self.parents_ = np.array([table.parent for table in self._tables], np.int64)
 

@@ -52,6 +52,9 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
         Smoothing of P(feature | class, parent) towards P(feature | class), which has the weight of
         ``backoff`` samples. With ``None``, Laplace smoothing with ``alpha`` is used instead. Not used by
         ``"additive"``.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, in the selection and in the model; see `SLFS`. ``None`` means the
+        ``class_weight`` of ``selector``.
 
     Attributes
     ----------
@@ -94,6 +97,7 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
         "structure": [StrOptions({"additive", "linked", "augmented", "tree"})],
         "alpha": [SMOOTHING],
         "backoff": [SMOOTHING, None],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
     _fitted: ClassVar[frozenset[str]] = NetworkClassifier._fitted | {"selector_", "_additive"}
@@ -105,13 +109,21 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
         structure: str = "additive",
         alpha: float = 1.0,
         backoff: float | None = 5.0,
+        class_weight: Any = None,
     ) -> None:
         self.selector = selector
         self.structure = structure
         self.alpha = alpha
         self.backoff = backoff
+        self.class_weight = class_weight
 
-    def fit(self, X: Any, y: ArrayLike) -> BNSLFS:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> BNSLFS:
         """Select features and fit the model of the class to them.
 
         Parameters
@@ -120,6 +132,10 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
             Training data.
         y : array-like of shape (n_samples,)
             Class labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weight of each row, in the selection and in the model; see `SLFS.fit`.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Group of each row, which is passed to the selector; see `SLFS.fit`.
 
         Returns
         -------
@@ -128,11 +144,14 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
         """
         self._validate_params()
         selector = SLFS() if self.selector is None else clone(self.selector)
-        if self.structure == "additive":
-            with selector._additive_tables():
-                selector.fit(X, y)
-        else:
-            selector.fit(X, y)
+        if self.class_weight is not None:
+            nested = "class_weight" not in selector.get_params(deep=False)  # a StabilitySelection
+            name = "selector__class_weight" if nested else "class_weight"
+            selector.set_params(**{name: self.class_weight})
+        passed = {"sample_weight": sample_weight, "groups": groups}
+        given = {name: value for name, value in passed.items() if value is not None}
+        with selector._for_classifier(additive=self.structure == "additive"):
+            selector.fit(X, y, **given)
         return self._take_over(selector)
 
     @classmethod
@@ -163,6 +182,12 @@ class BNSLFS(DefaultSelectorMixin, NetworkClassifier):
         classifier : BNSLFS
             The fitted classifier.
         """
+        if selector.target_bins_ is not None:
+            raise ValueError(
+                f"This {type(selector).__name__} was fitted to a continuous target, but a classifier "
+                "needs classes. Bin y into classes first, for example with pandas.qcut(y, 5, "
+                "labels=False), and fit again."
+            )
         if structure is None:
             structure = "linked" if selector._additive is None else "additive"
         classifier = cls(clone(selector), structure=structure, alpha=alpha, backoff=backoff)

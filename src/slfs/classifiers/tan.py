@@ -36,7 +36,7 @@ class _AllColumns(NetworkClassifier):
     n_jobs: int | None
     memory_limit: int | str | None
 
-    def fit(self, X: Any, y: ArrayLike) -> _AllColumns:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> _AllColumns:
         """Learn the structure and estimate the probabilities.
 
         Parameters
@@ -45,13 +45,15 @@ class _AllColumns(NetworkClassifier):
             Training data.
         y : array-like of shape (n_samples,)
             Class labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weight of each row; see `SLFS.fit`.
 
         Returns
         -------
         self : object
             The fitted classifier.
         """
-        data = self._read_training_data(X, y)
+        data = self._read_training_data(X, y, sample_weight)
         with Resources(self.n_jobs, self.memory_limit) as resources:
             facts, store = screen_table(
                 data.table, data.layout, data.categorical, resources, drop_one_level
@@ -88,6 +90,9 @@ class NaiveBayes(_AllColumns):
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
@@ -125,11 +130,13 @@ class NaiveBayes(_AllColumns):
         *,
         alpha: float = 1.0,
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         self.alpha = alpha
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
@@ -148,12 +155,14 @@ class _SpanningTree(_AllColumns):
         alpha: float = 1.0,
         backoff: float | None = 5.0,
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         self.alpha = alpha
         self.backoff = backoff
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
@@ -176,6 +185,9 @@ class TAN(_SpanningTree):
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
@@ -250,6 +262,9 @@ class ChowLiu(_SpanningTree):
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -16,11 +17,11 @@ except ImportError as error:
     ) from error
 
 from slfs._core.version import __version__
-from slfs.cli import compare, discretize, extras, fit, predict, select
+from slfs.cli import compare, discretize, extras, fit, interactions, predict, select
 
 app = typer.Typer(
-    help="Select the columns of a table that predict a class, explain each decision, and fit an "
-    "interpretable classifier.",
+    help="Select the columns of a table that predict a class or a number, explain each decision, and "
+    "fit an interpretable classifier.",
     epilog="Exit codes: 0 success, 1 invalid data or parameters, 2 wrong usage, 3 no column selected, "
     "130 stopped by Ctrl-C.",
     no_args_is_help=True,
@@ -33,6 +34,7 @@ for command in (
     fit.fit,
     predict.predict,
     compare.compare,
+    interactions.interactions,
     discretize.discretize,
     extras.methods,
     extras.datasets,
@@ -59,8 +61,13 @@ def run() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
-        typer.secho(f"slfs: {error}", fg=typer.colors.RED, err=True)
+        typer.secho(f"slfs: {_with_options(str(error))}", fg=typer.colors.RED, err=True)
         sys.exit(1)
+
+
+def _with_options(text: str) -> str:
+    """Replace the parameter that a message names by the option of the commands."""
+    return re.sub(r"\btarget='(\w+)'", r"--target-type \1", text)
 
 
 def _show_once() -> Callable[..., None]:
@@ -68,7 +75,7 @@ def _show_once() -> Callable[..., None]:
     seen: set[str] = set()
 
     def show(message: Warning | str, *_: Any) -> None:
-        text = str(message)
+        text = _with_options(str(message))
         if text not in seen:
             seen.add(text)
             typer.secho(f"slfs: warning: {text}", fg=typer.colors.YELLOW, err=True)

@@ -27,10 +27,12 @@ def read_labelled(
     no_header: bool = False,
     sheet: str | None = None,
     column: str | None = None,
+    weights: str | None = None,
 ) -> DataFile:
     """Read a file that must have class labels, and show what the user should know about it.
 
-    With ``column``, remarks about other columns are not shown.
+    With ``column``, remarks about other columns are not shown. ``weights`` is the column of the sample
+    weights.
     """
     from slfs.files.data_file import ColumnNote
     from slfs.files.reading import read_file
@@ -48,6 +50,8 @@ def read_labelled(
             sheet=sheet,
             transpose=transpose,
         )
+    if weights is not None:
+        file = file.with_weights(weights)
     name = None if column is None else file.names[file.find(column)]
     for note in file.notes:
         shown = note.only(name) if name is not None and isinstance(note, ColumnNote) else note
@@ -55,11 +59,13 @@ def read_labelled(
             show_note(shown)
     if file.y is None:
         raise ValueError(
-            f"{file.name} does not contain class labels. Set the column of the class labels with "
-            f"--target, for example --target {file.names[-1]!r}."
+            f"{file.name} does not contain class labels. Set the column with the class labels, or the "
+            f"numbers to predict, with --target, for example --target {file.names[-1]!r}."
         )
     if not file.names:
-        raise ValueError(f"{file.name} has no column besides the target, ids and dropped columns.")
+        raise ValueError(
+            f"{file.name} has no column besides the target, ids, weights and dropped columns."
+        )
     _check_target(file)
     return file
 
@@ -76,7 +82,7 @@ def _check_target(file: DataFile) -> None:
 
 
 def labels(file: DataFile) -> Any:
-    """The class labels as a pandas Series that has the name of their column."""
+    """The target as a pandas Series that has the name of its column."""
     import numpy as np
     import pandas as pd
 
@@ -87,11 +93,16 @@ def make_selector(
     method: str,
     file: DataFile,
     *,
+    target_type: str = "auto",
     settings: Sequence[str] | None = None,
     size: float | str | None = None,
     order: str | None = None,
     one_standard_error: bool = False,
     categorical: Sequence[str] | None = None,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+    condition_on: Sequence[str] | None = None,
+    class_weight: str | None = None,
     n_jobs: int = 1,
     memory_limit: str | None = None,
 ) -> Any:
@@ -104,16 +115,27 @@ def make_selector(
     names = inspect.signature(known[method]).parameters
     given: dict[str, Any] = {"n_jobs": n_jobs, "memory_limit": memory_limit}
     parameters = {name: value for name, value in given.items() if name in names}
+    if target_type != "auto":
+        parameters["target"] = target_type
     if categorical:
         parameters["categorical_features"] = categorical_columns(categorical, file)
+    listed = {"include": include, "exclude": exclude, "condition_on": condition_on}
+    parameters |= {name: [file.find(one) for one in own] for name, own in listed.items() if own}
     if size is not None:
         parameters["n_features_to_select"] = size
     if order is not None:
         parameters["order"] = order
+    if class_weight is not None:
+        parameters["class_weight"] = class_weight
     if one_standard_error:
         parameters["one_standard_error"] = True
     parameters |= dict(map(_setting, settings or ()))
     for name in parameters:
+        if name in listed and name not in names:
+            raise ValueError(
+                f"--{name.replace('_', '-')} cannot be used with --method {method}, which has no "
+                f"parameter {name!r}. Use slfs, residual, mrmr or cmim, for example."
+            )
         if name not in names:
             raise ValueError(f"{method} has no parameter {name!r}.{_suggestion(name, names)}")
     selector = known[method](**parameters)
@@ -166,7 +188,7 @@ def _suggestion(wrong: str, known: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(near)}?" if near else f" Available: {', '.join(known)}."
 
 
-def timed_fit(selector: Any, X: Any, y: Any) -> dict[str, Any]:
+def timed_fit(selector: Any, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]:
     """Fit a selector; return the seconds it took and the warnings that it issued, for the report.
 
     The seconds are without those of compiling kernels on a new machine.
@@ -178,6 +200,6 @@ def timed_fit(selector: Any, X: Any, y: Any) -> dict[str, Any]:
 
     begin, compiled = time.perf_counter(), compile_seconds()
     with collect() as texts:
-        selector.fit(X, y)
+        selector.fit(X, y, sample_weight=sample_weight)
     seconds = time.perf_counter() - begin - (compile_seconds() - compiled)
     return {"seconds": seconds, "warnings": texts}

@@ -23,6 +23,7 @@ from slfs.cli.options import (
     Sheet,
     Target,
     TargetsFrom,
+    TargetType,
     Transpose,
 )
 from slfs.cli.output import show_json, show_table, status
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 def discretize(
     data: Data,
     target: Target = None,
+    target_type: TargetType = "auto",
     categorical: Categorical = None,
     drop: Drop = None,
     ids: Id = None,
@@ -76,7 +78,7 @@ def discretize(
         sheet=sheet,
     )
     categories = categorical_columns(categorical, file)
-    discretizer = MDLPDiscretizer(categorical_features=categories, n_jobs=n_jobs)
+    discretizer = MDLPDiscretizer(target=target_type, categorical_features=categories, n_jobs=n_jobs)
     with status("discretizing"):
         table = file.in_memory()
         discretizer.fit(table, labels(file))

@@ -10,10 +10,14 @@ import typer
 from slfs.cli.common import labels, make_selector, read_labelled
 from slfs.cli.options import (
     Categorical,
+    ClassWeight,
+    ConditionOn,
     Data,
     Drop,
+    Exclude,
     Format,
     Id,
+    Include,
     Jobs,
     Json,
     Memory,
@@ -28,6 +32,7 @@ from slfs.cli.options import (
     Target,
     TargetsFrom,
     Transpose,
+    Weights,
 )
 from slfs.cli.output import NOTHING_SELECTED, label_key, progress, show_json
 from slfs.cli.selection import explain_nothing, size_text
@@ -53,6 +58,11 @@ def fit(
         ),
     ] = None,
     categorical: Categorical = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    condition_on: ConditionOn = None,
+    weights: Weights = None,
+    class_weight: ClassWeight = None,
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
@@ -94,6 +104,7 @@ def fit(
         target,
         file_format,
         missing=missing,
+        weights=weights,
         drop=drop,
         ids=ids,
         targets_from=targets_from,
@@ -109,11 +120,16 @@ def fit(
         order=order,
         one_standard_error=one_standard_error,
         categorical=categorical,
+        include=include,
+        exclude=exclude,
+        condition_on=condition_on,
+        class_weight=class_weight,
         n_jobs=n_jobs,
         memory_limit=memory_limit,
     )
     with progress("fitting") as tick, progress_callback(tick):
-        classifier = BNSLFS(selector, structure=structure).fit(file.X, labels(file))
+        classifier = BNSLFS(selector, structure=structure)
+        classifier.fit(file.X, labels(file), sample_weight=file.weights)
     selected = [file.names[column] for column in classifier.selector_.indices_]
     if selected:
         if missing:

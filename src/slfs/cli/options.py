@@ -35,7 +35,19 @@ Data = Annotated[
 Target = Annotated[
     str | None,
     typer.Option(
-        "--target", "-t", metavar="COLUMN", help="Column with the class labels: name or index."
+        "--target",
+        "-t",
+        metavar="COLUMN",
+        help="Column to predict, with class labels or numbers: name or index.",
+    ),
+]
+TargetType = Annotated[
+    str,
+    typer.Option(
+        "--target-type",
+        metavar="NAME",
+        help="What the target is: classification, regression (a quantity) or auto (numbers with "
+        "fractional parts are a quantity).",
     ),
 ]
 TargetsFrom = Annotated[
@@ -84,6 +96,39 @@ Categorical = Annotated[
         "-c",
         metavar="COLUMN",
         help="Numeric column to treat as categories, or 'all'; repeatable.",
+    ),
+]
+Include = Annotated[
+    list[str] | None,
+    typer.Option("--include", metavar="COLUMN", help="Column that is selected in any case; repeatable."),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        metavar="COLUMN",
+        help="Column that is never selected, but stays in the results; repeatable.",
+    ),
+]
+ConditionOn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--condition-on",
+        metavar="COLUMN",
+        help="Column, such as age or batch, whose influence is taken into account, but which is not "
+        "selected; repeatable.",
+    ),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        "--weights", metavar="COLUMN", help="Column with sample weights, which is not selected."
+    ),
+]
+ClassWeight = Annotated[
+    str | None,
+    typer.Option(
+        "--class-weight", metavar="NAME", help="'balanced' gives all classes the same total weight."
     ),
 ]
 Method = Annotated[

@@ -11,11 +11,15 @@ import typer
 from slfs.cli.common import labels, make_selector, make_stable, read_labelled, timed_fit
 from slfs.cli.options import (
     Categorical,
+    ClassWeight,
+    ConditionOn,
     Data,
     Drop,
     EscapeFormulas,
+    Exclude,
     Format,
     Id,
+    Include,
     Jobs,
     Json,
     Memory,
@@ -31,7 +35,9 @@ from slfs.cli.options import (
     Stability,
     Target,
     TargetsFrom,
+    TargetType,
     Transpose,
+    Weights,
 )
 from slfs.cli.output import NOTHING_SELECTED, progress, show_json, status
 from slfs.cli.selection import explain_nothing, explanation, show_selection
@@ -43,6 +49,7 @@ if TYPE_CHECKING:
 def select(
     data: Data,
     target: Target = None,
+    target_type: TargetType = "auto",
     method: Method = "slfs",
     n_features_to_select: Size = None,
     order: Order = None,
@@ -51,6 +58,11 @@ def select(
     stability: Stability = None,
     fdr: Rate = None,
     categorical: Categorical = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    condition_on: ConditionOn = None,
+    weights: Weights = None,
+    class_weight: ClassWeight = None,
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
@@ -75,7 +87,7 @@ def select(
     n_jobs: Jobs = -1,
     memory_limit: Memory = None,
 ) -> None:
-    """Select the columns that predict the class.
+    """Select the columns that predict the class, or a number.
 
     Example:  slfs select genes.csv --target tumour --report report.html
     """
@@ -89,6 +101,7 @@ def select(
         target,
         file_format,
         missing=missing,
+        weights=weights,
         drop=drop,
         ids=ids,
         targets_from=targets_from,
@@ -99,17 +112,22 @@ def select(
     selector = make_selector(
         method,
         file,
+        target_type=target_type,
         settings=settings,
         size=n_features_to_select,
         order=order,
         one_standard_error=one_standard_error,
         categorical=categorical,
+        include=include,
+        exclude=exclude,
+        condition_on=condition_on,
+        class_weight=class_weight,
         n_jobs=n_jobs,
         memory_limit=memory_limit,
     )
     selector = make_stable(selector, stability, fdr, n_features_to_select, n_jobs)
     with progress("selecting") as tick, progress_callback(tick):
-        run = timed_fit(selector, file.X, labels(file))
+        run = timed_fit(selector, file.X, labels(file), file.weights)
     selected = [file.names[column] for column in selector.indices_]
     if out is not None and selected:
         in_order = [name for name, kept in zip(file.names, selector.support_, strict=True) if kept]
@@ -146,6 +164,7 @@ def explain(
         typer.Argument(metavar="[DATA]", help="Data file; or use --model.", show_default=False),
     ] = None,
     target: Target = None,
+    target_type: TargetType = "auto",
     model: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Model saved by 'slfs fit'.")
     ] = None,
@@ -157,6 +176,11 @@ def explain(
     stability: Stability = None,
     fdr: Rate = None,
     categorical: Categorical = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    condition_on: ConditionOn = None,
+    weights: Weights = None,
+    class_weight: ClassWeight = None,
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
@@ -170,7 +194,7 @@ def explain(
 ) -> None:
     """Explain why a column is selected or dropped.
 
-    For a selected column, also how strong the evidence is that it is related to the class.
+    For a selected column, also how strong the evidence is that it is related to the target.
 
     Example:  slfs explain "mean radius" cancer.csv --target diagnosis
     """
@@ -186,6 +210,7 @@ def explain(
         target,
         file_format,
         missing=missing,
+        weights=weights,
         drop=drop,
         ids=ids,
         targets_from=targets_from,
@@ -197,17 +222,22 @@ def explain(
     selector = make_selector(
         method,
         file,
+        target_type=target_type,
         settings=settings,
         size=n_features_to_select,
         order=order,
         one_standard_error=one_standard_error,
         categorical=categorical,
+        include=include,
+        exclude=exclude,
+        condition_on=condition_on,
+        class_weight=class_weight,
         n_jobs=n_jobs,
     )
     selector = make_stable(selector, stability, fdr, n_features_to_select, n_jobs)
     index = file.find(column)
     with status("selecting"), focus(file.names[index]):
-        selector.fit(file.X, labels(file))
+        selector.fit(file.X, labels(file), sample_weight=file.weights)
     _show_explanation(selector, index, as_json)
 
 
@@ -249,6 +279,7 @@ def _report(file: DataFile, selector: Any, run: dict[str, Any], path: Path | Non
     }
     if path is not None:
         with status("cross-validating"):
-            about["accuracy"] = compare_accuracy(selector, file.in_memory(), labels(file))
+            if selector.target_bins_ is None:
+                about["accuracy"] = compare_accuracy(selector, file.in_memory(), labels(file))
             write_report(selector, path, **about)
     return make_facts(selector, **about)

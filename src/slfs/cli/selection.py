@@ -44,7 +44,9 @@ def show_selection(file: DataFile, selector: Any) -> None:
         numbers = [percent(record["q_value"]), share, f"{record['relevance']:.4f}"]
         lines.append([record["name"], role, evidence, *numbers, parent])
     if lines:
-        numbers = ["FDR\n(q-value)", "% of class\nentropy", "relevance\n(nats)"]
+        noun = selector._target_noun()
+        entropy_of = "% of class\nentropy" if noun == "class" else "% of entropy\nof the bins"
+        numbers = ["FDR\n(q-value)", entropy_of, "relevance\n(nats)"]
         head = ["column", "subsamples" if stable else "role", "evidence", *numbers, "parent"]
         if all(line[-1] == root for line in lines):  # no tree
             head, lines = head[:-1], [line[:-1] for line in lines]
@@ -52,7 +54,7 @@ def show_selection(file: DataFile, selector: Any) -> None:
         show_table(head, lines, right=numbers)
         typer.echo(
             "\nFDR (q-value): expected share of false discoveries among the columns with at least this\n"
-            "much evidence of a relation to the class. Relevance: mutual information with the class."
+            f"much evidence of a relation to the {noun}. Relevance: mutual information with the {noun}."
         )
         by_gaps = [repr(str(name)) for name in _only_missing(selector)]
         if by_gaps:
@@ -124,12 +126,19 @@ def _only_missing(selector: Any) -> list[Any]:
 
 def _samples(selector: Any) -> str:
     """The number of samples in all and in each class; only the number of classes if that is long."""
-    totals = selector.network_counts_.class_totals.tolist()
-    classes = [f"{name} {count}" for name, count in zip(selector.classes_.tolist(), totals, strict=True)]
-    listed = ", ".join(classes)
-    if len(listed) > _MAX_LENGTH:
+    counts = selector.network_counts_
+    totals = counts.class_sizes
+    bins = selector.target_bins_
+    if bins is not None:
+        low, high = bins["smallest"].min(), bins["largest"].max()
+        listed = f"a number from {low:.6g} to {high:.6g}, in {len(bins)} bins"
+    else:
+        classes = zip(selector.classes_.tolist(), totals, strict=True)
+        listed = ", ".join(f"{name} {count}" for name, count in classes)
+    if bins is None and len(listed) > _MAX_LENGTH:
         listed = f"{len(totals)} classes"
-    return f"{sum(totals)} samples: {listed}"
+    weighted = "" if counts.unit == 1.0 else f"{counts.n_rows} rows weighted as "
+    return f"{weighted}{counts.n_samples} samples: {listed}"
 
 
 def _stability_text(selector: Any) -> str:

@@ -43,14 +43,15 @@ class Piece:
 
 
 def cut_rows(layout: SampleLayout, n_rows: int) -> Iterator[Piece]:
-    """Split the rows of a table into pieces of at most ``n_rows``."""
+    """Split the rows of a table into pieces of about ``n_rows``; copies of a row stay together."""
     if n_rows >= layout.n_samples:
         yield Piece(layout, layout.first_sample[:-1].astype(np.int64))
         return
     first = layout.first_sample.astype(np.int64)
     of_class = [layout.order[first[c] : first[c + 1]] for c in range(layout.n_classes)]  # sorted
     begins = np.zeros(layout.n_classes, np.int64)
-    for end in range(n_rows, layout.n_samples + n_rows, n_rows):
+    bounds = layout.rows_at(np.arange(n_rows, layout.n_samples, n_rows))
+    for end in [*np.unique(bounds).tolist(), int(layout.order.max()) + 1]:
         ends = np.array([np.searchsorted(rows, end) for rows in of_class])
         order = [rows[b:e] for rows, b, e in zip(of_class, begins, ends, strict=True)]
         yield Piece(SampleLayout.from_sorted(np.concatenate(order), ends - begins), first[:-1] + begins)
@@ -180,11 +181,11 @@ def _sample_edges(
     step = max(1, layout.n_samples // SAMPLE_ROWS)
     first = np.arange(0, layout.n_samples, step)
     sample = first + np.random.default_rng(0).integers(step, size=len(first))
+    sample = layout.rows_at(sample[sample < layout.n_samples])
     sampled: list[list[NDArray[np.float64]]] = [[] for _ in columns]
-    for begin in range(0, layout.n_samples, n_rows):
-        rows = sample[(sample >= begin) & (sample < min(begin + n_rows, layout.n_samples))]
-        if len(rows):
-            values = table.number_block(columns, rows).dense()
+    for part in np.split(sample, np.searchsorted(sample, np.arange(n_rows, table.n_samples, n_rows))):
+        if len(part):
+            values = table.number_block(columns, part).dense()
             for own, value in zip(sampled, values, strict=True):
                 own.append(value[~np.isnan(value)])
     edges: list[NDArray[np.float64] | None] = []

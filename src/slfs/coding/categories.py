@@ -27,10 +27,16 @@ def learn_labels(pieces: Iterable[tuple[LabelBlock, SampleLayout]], n_classes: i
         sizes.append(size)
     _refuse_mixed_times(index, block.name)
     values = _sorted(list(index))
+    order = block.order
+    if order is not None:
+        position = {value: place for place, value in enumerate(order)}
+        values = sorted(index, key=position.__getitem__)
     rank = np.empty(len(values), int)
     rank[[index[value] for value in values]] = np.arange(len(values))
     level, label = np.divmod(np.concatenate(cells), n_classes)
-    return learn_categories(values, rank[level], label, missing, np.concatenate(sizes))
+    learned = learn_categories(values, rank[level], label, missing, np.concatenate(sizes))
+    learned.coding.columns["ordered"] = order is not None and len(values) <= MAX_LEVELS
+    return learned
 
 
 def _number(block: LabelBlock, index: dict[Any, int]) -> NDArray[np.int64]:

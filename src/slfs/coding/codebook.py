@@ -25,6 +25,7 @@ Level = np.int16
 COLUMN = np.dtype(
     [
         ("cut", np.bool_),
+        ("ordered", np.bool_),
         ("n_levels", np.int32),
         ("n_distinct", np.int64),
         ("rare", Level),
@@ -50,6 +51,7 @@ class Coding:
         One record per column, with these fields:
 
         - ``cut``: whether the column is numeric and cut into intervals; other columns are categorical.
+        - ``ordered``: whether the column has ordered categories, of which neighbours are joined.
         - ``n_levels``: number of levels, including those of rare and missing values.
         - ``rare``, ``missing``: level of pooled categories and of missing values; -1 if there is none.
         - ``n_distinct``: number of distinct values of a categorical column before pooling; 0 for other
@@ -147,6 +149,14 @@ class Learned:
 
     coding: Coding
     class_counts: NDArray[np.int64]
+
+    def take(self, columns: NDArray[np.int64]) -> Learned:
+        """Return the result for some of the columns."""
+        n_levels = self.coding.n_levels
+        width = self.class_counts.size // max(int(n_levels.sum()), 1)
+        _, rows = ragged(starts(n_levels)[:-1][columns], n_levels[columns])
+        counts = self.class_counts.reshape(-1, width)[rows].reshape(-1)
+        return Learned(self.coding.take(columns), counts)
 
 
 def join_learned(parts: Sequence[Learned]) -> Learned:

@@ -83,8 +83,11 @@ def _best_split(runs: Runs, begin: int, end: int, nlogn: Ints, left: Ints, right
 
 
 @inlined
-def _accepted(left: Ints, right: Ints, nlogn: Ints, scale: float) -> bool:
-    """Whether the gain of a split exceeds its description length (Fayyad & Irani 1993)."""
+def _accepted(left: Ints, right: Ints, nlogn: Ints, scale: float, unit: float) -> bool:
+    """Whether the gain of a split exceeds its description length (Fayyad & Irani 1993).
+
+    ``unit`` counts are one sample.
+    """
     n_left, n_right = left.sum(), right.sum()
     size = n_left + n_right
     sum_left, sum_right, sum_whole, k = np.int64(0), np.int64(0), np.int64(0), 0
@@ -100,15 +103,17 @@ def _accepted(left: Ints, right: Ints, nlogn: Ints, scale: float) -> bool:
     k_left, k_right = _present(left), _present(right)
     change = k * whole / size - k_left * parts_left / n_left - k_right * parts_right / n_right
     description = k * math.log(3.0) + math.log1p(-2.0 * 3.0 ** (-k)) - change
-    return whole - parts_left - parts_right > math.log(size - 1.0) + description
+    others = size / unit - 1.0
+    return others > 0.0 and (whole - parts_left - parts_right) / unit > math.log(others) + description
 
 
-@kernel(types.void(RUNS, types.int64, _i1, types.float64, types.float64[:, ::1], _i1))
+@kernel(types.void(RUNS, types.int64, _i1, types.float64, types.float64, types.float64[:, ::1], _i1))
 def cut_points(
     runs: Runs,
     n_classes: int,
     nlogn: Ints,
     scale: float,
+    unit: float,
     cuts: Floats,
     n_cuts: Ints,
 ) -> None:
@@ -125,7 +130,7 @@ def cut_points(
             begin, end = segments[first, 0], segments[first, 1]
             first += 1
             split = _best_split(runs, begin, end, nlogn, left, right)
-            if split == begin or not _accepted(left, right, nlogn, scale):
+            if split == begin or not _accepted(left, right, nlogn, scale, unit):
                 continue
             cut = _midpoint(runs.value[split - 1], runs.value[split])
             position = found

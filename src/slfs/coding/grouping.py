@@ -55,7 +55,7 @@ def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
     """
     columns, n_levels, n_classes = learned.coding.columns, learned.coding.n_levels, layout.n_classes
     n_present = n_levels - (columns["missing"] != NONE)
-    candidates = ~columns["cut"] & (n_present > 2)
+    candidates = ~columns["cut"] & ~columns["ordered"] & (n_present > 2)
     if n_classes < 2 or not candidates.any():
         return learned
     many, nlogn = n_present > MANY, nlogn_table(layout.n_samples)
@@ -67,15 +67,15 @@ def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
     counts = learned.class_counts.reshape(-1, n_classes)
     for column in np.flatnonzero(candidates & (many | costly)).tolist():
         own = counts[offset[column] :][: n_present[column]]
-        group = best_groups(own, nlogn)
+        group = best_groups(own, nlogn, layout.unit)
         if not many[column] and not 0 < group.max() < n_present[column] - 1:
             continue
-        if not _better_alone(own, group, nlogn.n_samples):
+        if not _better_alone(own, group, layout):
             groups[column] = group
     return _regroup(learned, groups, n_classes) if groups else learned
 
 
-def _better_alone(counts: Ints, group: Ints, n_samples: int) -> bool:
+def _better_alone(counts: Ints, group: Ints, layout: SampleLayout) -> bool:
     """Whether single values predict a sample that is left out clearly better than their groups do.
 
     Clearly means by more than the price of one group. The price of the groups is meant for columns of
@@ -84,15 +84,16 @@ def _better_alone(counts: Ints, group: Ints, n_samples: int) -> bool:
     """
     sums = np.zeros((int(group.max()) + 1, counts.shape[1]), np.int64)
     np.add.at(sums, group, counts)
-    price: float = (counts.shape[1] - 1) / 2 * math.log(n_samples)
-    return bool(_left_out_likelihood(counts) > _left_out_likelihood(sums) + price)
+    price: float = (counts.shape[1] - 1) / 2 * math.log(layout.evidence)
+    alone, grouped = (_left_out_likelihood(table / layout.unit) for table in (counts, sums))
+    return alone > grouped + price
 
 
-def _left_out_likelihood(counts: Ints) -> float:
+def _left_out_likelihood(counts: NDArray[np.float64]) -> float:
     """Log likelihood of the classes, each predicted from all other samples of the same level."""
     prior = counts.sum(axis=0) / counts.sum()
-    others = counts - 1 + _PRIOR_WEIGHT * prior
-    share = others / (counts.sum(axis=1, keepdims=True) - 1 + _PRIOR_WEIGHT)
+    others = np.maximum(counts - 1, 0) + _PRIOR_WEIGHT * prior  # a weighted count may be below 1
+    share = others / (np.maximum(counts.sum(axis=1, keepdims=True) - 1, 0) + _PRIOR_WEIGHT)
     occurs = counts > 0
     return float((counts[occurs] * np.log(share[occurs])).sum())
 
@@ -102,21 +103,21 @@ def _worth_parameters(learned: Learned, layout: SampleLayout) -> NDArray[np.bool
     nlogn, n_levels = nlogn_table(layout.n_samples), learned.coding.n_levels
     sums = column_sums(learned.class_counts, n_levels, layout.n_classes, nlogn)
     information = sums[:, 1] - sums[:, 0] - nlogn.table[layout.totals].sum() + nlogn.table[-1]
-    cost = (n_levels - 1) * (layout.n_classes - 1) * math.log(layout.n_samples)
-    worth: NDArray[np.bool_] = 2 * information / nlogn.scale > cost
+    cost = (n_levels - 1) * (layout.n_classes - 1) * math.log(layout.evidence)
+    worth: NDArray[np.bool_] = 2 * information / (nlogn.scale * layout.unit) > cost
     return worth
 
 
-def best_groups(counts: NDArray[np.int64], nlogn: NLogN) -> NDArray[np.int64]:
+def best_groups(counts: NDArray[np.int64], nlogn: NLogN, unit: float = 1.0) -> NDArray[np.int64]:
     """Return the group of each value, given its counts by class, of shape (n_values, n_classes).
 
     Starting from single values, the two groups are merged that lose the least information, until one
     group is left; the best of these groupings is improved by moving single values. Groups are numbered
-    in the order of their first value.
+    in the order of their first value. ``unit`` counts are one sample.
     """
     n_values, n_classes = counts.shape
-    splits = np.arange(-1, n_values) * ((n_classes - 1) / 2 * math.log(nlogn.n_samples))
-    price = nlogn.scale * (splits + log_partitions(n_values))
+    splits = np.arange(-1, n_values) * ((n_classes - 1) / 2 * math.log(nlogn.n_samples / unit))
+    price = nlogn.scale * unit * (splits + log_partitions(n_values))
     group = np.empty(n_values, np.int64)
     group_values(np.ascontiguousarray(counts), nlogn.table, price, group)
     _, first, index = np.unique(group, return_index=True, return_inverse=True)

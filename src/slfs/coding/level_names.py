@@ -27,7 +27,8 @@ def level_names(coding: Coding, column: int) -> list[str]:
             members = [[as_date(float(str(day))) for day in group] for group in members]
         elif coding.columns["boolean"][column]:
             members = [[bool(value) for value in group] for group in members]
-        names = [_group_name(values) for values in members]
+        ordered = bool(coding.columns["ordered"][column])
+        names = [_range_name(values) if ordered else _group_name(values) for values in members]
     elif coding.cut[column]:
         n_intervals = len(names) - (missing != NONE)
         names[:n_intervals] = _intervals(threshold_texts(coding, column))[:n_intervals]
@@ -53,6 +54,12 @@ def _group_name(values: list[object]) -> str:
     if n_others == 1:
         return ", ".join([*texts, _category_text(values[-1])])
     return ", ".join([*texts, f"+{n_others} others"] if n_others else texts)
+
+
+def _range_name(values: list[object]) -> str:
+    """Name neighbouring categories by the first and the last one."""
+    ends = [_category_text(value) for value in (*values[:1], *values[1:][-1:])]
+    return "..".join(ends)
 
 
 def _category_text(value: object) -> str:

@@ -72,12 +72,17 @@ def may_be_rounded(runs: Runs) -> NDArray[np.bool_]:
     return large
 
 
-def mdlp_cuts(runs: Runs, n_classes: int, nlogn: NLogN) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the MDLP cut points of columns of numbers, column by column, and their numbers."""
+def mdlp_cuts(
+    runs: Runs, n_classes: int, nlogn: NLogN, unit: float = 1.0
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the MDLP cut points of columns of numbers, column by column, and their numbers.
+
+    ``unit`` counts are one sample.
+    """
     n_columns = len(runs.start)
     cuts = np.empty((n_columns, MAX_CUTS))
     n_cuts = np.empty(n_columns, np.int64)
-    cut_points(runs, n_classes, nlogn.table, nlogn.scale, cuts, n_cuts)
+    cut_points(runs, n_classes, nlogn.table, nlogn.scale, unit, cuts, n_cuts)
     return cuts[np.arange(MAX_CUTS) < n_cuts[:, np.newaxis]], n_cuts
 
 

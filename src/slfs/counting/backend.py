@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from slfs._core.indices import PackedIndex
 from slfs._core.threads import Threads
 from slfs.counting.nlogn import nlogn_table
+from slfs.counting.pairs import PairScreen
 from slfs.counting.planes import PackedColumns
-from slfs.counting.residuals import Queue, Residuals, residual_gains
+from slfs.counting.residuals import GAIN_RIDGE, Queue, Residuals, residual_gains
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8]
@@ -109,13 +110,13 @@ class CountingBackend(ABC):
         Only the first column is looked at, in the newest step that it has not seen; its gain is that of
         `residual_gains`. The queue is changed in place.
         """
-        n_classes = self.packed.layout.n_classes
+        n_classes, ridge = self.packed.layout.n_classes, GAIN_RIDGE * self.packed.layout.unit
         n_weights = 2 if n_classes == 2 else 2 * n_classes
         while (step := queue.newest_unseen(len(steps))) >= 0:
             first = queue.columns[:1].astype(np.int64)
             sums = self.weighted_sums(first, steps[step].rows[:, :n_weights].astype(np.int64))
             levels = self.packed.arrays.levels[first].astype(np.int64)
-            queue.lower_first(step, float(residual_gains(sums, levels)[0]))
+            queue.lower_first(step, float(residual_gains(sums, levels, ridge)[0]))
 
     @abstractmethod
     def label_sums(self, labels: Codes) -> Ints:
@@ -140,6 +141,27 @@ class CountingBackend(ABC):
         for row, f in zip(sums, left.tolist(), strict=True):
             row[:] = self.pair_sums(PackedIndex(f), right)
         return sums
+
+    # -- pairs that may interact -----------------------------------------------------------------
+
+    PAIR_BLOCK: ClassVar[tuple[int, int]] = (64, 1024)
+    """Numbers of columns of the two blocks that `screen_pairs` is best called with."""
+
+    @abstractmethod
+    def screen_pairs(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
+        """Count all pairs of two blocks of columns and return those that pass a screen, in any order.
+
+        The result has shape (n_found, 2): f in ``left``, k in ``right``. With ``ordered``, only pairs with
+        f < k are considered. All columns have planes. Several threads may call this at the same time.
+        """
+
+    @abstractmethod
+    def pair_tables(self, pairs: Ints) -> Ints:
+        """Count the given pairs: an array of shape (n_pairs, n_classes, n_levels, n_levels).
+
+        ``n_levels`` is the maximum of all packed columns; cells of levels that a column does not have
+        are 0.
+        """
 
 
 BackendFactory = Callable[[PackedColumns, Threads], CountingBackend]

@@ -140,7 +140,7 @@ def most_levels_by_planes(packed: PackedArrays, f: np.uint64) -> np.uint64:
 
 
 @inlined
-def _count_planes(
+def count_planes(
     packed: PackedArrays,
     f: np.uint64,
     k: np.uint64,
@@ -281,7 +281,7 @@ def _count_filled(
 
 
 @inlined
-def _sums_of_few_levels(
+def sums_of_few_levels(
     packed: PackedArrays, f: np.uint64, k: np.uint64, nlogn: Counts
 ) -> tuple[np.int64, np.int64]:
     """Return the sums of n log n over the tables (f, k) and (f, k, class) for 2 or 3 levels.
@@ -397,7 +397,7 @@ def pair_sums(
         k = others[i]
         levels_k = packed.levels[k]
         if few and levels_k in (TWO, THREE):
-            out[i, ZERO], out[i, ONE] = _sums_of_few_levels(packed, f, k, nlogn)
+            out[i, ZERO], out[i, ONE] = sums_of_few_levels(packed, f, k, nlogn)
             continue
         planes = levels_k <= limit
         if not planes:
@@ -423,7 +423,7 @@ def pair_sums(
                 )
                 continue
             if planes:
-                by_class += _count_planes(packed, f, k, c, nlogn, table, total)
+                by_class += count_planes(packed, f, k, c, nlogn, table, total)
             else:
                 low, high = packed.first_sample[c], packed.first_sample[c + ONE]
                 by_class += _count_codes(

@@ -13,9 +13,10 @@ from slfs._core.ragged import starts
 from slfs.counting.backend import Codes, ConditionalCounts, CountingBackend, Ints
 from slfs.counting.kernels import PackedArrays, decode, level_sums, pair_sums
 from slfs.counting.marginals import column_sums
+from slfs.counting.pairs import PairScreen, count_pairs, screen_pairs
 from slfs.counting.permutations import count_exceedances, sums_with_labels
 from slfs.counting.planes import MAX_PLANE_LEVELS, SampleLayout, pack_block
-from slfs.counting.residuals import Queue, Residuals, settle_in_step
+from slfs.counting.residuals import GAIN_RIDGE, Queue, Residuals, settle_in_step
 from slfs.counting.strata import strata_by_planes, strata_by_samples
 from slfs.counting.weights import ADD, PreparedWeights, level_sums_by_planes
 
@@ -110,9 +111,10 @@ class NumbaBackend(CountingBackend):
 
     def settle_first(self, queue: Queue, steps: Sequence[Residuals]) -> None:
         arrays = (queue.columns, queue.bounds, queue.seen)
+        ridge = GAIN_RIDGE * self.packed.layout.unit
         while (step := queue.newest_unseen(len(steps))) >= 0:
             rows, totals = steps[step].rows.reshape(-1), steps[step].totals
-            settle_in_step(self.packed.arrays, rows, totals, step, len(steps), *arrays)
+            settle_in_step(self.packed.arrays, rows, totals, ridge, step, len(steps), *arrays)
 
     def label_sums(self, labels: Codes) -> Ints:
         sums = np.empty(len(self.packed), np.int64)
@@ -130,6 +132,18 @@ class NumbaBackend(CountingBackend):
             count_exceedances(arrays, part, planes, counts, nlogn, observed, enough, hits, draws)
 
         self.threads.map(draw, np.array_split(columns.astype(np.uint64), self.threads.count))
+
+    def screen_pairs(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
+        found = np.empty((len(left) * len(right), 2), np.int64)
+        blocks = left.view(np.uint64), right.view(np.uint64)
+        number = screen_pairs(self.packed.arrays, *blocks, ordered, screen, self.nlogn.table, found)
+        return found[:number].copy()
+
+    def pair_tables(self, pairs: Ints) -> Ints:
+        widest = int(self.packed.arrays.levels.max())
+        tables = np.empty((len(pairs), self.packed.layout.n_classes, widest, widest), np.int64)
+        count_pairs(self.packed.arrays, pairs, self.nlogn.table, tables)
+        return tables
 
     def _pair_sums(self, arrays: PackedArrays, f: PackedIndex, others: Ints) -> Ints:
         sums = np.empty((len(others), 2), np.int64)

@@ -6,7 +6,7 @@ samples, so that the counts of a class are popcounts over its words.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,16 @@ class SampleLayout:
         Number of samples of each class.
     first_sample, first_word : ndarray of shape (n_classes + 1,)
         Start of each class, in samples and in words of a plane.
+    counts : ndarray of shape (n_rows,) or None
+        How often each row of the table occurs in ``order``. None: once.
+    unit : float
+        Number of positions that are worth one sample. It is not 1 only with sample weights that are not
+        whole numbers; see `slfs.tables.weights`.
+    tested : SampleLayout or None
+        The samples for tests of significance, without such weights. None: these samples.
+    target_ranks : ndarray of int or None
+        Ranks of a continuous target, by row of the table: twice the midrank, minus its mean. The
+        classes are then bins of the target.
     """
 
     order: NDArray[np.int64]
@@ -40,12 +50,28 @@ class SampleLayout:
     totals: NDArray[np.int64]
     first_sample: NDArray[np.uint64]
     first_word: NDArray[np.uint64]
+    counts: NDArray[np.int64] | None = None
+    unit: float = 1.0
+    tested: SampleLayout | None = None
+    target_ranks: NDArray[np.int64] | None = None
 
     @classmethod
-    def from_class_codes(cls, class_codes: NDArray[np.int64], n_classes: int) -> SampleLayout:
-        """Sort the samples by class, keeping the order within each class."""
+    def from_class_codes(
+        cls,
+        class_codes: NDArray[np.int64],
+        n_classes: int,
+        counts: NDArray[np.int64] | None = None,
+    ) -> SampleLayout:
+        """Sort the samples by class, keeping the order within each class.
+
+        ``counts`` says how often each row is repeated, 0 for rows that are left out. None: once.
+        """
         order = np.argsort(class_codes, kind="stable")
-        return cls.from_sorted(order, np.bincount(class_codes, minlength=n_classes))
+        if counts is None:
+            return cls.from_sorted(order, np.bincount(class_codes, minlength=n_classes))
+        order = np.repeat(order, counts[order])
+        totals = np.bincount(class_codes[order], minlength=n_classes)
+        return replace(cls.from_sorted(order, totals), counts=counts)
 
     @classmethod
     def from_sorted(cls, order: NDArray[np.int64], totals: NDArray[np.int64]) -> SampleLayout:
@@ -63,6 +89,11 @@ class SampleLayout:
         return len(self.order)
 
     @property
+    def evidence(self) -> float:
+        """Number of samples that the data are worth, in units of one sample."""
+        return self.n_samples / self.unit
+
+    @property
     def n_classes(self) -> int:
         return len(self.totals)
 
@@ -70,6 +101,12 @@ class SampleLayout:
     def n_words(self) -> int:
         """Number of words of one plane."""
         return int(self.first_word[-1])
+
+    def rows_at(self, samples: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rows of some samples, which are numbered in the order of the table."""
+        if self.counts is None:
+            return samples
+        return np.searchsorted(np.cumsum(self.counts), samples, side="right")
 
     def bit_positions(self) -> NDArray[np.int64]:
         """Return the position of each sample's bit in a plane."""

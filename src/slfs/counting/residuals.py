@@ -1,6 +1,6 @@
 """Sums of residuals and weights of each level, in fixed point -> the gain of a column (numba).
 
-The gain is the sum of (sum of residuals)^2 / (sum of weights + GAIN_RIDGE) over the levels of a column
+The gain is the sum of (sum of residuals)^2 / (sum of weights + ridge) over the levels of a column
 and the classes: how much a Newton step of its table lowers the log loss of the model. These are the only
 floats in `slfs.counting`: each gain is computed from exact integers, in a fixed order.
 """
@@ -24,7 +24,7 @@ Words = NDArray[np.uint64]
 Rows = NDArray[np.int16]
 
 GAIN_RIDGE = 5.0
-"""Regularizer of the gain."""
+"""Regularizer of the gain, as a number of samples."""
 
 RESIDUAL_SCALE, WEIGHT_SCALE = 2.0**15, 2.0**16
 """Residuals have 16 bits, weights (at most 1/4) 14."""
@@ -46,32 +46,32 @@ def row_length(n_residuals: int) -> int:
     return 2 if n_residuals == 1 else -(-2 * n_residuals // 8) * 8
 
 
-def residual_gains(sums: Ints, n_levels: Ints) -> Floats:
+def residual_gains(sums: Ints, n_levels: Ints, ridge: float = GAIN_RIDGE) -> Floats:
     """Compute the gain of each column.
 
     ``sums`` has one row per level, column after column: the sums of the residuals, then those of the
     weights. With two classes there is one residual only, since that of the other class is its negative.
     """
     gains = np.empty(len(n_levels))
-    column_gains(sums, starts(n_levels), gains)
+    column_gains(sums, starts(n_levels), ridge, gains)
     return gains
 
 
 @inlined
-def _gain(residual: int, weight: int) -> float:
+def _gain(residual: int, weight: int, ridge: float) -> float:
     part = residual / RESIDUAL_SCALE
-    return part * part / (weight / WEIGHT_SCALE + GAIN_RIDGE)
+    return part * part / (weight / WEIGHT_SCALE + ridge)
 
 
-@kernel(types.void(_i2, _i1, _f1))
-def column_gains(sums: Ints, offset: Ints, out: Floats) -> None:
+@kernel(types.void(_i2, _i1, types.float64, _f1))
+def column_gains(sums: Ints, offset: Ints, ridge: float, out: Floats) -> None:
     """Compute the gain of each column from the sums of its levels, from ``offset[j]`` on."""
     n = sums.shape[1] // 2
     for j in range(offset.shape[0] - 1):
         gain = 0.0
         for row in range(offset[j], offset[j + 1]):
             for c in range(n):
-                gain += _gain(sums[row, c], sums[row, n + c])
+                gain += _gain(sums[row, c], sums[row, n + c], ridge)
         out[j] = 2.0 * gain if n == 1 else gain
 
 
@@ -213,11 +213,14 @@ def _lower_first(columns: Words, bounds: Floats, seen: Words, step: int, gain: f
         _sink(columns, bounds, 0)
 
 
-@kernel(types.void(PACKED, types.int16[::1], _i1, types.int64, types.int64, _u1, _f1, _u2))
+@kernel(
+    types.void(PACKED, types.int16[::1], _i1, types.float64, types.int64, types.int64, _u1, _f1, _u2)
+)
 def settle_in_step(
     packed: PackedArrays,
     rows: Rows,
     totals: Ints,
+    ridge: float,
     step: int,
     n_steps: int,
     columns: Words,
@@ -257,7 +260,7 @@ def settle_in_step(
         gain = 0.0
         for level in range(levels):
             for c in range(n):
-                gain += _gain(sums[level, c], sums[level, n + c])
+                gain += _gain(sums[level, c], sums[level, n + c], ridge)
         _lower_first(columns, bounds, seen, step, 2.0 * gain if n == ONE else gain)
 
 

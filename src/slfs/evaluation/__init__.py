@@ -16,14 +16,17 @@ if TYPE_CHECKING:
     from slfs.evaluation.methods import compare_methods
     from slfs.evaluation.network_comparison import FoldScore, NetworkComparison, NetworkPair
     from slfs.evaluation.networks import compare_networks
+    from slfs.evaluation.pairs import Interactions, PairTable, interactions
     from slfs.evaluation.significance import assess, p_values
     from slfs.evaluation.similarity import FeatureSimilarity, feature_similarity
 
 __all__ = [
     "FeatureSimilarity",
     "FoldScore",
+    "Interactions",
     "NetworkComparison",
     "NetworkPair",
+    "PairTable",
     "accuracy_curve",
     "assess",
     "compare_accuracy",
@@ -31,6 +34,7 @@ __all__ = [
     "compare_networks",
     "feature_groups",
     "feature_similarity",
+    "interactions",
     "p_values",
 ]
 
@@ -40,7 +44,9 @@ __getattr__, __dir__ = lazy_attributes(
         "FeatureSimilarity": "slfs.evaluation.similarity",
         "FoldScore": "slfs.evaluation.network_comparison",
         "NetworkComparison": "slfs.evaluation.network_comparison",
+        "Interactions": "slfs.evaluation.pairs",
         "NetworkPair": "slfs.evaluation.network_comparison",
+        "PairTable": "slfs.evaluation.pairs",
         "accuracy_curve": "slfs.evaluation.accuracy",
         "assess": "slfs.evaluation.significance",
         "compare_accuracy": "slfs.evaluation.accuracy",
@@ -48,6 +54,7 @@ __getattr__, __dir__ = lazy_attributes(
         "compare_networks": "slfs.evaluation.networks",
         "feature_groups": "slfs.evaluation.groups",
         "feature_similarity": "slfs.evaluation.similarity",
+        "interactions": "slfs.evaluation.pairs",
         "p_values": "slfs.evaluation.significance",
     },
 )

@@ -16,7 +16,7 @@ from slfs.evaluation.metrics import METRICS, Metrics
 from slfs.selectors.base import BaseSelector
 from slfs.tables.registry import read_table
 from slfs.tables.table import resolve_categorical
-from slfs.tables.target import read_target
+from slfs.tables.target import CLASSIFICATION, read_target
 
 MAX_COLUMNS = 5000
 """Naive Bayes on all columns is skipped for tables with more columns than this."""
@@ -65,7 +65,7 @@ def compare_accuracy(
     >>> [(model["name"], round(model["mean"], 2)) for model in accuracy["models"]]
     [('naive Bayes, all columns', 0.93), ('naive Bayes, selected columns', 0.93), ('BNSLFS', 0.93)]
     """
-    target, table = read_target(y), read_table(X)
+    target, table = read_target(y, CLASSIFICATION), read_table(X)
     sizes = np.bincount(target.codes)
     result = {"random_state": random_state, "majority": float(sizes.max() / sizes.sum())}
     if isinstance(cv, Integral):
@@ -122,7 +122,7 @@ def accuracy_curve(
     accuracy : ndarray of shape (n_sizes, n_splits)
     """
     classifier = NaiveBayes() if classifier is None else classifier
-    target = read_target(y)
+    target = read_target(y, CLASSIFICATION)
     labels, splits = target.classes[target.codes], make_splits(target, cv, random_state)
     rankings = cross_validate(lambda fold: fold.fit(selector).indices_, X, labels, splits)
     shortest = min(map(len, rankings))

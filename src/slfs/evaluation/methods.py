@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from slfs.evaluation.classify import CLASSIFIERS, FoldScores
 from slfs.evaluation.cross_validation import CV, Fold, cross_validate, make_splits
 from slfs.selectors.slfs import SLFS
-from slfs.tables.target import read_target
+from slfs.tables.target import CLASSIFICATION, read_target
 
 SLFS_SIZE = "slfs"
 """Compare all methods with as many columns as SLFS selects."""
@@ -84,7 +84,7 @@ def compare_methods(
     for name in classifiers:
         if name not in CLASSIFIERS:
             raise ValueError(f"Unknown classifier {name!r}. Use one of {', '.join(CLASSIFIERS)}.")
-    target = read_target(y)
+    target = read_target(y, CLASSIFICATION)
     score = partial(_score_fold, selectors=selectors, classifiers=classifiers, size=n_features_to_select)
     labels, splits = target.classes[target.codes], make_splits(target, cv, random_state)
     folds = cross_validate(score, X, labels, splits, n_jobs=n_jobs)

@@ -25,7 +25,7 @@ from slfs.selectors.slfs import SLFS
 from slfs.tables.parts import Part
 from slfs.tables.registry import read_table
 from slfs.tables.table import resolve_categorical
-from slfs.tables.target import read_target
+from slfs.tables.target import CLASSIFICATION, read_target
 from slfs.tables.values import is_dask
 
 Ints = NDArray[np.int64]
@@ -131,7 +131,7 @@ def compare_networks(
         raise TypeError("compare_networks cannot use a Dask table. Use X.compute() instead.")
     base = SLFS() if selector is None else selector
     fitted = clone(base).fit(X, y)
-    table, target = read_table(X), read_target(y)
+    table, target = read_table(X), read_target(y, CLASSIFICATION)
     known = getattr(fitted, "feature_names_in_", None)
     categorical = resolve_categorical(base.categorical_features, table, known)
     if not isinstance(cv, Integral):

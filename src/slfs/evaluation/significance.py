@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -29,10 +30,12 @@ from slfs.counting.store import PlaneStore
 from slfs.measures.contingency import independence_p_values, stratified_p_value
 from slfs.measures.false_discovery import q_values
 from slfs.network.tree import ROOT
+from slfs.screening.forced import Forced
 from slfs.screening.p_values import pool_levels
 from slfs.screening.pipeline import pack_table_blind, table_p_values
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
+from slfs.tables.parts import Part
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.uint8]
@@ -66,22 +69,33 @@ def p_values(
     X: Any,
     y: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     n_permutations: int = 0,
+    condition_on: Any = None,
+    target: str = "auto",
     categorical_features: Any = "from_dtype",
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Floats:
-    """Test every column of a table for independence from the class.
+    """Test every column of a table for independence from the target.
 
     Parameters
     ----------
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
         Input data.
     y : array-like of shape (n_samples,)
-        Class labels.
+        Class labels, or numbers; see ``target``.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Weight of each row. Whole numbers are frequencies. Other weights tell nothing about how often a
+        row was seen: such rows are counted once, and those with weight 0 are left out.
     n_permutations : int, default=0
         Number of permutations of the class with which the G statistic is compared; fewer are drawn for
         columns that are clearly irrelevant. With 0, other tests are used; see Notes.
+    condition_on : array-like, str or None, default=None
+        Columns, given by name, by index or as a mask, that may explain why others depend on the class,
+        such as age, sex or batch. The others are tested for independence from the class given these.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target; see `SLFS`.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical; see `SLFS`.
     random_state : int, RandomState or None, default=0
@@ -92,15 +106,25 @@ def p_values(
     Returns
     -------
     p_values : ndarray of shape (n_features,)
-        The p-value of each column, in (0, 1].
+        The p-value of each column, in (0, 1]; NaN for the columns of ``condition_on``.
 
     Notes
     -----
     Without permutations, columns of numbers are tested with the rank test of Kruskal and Wallis and by
-    their quartiles, other columns by their levels. The statistics are compared with distributions that
+    six intervals (cut at 10, 25, 50, 75 and 90%), other columns by their levels. The statistics are compared with distributions that
     have their exact mean and variance over all permutations of the class, so that the p-values are valid
     for small classes and ties; small tables are tested exactly. See the page "Significance" of the
     documentation.
+
+    With ``condition_on``, the class is modelled by the levels of these columns (four to ten intervals of
+    equal frequency for numbers, more with more samples) in a log-linear model without interactions. A
+    column is tested by the sums of the residuals of this model at its levels, and for numbers by their
+    trend over the quartiles. This is a score test; its variance accounts for the parameters of the
+    model, and it needs no permutations.
+
+    A continuous target is compared by its ranks: with Spearman's test and the test of Kruskal and Wallis
+    over the quartiles of columns of numbers, and with the latter over the levels of other columns. With
+    permutations, with ``condition_on``, and in the tests given a parent of `assess`, its bins are used.
 
     With m permutations, of which b have at least the observed G, the p-value is (b + 1) / (m + 1). If
     there are 20 such permutations after l draws, no more are drawn and the p-value is 20 / l. Both are
@@ -123,9 +147,15 @@ def p_values(
     >>> p_values(X, y, n_permutations=999)
     array([0.001, 0.001, 0.001, 0.001])
     """
-    data = SLFS(categorical_features=categorical_features)._read_training_data(X, y)
+    if n_permutations and condition_on is not None:
+        raise ValueError(
+            f"n_permutations={n_permutations} cannot be combined with condition_on: permutations of the "
+            "class would destroy its relation to these columns. Use n_permutations=0."
+        )
+    selector = SLFS(target=target, categorical_features=categorical_features, condition_on=condition_on)
+    data = selector._read_training_data(X, y, sample_weight)
     with Resources(n_jobs) as resources:
-        return _relevance(data, n_permutations, _seed(random_state), resources)
+        return _relevance(data, n_permutations, _seed(random_state), resources, selector._forced())
 
 
 @validate_params(_COMMON, prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -134,6 +164,7 @@ def assess(
     X: Any,
     y: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     n_permutations: int = 0,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -150,6 +181,9 @@ def assess(
         parents were selected on them.
     y : array-like of shape (n_samples,)
         Class labels.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Weight of each row. Whole numbers are frequencies. Other weights tell nothing about how often a
+        row was seen: such rows are counted once, and those with weight 0 are left out.
     n_permutations : int, default=0
         As in `p_values`; for ``p_given_parent`` the class is permuted within the levels of the parent.
     random_state : int, RandomState or None, default=0
@@ -184,14 +218,16 @@ def assess(
             f"Got {type(selector).__name__} instead."
         )
     check_is_fitted(selector)
-    data = clone(selector)._read_training_data(X, y)
+    copy = clone(selector)
+    data = copy._read_training_data(X, y, sample_weight)
     selector._check_columns(X)
     seed = _seed(random_state)
     records = np.empty(data.table.n_features, _FIELDS)
     records["name"] = selector.features_["name"]
     records["p_given_parent"] = records["p_edge"] = np.nan
     with Resources(n_jobs) as resources:
-        records["p_value"] = _relevance(data, n_permutations, seed, resources)
+        forced = None if n_permutations else copy._forced()
+        records["p_value"] = _relevance(data, n_permutations, seed, resources, forced)
         _assess_tree(records, selector, data, n_permutations, seed, resources)
     records["q_value"] = q_values(records["p_value"])
     records["q_value_by"] = q_values(records["p_value"], method="by")
@@ -202,10 +238,33 @@ def _seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def _relevance(data: TrainingData, n_permutations: int, seed: int, resources: Resources) -> Floats:
+def _repeated(data: TrainingData) -> TrainingData:
+    """Return the rows that are tested, each as often as its weight says."""
+    weights = data.weights
+    if weights is None:
+        return data
+    rows = weights.samples()
+    codes = data.target.codes[rows]
+    return TrainingData(
+        Part(data.table, [f"x{column}" for column in range(data.table.n_features)], rows),
+        replace(data.target, codes=codes),
+        SampleLayout.from_class_codes(codes, len(data.target.classes)),
+        data.categorical,
+    )
+
+
+def _relevance(
+    data: TrainingData,
+    n_permutations: int,
+    seed: int,
+    resources: Resources,
+    forced: Forced | None = None,
+) -> Floats:
     """Return the p-value of each column."""
     if n_permutations == 0:
-        return table_p_values(data.table, data.layout, data.categorical, resources)
+        layout = data.layout.tested or data.layout
+        return table_p_values(data.table, layout, data.categorical, resources, forced)
+    data = _repeated(data)
     every = np.ones(data.table.n_features, np.bool_)
     packed = pack_table_blind(data.table, data.categorical, every, _MAX_LEVELS, resources)
     labels = _few(data.target.codes, _MAX_LEVELS)
@@ -221,7 +280,7 @@ def _assess_tree(
     resources: Resources,
 ) -> None:
     """Fill in the p-values of the edges, and of each column given its parent."""
-    network = selector.network_
+    network, data = selector.network_, _repeated(data)
     top = network.columns[network.parents == ROOT]
     records["p_edge"][top] = records["p_value"][top]
     codes = _codes_of(data, network.columns, resources)

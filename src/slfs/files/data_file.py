@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -59,6 +59,8 @@ class DataFile:
         Takes names of columns and returns a DataFrame with their original values; see `originals`.
     typed_ids : DataFrame or None
         The ids of a CSV or TSV file, with the types that their values look like.
+    weights : array-like or None
+        Sample weights, if a column of the file contains them; see `with_weights`.
     """
 
     X: Any
@@ -71,6 +73,7 @@ class DataFile:
     notes: list[str] = field(default_factory=list)
     read_originals: Callable[[list[str]], Any] | None = None
     typed_ids: Any = None
+    weights: Any = None
 
     @property
     def names(self) -> list[str]:
@@ -84,6 +87,14 @@ class DataFile:
             what = "is an id" if name in self.ids else "is the target or was dropped"
             raise ValueError(f"The column {name!r} of {self.name} {what}.")
         return self.names.index(name)
+
+    def with_weights(self, column: str) -> DataFile:
+        """Return the same file with one column as sample weights, which is no longer part of ``X``."""
+        index = self.find(column)
+        name = self.names[index]
+        if isinstance(self.X, FileColumns):
+            return replace(self, X=self.X.without([name]), weights=self.X.read(name))
+        return replace(self, X=without(self.X, [index]), weights=as_column(self.X, index))
 
     def in_memory(self) -> Any:
         """Return the columns as a DataFrame or a sparse array."""
@@ -180,3 +191,24 @@ def some_names(names: Sequence[str]) -> str:
 def is_sparse(table: Any) -> bool:
     """Return whether a table is a sparse array."""
     return hasattr(table, "tocsr")
+
+
+def as_column(table: Any, column: int) -> Any:
+    """Return one column of a DataFrame or a sparse array."""
+    return table[:, [column]].toarray()[:, 0] if is_sparse(table) else table.iloc[:, column]
+
+
+def without(table: Any, columns: list[int]) -> Any:
+    """Leave columns out; those of a sparse array become empty, so that the others keep their indices."""
+    kept = np.ones(table.shape[1], np.bool_)
+    kept[columns] = False
+    if is_sparse(table):
+        from scipy import sparse
+
+        entries = sparse.coo_array(table)
+        chosen = kept[entries.coords[1]]
+        rows, indices = (part[chosen] for part in entries.coords)
+        return sparse.csr_array((entries.data[chosen], (rows, indices)), shape=table.shape)
+    part = table.loc[:, kept]
+    part.columns = part.columns.map(str)
+    return part

@@ -13,7 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from slfs.files.data_file import ColumnNote, DataFile, column_names, find_column, is_sparse, some_names
+from slfs.files.data_file import (
+    ColumnNote,
+    DataFile,
+    as_column,
+    column_names,
+    find_column,
+    is_sparse,
+    some_names,
+    without,
+)
 from slfs.files.inference import TableError, date_columns, number_texts
 from slfs.files.limits import OPENERS, decompress, decompress_bytes
 from slfs.files.marks import Marks
@@ -125,14 +134,14 @@ def read_file(
         raise ValueError(f"{name} already contains class labels. Remove --target {target!r}.")
     elif target is not None:
         column = _find(target, found.table, name, notes)
-        y, target_name = _column(found.table, column), names[column]
+        y, target_name = as_column(found.table, column), names[column]
         if form.name in _TEXT and set(y.dropna().map(type)) == {bool}:
             y = _as_written(y, _chosen(found.originals, names)([target_name])[target_name])
         others = [names[index] for index in unwanted]
         _refuse_target(target_name, others[: len(found.ids)], others[len(found.ids) :], name)
         unwanted.append(column)
     unwanted += _row_names(found.table, unwanted, notes)
-    X = _without(found.table, unwanted)
+    X = without(found.table, unwanted)
     if not is_sparse(X):
         _note_types(date_columns(X), number_texts(X) if form.name in _SELF_DESCRIBING else [], notes)
     id_names = [names[column] for column in unwanted[: len(found.ids)]]
@@ -427,22 +436,3 @@ def existing_file(source: str) -> Path:
     if path.is_dir():
         raise IsADirectoryError(f"{source!r} is a folder; expected a file.")
     return path
-
-
-def _column(table: Any, column: int) -> Any:
-    return table[:, [column]].toarray()[:, 0] if is_sparse(table) else table.iloc[:, column]
-
-
-def _without(table: Any, columns: list[int]) -> Any:
-    kept = np.ones(table.shape[1], np.bool_)
-    kept[columns] = False
-    if is_sparse(table):
-        from scipy import sparse
-
-        entries = sparse.coo_array(table)
-        chosen = kept[entries.coords[1]]
-        rows, indices = (part[chosen] for part in entries.coords)
-        return sparse.csr_array((entries.data[chosen], (rows, indices)), shape=table.shape)
-    part = table.loc[:, kept]
-    part.columns = part.columns.map(str)
-    return part

@@ -39,7 +39,12 @@ ZERO, ONE, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)
 
 
 def fit_tables(
-    codes: Codes, n_levels: Ints, others: Ints, labels: NDArray[np.int32], totals: Ints
+    codes: Codes,
+    n_levels: Ints,
+    others: Ints,
+    labels: NDArray[np.int32],
+    totals: Ints,
+    unit: float = 1.0,
 ) -> tuple[list[Floats], list[Floats | None]]:
     """Fit one table per column, and one per pair of a column and its ``others``.
 
@@ -55,6 +60,8 @@ def fit_tables(
         Class of each sample.
     totals : ndarray of shape (n_classes,)
         Number of samples of each class.
+    unit : float, default=1.0
+        Number of samples that count as one.
 
     Returns
     -------
@@ -82,7 +89,7 @@ def fit_tables(
         places.append(Place(a, b, width, begin, end - begin))
     odds = padded_rows(np.tile(totals / totals.sum(), (len(labels), 1)))
     padded = np.zeros((len(counts), odds.shape[1]))
-    sweep(codes, places, RIDGE, SWEEPS, (padded_rows(counts), odds, padded))
+    sweep(codes, places, (RIDGE * unit, 0.0), SWEEPS, (padded_rows(counts), odds, padded))
     tables = padded[:, :n_classes].copy()
     parts = [tables[begin:end] for begin, end in itertools.pairwise(offset)]
     pairs: list[Floats | None] = [None] * len(codes)
@@ -115,23 +122,40 @@ class Place(NamedTuple):
 
 
 def sweep(
-    codes: Codes, places: Sequence[Place], added: float, n_sweeps: int, rows: tuple[Floats, ...]
+    codes: Codes,
+    places: Sequence[Place],
+    ridge: tuple[float, float],
+    n_sweeps: int,
+    rows: tuple[Floats, ...],
 ) -> None:
     """Take damped Newton steps, one table after another, ``n_sweeps`` times.
 
-    ``added`` is added to the sums of weights by which the steps are divided. ``rows`` are the counts of
+    ``ridge`` is the weight of the squares of the tables, and what is added to it in the sums of weights
+    by which the steps are divided. ``rows`` are the counts of
     levels and classes, the probabilities of each sample and the tables, made by `padded_rows`; the last
     two are updated.
     """
     if len(places) == 0:
         return
-    _sweep(codes, np.array(places, np.int64), added, n_sweeps, *(part.reshape(-1) for part in rows))
+    _sweep(codes, np.array(places, np.int64), *ridge, n_sweeps, *(part.reshape(-1) for part in rows))
 
 
-@kernel(types.void(types.uint8[:, ::1], types.int64[:, ::1], types.float64, types.int64, _f1, _f1, _f1))
+@kernel(
+    types.void(
+        types.uint8[:, ::1],
+        types.int64[:, ::1],
+        types.float64,
+        types.float64,
+        types.int64,
+        _f1,
+        _f1,
+        _f1,
+    )
+)
 def _sweep(
     codes: Codes,
     places: Ints,
+    ridge: float,
     added: float,
     n_sweeps: int,
     counts: Floats,
@@ -143,6 +167,7 @@ def _sweep(
     The odds of each sample and class are multiplied by the exponentials of each step, so that no
     exponential per sample is needed, while the next step is computed.
     """
+    ridge_sum = added + ridge
     n_samples, n_tables = np.uint64(codes.shape[1]), np.uint64(places.shape[0])
     width = np.uint64(odds.shape[0]) // n_samples
     most = np.uint64(places[:, 4].max()) * width
@@ -175,6 +200,6 @@ def _sweep(
         for cell in range(np.uint64(places[t, 4]) * width):
             residual = counts[begin + cell] - totals[cell]
             weight = totals[cell] - squares[cell]
-            change = DAMPING * (residual - RIDGE * tables[begin + cell]) / (weight + added)
+            change = DAMPING * (residual - ridge * tables[begin + cell]) / (weight + ridge_sum)
             tables[begin + cell] += change
             factors[cell] = math.exp(change)

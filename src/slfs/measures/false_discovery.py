@@ -50,6 +50,33 @@ def q_values(p_values: Floats, *, method: str = "bh") -> Floats:
     return found
 
 
+def leading_q_values(p_values: Floats, n_tests: int) -> Floats:
+    """Convert the smallest p-values of many tests, in increasing order, to q-values.
+
+    Parameters
+    ----------
+    p_values : ndarray of shape (n_leading,)
+        The smallest p-values, in increasing order.
+    n_tests : int
+        Number of all tests.
+
+    Returns
+    -------
+    q_values : ndarray of shape (n_leading,)
+        Their q-values (Benjamini and Hochberg). They are not too small, whatever the other p-values are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from slfs.measures.false_discovery import leading_q_values
+    >>> leading_q_values(np.array([0.001, 0.002]), 100)
+    array([0.1, 0.1])
+    """
+    adjusted = p_values * (n_tests / np.arange(1, len(p_values) + 1))
+    found: Floats = np.minimum(np.minimum.accumulate(adjusted[::-1])[::-1], 1.0)
+    return found
+
+
 @dataclass
 class LordPlusPlus:
     """Control the false discovery rate of a stream of tests (LORD++).

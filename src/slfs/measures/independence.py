@@ -87,11 +87,13 @@ class TableTest(IndependenceTest):
         packed = self._backend.packed
         levels = [int(packed.arrays.levels[k]) for k in (f, *given)]
         freedom = (levels[0] - 1) * (packed.layout.n_classes - 1) * math.prod(levels[1:])
-        if freedom == 0 or packed.layout.n_samples < self._samples_per_df * freedom:
+        if freedom == 0 or packed.layout.evidence < self._samples_per_df * freedom:
             return 1.0
         table, half = self._backend.conditional_counts(PackedIndex(f), given)
-        scale = self._backend.nlogn.scale
-        statistic = 2 * half / scale if self._statistic == "g2" else _corrected_chi2(table)
+        scale, unit = self._backend.nlogn.scale, packed.layout.unit
+        statistic = 2 * half / (scale * unit)
+        if self._statistic == "chi2":
+            statistic = _corrected_chi2(table / unit)
         if self._adjusted:
             rows, columns = (table.any(axis=2)).sum(axis=1), (table.any(axis=1)).sum(axis=1)
             freedom = int((np.maximum(rows - 1, 0) * np.maximum(columns - 1, 0)).sum())
@@ -113,18 +115,25 @@ class FisherTest(IndependenceTest):
         Class codes.
     alpha : float
         Columns with a p-value of at least ``alpha`` are treated as independent.
+    unit : float, default=1.0
+        Number of samples that count as one.
     """
 
     def __init__(
-        self, values: Mapping[int, NDArray[np.float64]], target: NDArray[np.float64], alpha: float
+        self,
+        values: Mapping[int, NDArray[np.float64]],
+        target: NDArray[np.float64],
+        alpha: float,
+        unit: float = 1.0,
     ) -> None:
         super().__init__(alpha)
         self._values = values
         self._target = target
+        self._unit = unit
 
     def p_value(self, f: int, given: Sequence[int] = ()) -> float:
         """Return the p-value of independence given some columns; 1 if f is constant."""
-        freedom = len(self._target) - len(given) - 3
+        freedom = len(self._target) / self._unit - len(given) - 3
         raw = np.stack([self._values[f], self._target, *(self._values[k] for k in given)])
         table = raw - raw.mean(axis=1, keepdims=True)
         x, y = table[0], table[1]
@@ -168,11 +177,11 @@ def _vanishes(rest: NDArray[np.float64], centred: NDArray[np.float64], raw: NDAr
     return size <= 1e-13 * float(np.linalg.norm(raw)) or float(np.linalg.norm(rest)) <= 1e-10 * size
 
 
-def _corrected_chi2(table: NDArray[np.int64]) -> float:
+def _corrected_chi2(table: NDArray[np.float64]) -> float:
     """Compute Pearson's statistic over strata; 0.5 is subtracted for expected counts below 10 (LOFS)."""
     total = table.sum(axis=(1, 2))[:, np.newaxis, np.newaxis]
-    shares = table.sum(axis=1, keepdims=True).astype(np.float64)
-    expected = table.sum(axis=2, keepdims=True) * shares / np.maximum(total, 1)
+    shares = table.sum(axis=1, keepdims=True)
+    expected = table.sum(axis=2, keepdims=True) * shares / np.where(total > 0, total, 1)
     difference = np.abs(table - expected)
     difference -= np.where(expected < 10, 0.5, 0.0)
     occurs = expected > 0

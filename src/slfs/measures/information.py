@@ -48,7 +48,7 @@ def chi2_statistics(packed: PackedColumns) -> tuple[Floats, Floats]:
     sizes = np.einsum("ij->i", counts).astype(np.float64)
     expected = sizes[:, np.newaxis] * totals / packed.layout.n_samples
     cells = np.einsum("ij->i", (counts - expected) ** 2 / expected)
-    statistics = np.add.reduceat(cells, starts(levels)[:-1])
+    statistics = np.add.reduceat(cells, starts(levels)[:-1]) / packed.layout.unit
     return statistics, chi2.sf(statistics, (levels - 1) * (len(totals) - 1))
 
 

@@ -22,6 +22,9 @@ Codes = NDArray[np.uint8]
 SWEEPS = 2
 """Sweeps over the columns of the model after each new column."""
 
+_ROUNDS, _AT_ONCE, _SETTLED = 50, 10, 1e-4
+"""Maximum number of rounds of steps until tables are settled, steps in each, and the last change."""
+
 _TO_INTEGER = 1.5 * 2.0**52
 """Adding this number removes the fraction of a smaller one."""
 _f2 = types.float64[:, ::1]
@@ -36,10 +39,12 @@ class AdditiveModel:
         Class of each sample.
     totals : ndarray of shape (n_classes,)
         Number of samples of each class.
+    unit : float, default=1.0
+        Number of samples that count as one.
     """
 
-    def __init__(self, labels: NDArray[np.int32], totals: Ints) -> None:
-        self.labels = labels
+    def __init__(self, labels: NDArray[np.int32], totals: Ints, unit: float = 1.0) -> None:
+        self.labels, self._unit = labels, unit
         share = totals / totals.sum()
         self.log_prior: Floats = np.log(share)
         self._odds = padded_rows(np.repeat(share[np.newaxis], len(labels), axis=0))
@@ -76,7 +81,22 @@ class AdditiveModel:
         place = Place(len(self._places), 0, 0, len(self._tables) - len(counts), len(counts))
         self._places.insert(0, place)
         rows = (self._counts, self._odds, self._tables)
-        sweep(np.stack(self._codes), self._places, GAIN_RIDGE + RIDGE, SWEEPS, rows)
+        sweep(
+            np.stack(self._codes),
+            self._places,
+            (RIDGE * self._unit, GAIN_RIDGE * self._unit),
+            SWEEPS,
+            rows,
+        )
+
+    def settle(self) -> None:
+        """Take steps until the tables hardly change, as those of columns that are not selected must."""
+        rows = (self._counts, self._odds, self._tables)
+        for _ in range(_ROUNDS if self._places else 0):
+            before = self._tables.copy()
+            sweep(np.stack(self._codes), self._places, (RIDGE * self._unit, 0.0), _AT_ONCE, rows)
+            if np.abs(self._tables - before).max() < _SETTLED:
+                break
 
     def refined_tables(self, n_sweeps: int) -> list[Floats]:
         """Return the tables after more steps; the model is not changed.
@@ -86,7 +106,7 @@ class AdditiveModel:
         odds, tables = padded_rows(self._odds), self._tables.copy()
         if self._places:
             rows = (self._counts, odds, tables)
-            sweep(np.stack(self._codes), self._places, RIDGE, n_sweeps, rows)
+            sweep(np.stack(self._codes), self._places, (RIDGE * self._unit, 0.0), n_sweeps, rows)
         return self._by_column(tables)
 
     def _by_column(self, tables: Floats) -> list[Floats]:

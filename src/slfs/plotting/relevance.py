@@ -71,7 +71,7 @@ class RelevanceDisplay(Display):
         kinds = (
             (level == 0, DROPPED, "dropped", "x"),
             (level > 1, WEAK, "selected, deeper in the tree", "o"),
-            (level == 1, STRONG, "selected, child of the class", "o"),
+            (level == 1, STRONG, "selected, child of the target", "o"),
         )
         for chosen, colour, label, marker in kinds:
             if chosen.any():
@@ -85,7 +85,7 @@ class RelevanceDisplay(Display):
                     alpha=0.8,
                 )
         self._label(ax, relevance, shared)
-        ax.set_xlabel("relevance: mutual information with the class (nats)")
+        ax.set_xlabel("relevance: mutual information with the target (nats)")
         ax.set_ylabel("shared with parent or preferred column (nats)")
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, fontsize=8)

@@ -80,7 +80,8 @@ class SizePathDisplay(Display):
         sizes, mean, error = path.n_features, path.log_loss, path.standard_error
         ax.fill_between(sizes, mean - error, mean + error, color=STRONG, alpha=0.18, linewidth=0)
         ax.plot(sizes, mean, color=STRONG, marker="o", markersize=2.5)
-        ax.axhline(mean[path.best] + error[path.best], color=DROPPED, linewidth=0.9, linestyle="--")
+        best = path.at(path.best)
+        ax.axhline(mean[best] + error[best], color=DROPPED, linewidth=0.9, linestyle="--")
         marks = {
             path.within_one_standard_error: "fewest within one standard error",
             path.best: "smallest log loss",  # also if both are the same
@@ -89,7 +90,7 @@ class SizePathDisplay(Display):
         for size, meaning in marks.items():
             ax.plot(
                 [size],
-                [mean[size]],
+                [mean[path.at(size)]],
                 linestyle="none",
                 marker="o",
                 markersize=9,

@@ -24,6 +24,9 @@ function dress(made, attributes, children) {
 
 const whole = (value) => value.toLocaleString("en-US");
 const figure = (value) => (value === null || value === undefined ? "–" : String(value));
+/** Whether the target is a number, whose bins take the place of classes. */
+const isNumber = facts.noun === "target";
+const ENTROPY = isNumber ? "entropy of the bins" : "class entropy";
 /** Information about the class as a share of the class entropy, the largest possible value. */
 const ofClassEntropy = (nats) =>
   (nats === null || !facts.class_entropy ? "" : `${((100 * nats) / facts.class_entropy).toFixed(1)}%`);
@@ -71,6 +74,8 @@ function explanation(column) {
     relevance: () => figure(columns.relevance[column]),
     mutual_information: () => figure(columns.mutual_information[column]),
     conditional_relevance: () => figure(columns.conditional_relevance[column]),
+    relevance_given: () => figure(columns.relevance_given[column]),
+    p_value: () => figure(columns.p_value[column]),
   };
   const template = facts.sentences[columns.sentence[column]];
   return template.replace(/\{(\w+)\}/g, (whole, field) => (values[field] ? values[field]() : whole));

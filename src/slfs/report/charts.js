@@ -1,4 +1,4 @@
-// Class distributions and accuracies -> charts. Every bar is labelled with its name and value.
+// Class distributions, numbers at each level and accuracies -> charts. Every bar is labelled with its name and value.
 
 const HEAT = { width: 350, row: 20, head: 22 };
 const MOST_GROUPED_CLASSES = 6;
@@ -36,6 +36,29 @@ function distribution(node) {
     tone,
     description,
   );
+}
+
+/** A continuous target at each level of a feature: the median as a dot, and the quartiles as a line. */
+function targetByLevel(node) {
+  const levels = node.levels
+    .map((name, level) => ({ name, size: sum(node.counts[level]), ...node.target[level] }))
+    .filter((level) => level.median !== null);
+  const begin = Math.min(...levels.map((level) => level.lower));
+  const end = Math.max(...levels.map((level) => level.upper));
+  const at = (value) => `${2 + (end > begin ? (96 * (value - begin)) / (end - begin) : 48)}%`;
+  const text = (value) => String(Number(value.toPrecision(4)));
+  const spoken = levels.map(({ name, median, lower, upper }) => `${name}: ${text(median)} (${text(lower)} to ${text(upper)})`);
+  const tone = toneOf(node.column) === "grey" ? "grey" : "blue";
+  return element("div", { class: "bars levels", role: "img", "aria-label": `Median (quartiles) of ${facts.class_name}. ${spoken.join("; ")}.` },
+    ...levels.map((level) => element("div", { class: "bar-group" },
+      element("p", { class: "bar-title" }, element("strong", {}, level.name), element("span", {}, plural(level.size, "sample"))),
+      element("div", { class: "bar-row wide" },
+        drawn("svg", { class: `dots ${tone}`, "aria-hidden": "true" },
+          drawn("line", { x1: 0, x2: "100%", y1: 14, y2: 14, class: "axis" }),
+          drawn("line", { x1: at(level.lower), x2: at(level.upper), y1: 14, y2: 14, class: "whisker" }),
+          drawn("circle", { cx: at(level.median), cy: 14, r: 6, class: "dot" })),
+        element("span", { class: "bar-value" }, text(level.median))))),
+    element("p", { class: "note small" }, "Dot: median; line: from the lower to the upper quartile."));
 }
 
 /** If there are too many levels for a chart, keep the most frequent ones and merge the others. */

@@ -6,7 +6,6 @@ import math
 import platform
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,10 +19,10 @@ from slfs._core.indices import TableIndex
 from slfs._core.version import __version__
 from slfs.coding.level_names import as_text, level_names, plain_cuts
 from slfs.report.words import (
-    ROLES,
-    RoleWords,
     dropped_summary,
     leak_warning,
+    role_meaning,
+    role_words,
     sentence_templates,
     summary,
 )
@@ -33,7 +32,7 @@ from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.stability_selection import StabilitySelection
 
-FORMAT = 4
+FORMAT = 5
 """Version of the layout of the facts; increased when readers of the JSON have to adapt."""
 
 
@@ -76,7 +75,9 @@ def make_facts(
         made another one redundant, -1 for none. ``size_path`` is the cross-validated log loss by number
         of columns, None if their number was given. The entries ``joined``, ``log_loss_before`` and
         ``log_loss`` of ``nodes`` say what a column added to a residual pursuit; they are None for other
-        methods. ``created`` is the current time.
+        methods. ``classes`` are the names of the bins of a continuous target, ``target_bins`` says what
+        they contain, and the entry ``target`` of ``nodes`` has the mean and the quartiles of the target
+        at each level; both are None for classes. ``created`` is the current time.
 
     Examples
     --------
@@ -96,23 +97,29 @@ def make_facts(
             f"Got {type(selector).__name__} instead."
         )
     check_is_fitted(selector)
-    network, totals = selector.network_, selector.network_counts_.class_totals
+    network, counts = selector.network_, selector.network_counts_
     columns, texts = _columns(selector)
-    roles = selector.features_["role"]
+    roles, noun = selector.features_["role"], selector._target_noun()
     facts: dict[str, Any] = {
         "format": FORMAT,
         "data": as_text(data),
         "method": type(selector).__name__,
         "class_name": as_text(network.class_name),
-        "n_samples": int(totals.sum()),
+        "target_type": selector.target_type_,
+        "noun": noun,
+        "n_samples": counts.n_samples,
         "n_columns": len(selector.features_),
         "n_selected": len(network),
         "depth": int(network.levels.max(initial=0)),
-        "classes": [as_text(label) for label in selector.classes_.tolist()],
-        "class_counts": totals.tolist(),
+        "classes": selector._class_names(),
+        "target_bins": _bins(selector),
+        "class_counts": counts.class_sizes,
         "class_entropy": _rounded(selector._class_entropy()),
         "role_counts": _role_counts(roles),
-        "role_words": {role: asdict(ROLES.get(role, RoleWords())) for role in _role_counts(roles)},
+        "role_words": {
+            role: {"tone": role_words(role).tone, "meaning": role_meaning(role, noun)}
+            for role in _role_counts(roles)
+        },
         "dropped": _dropped(selector),
         "leaks": [as_text(name) for name in selector.leaks_],
         "warnings": _warnings(selector, warnings),
@@ -149,7 +156,8 @@ def _dropped(selector: BaseSelector) -> str:
     """Why columns were not selected; if none was, also what to try."""
     if selector.n_features_ == 0:
         return as_text(selector._nothing_selected())
-    return dropped_summary(_role_counts(selector.features_["role"][~selector.support_]))
+    counts = _role_counts(selector.features_["role"][~selector.support_])
+    return dropped_summary(counts, selector._target_noun())
 
 
 def _warnings(selector: BaseSelector, issued: Sequence[str]) -> list[str]:
@@ -158,7 +166,8 @@ def _warnings(selector: BaseSelector, issued: Sequence[str]) -> list[str]:
     That nothing was selected is not repeated here: it is the text of ``dropped``.
     """
     share = selector.scores_ / selector._class_entropy()
-    leaks = [leak_warning(name, share[selector._column_index(name)]) for name in selector.leaks_]
+    noun = selector._target_noun()
+    leaks = [leak_warning(name, share[selector._column_index(name)], noun) for name in selector.leaks_]
     texts = dict.fromkeys([*leaks, *selector._hints(), *issued])
     dropped = _dropped(selector)
     return [text for text in map(as_text, texts) if text != dropped]
@@ -186,7 +195,8 @@ def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
             "kind": "numbers" if coding.cut[node] else "categories",
             "cuts": _plain(plain_cuts(coding, node)),
             "levels": level_names(coding, node),
-            "counts": counts.class_counts[node].tolist(),
+            "counts": counts.level_sizes(node),
+            "target": _target_by_level(selector, node),
             "evidence": grade(selector.features_["q_value"][network.columns[node]]),
             "frequency": _frequency(selector, network.columns[node]),
             **_joined(selector, network.columns[node]),
@@ -194,6 +204,31 @@ def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
         }
         for node in range(len(network))
     ]
+
+
+def _bins(selector: BaseSelector) -> list[dict[str, Any]] | None:
+    """The bins of a continuous target; infinite bounds are None."""
+    if selector.target_bins_ is None:
+        return None
+    fields = ("lower", "upper", "smallest", "largest", "mean")
+    return [
+        {"name": as_text(record["name"]), **{name: _exact(record[name]) for name in fields}}
+        for record in selector.target_bins_
+    ]
+
+
+def _target_by_level(selector: BaseSelector, node: int) -> list[dict[str, Any]] | None:
+    """Mean and quartiles of a continuous target at each level of a column."""
+    if selector._target_by_level is None:
+        return None
+    fields = ("mean", "lower", "median", "upper")
+    rows = selector._target_by_level[node].tolist()
+    return [dict(zip(fields, map(_exact, row), strict=True)) for row in rows]
+
+
+def _exact(value: float) -> float | None:
+    """A number for JSON, with the digits that a person reads; None for infinity and NaN."""
+    return float(f"{value:.6g}") if math.isfinite(value) else None
 
 
 def _joined(selector: BaseSelector, column: int) -> dict[str, Any]:
@@ -268,6 +303,8 @@ def _columns(selector: BaseSelector) -> tuple[dict[str, list[Any]], dict[str, li
     if not np.isnan(records["p_value"]).all():
         columns["p_value"] = _all_rounded(records["p_value"])
         columns["q_value"] = _all_rounded(records["q_value"])
+    if not np.isnan(records["relevance_given"]).all():
+        columns["relevance_given"] = _all_rounded(records["relevance_given"])
     return columns, {"roles": roles, "reasons": reasons, "sentences": sentences}
 
 

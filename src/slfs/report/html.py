@@ -37,6 +37,9 @@ SCRIPTS = (
 )
 """Concatenated in this order into one script."""
 
+ENTROPY = {"class": "class entropy", "target": "entropy of the bins of the target"}
+"""What the information about a class or a target is a share of."""
+
 _UNSAFE = "<>&\u2028\u2029"
 
 
@@ -106,13 +109,14 @@ def write_report(
         from slfs.evaluation import compare_accuracy
 
         selector._check_columns(X)
-        n_fitted = int(selector.network_counts_.class_totals.sum())
+        n_fitted = selector.network_counts_.n_rows
         if len(y) != n_fitted:
             raise ValueError(
-                f"The selector was fitted to {n_fitted} samples, y has {len(y)}. Pass the table that "
+                f"The selector was fitted to {n_fitted} rows, y has {len(y)}. Pass the table that "
                 "the selector was fitted to."
             )
-        accuracy = compare_accuracy(selector, X, y)
+        if selector.target_bins_ is None:
+            accuracy = compare_accuracy(selector, X, y)
     facts = make_facts(
         selector,
         data=data,
@@ -150,6 +154,8 @@ def render_html(facts: dict[str, Any]) -> str:
         heading=escape(heading),
         summary=escape(facts["summary"]),
         dropped=escape(facts["dropped"]),
+        noun=facts["noun"],
+        entropy=ENTROPY[facts["noun"]],
         names=escape(", ".join(node["name"] for node in facts["nodes"]) or "none"),
         style=style,
         style_hash=_hash(style),

@@ -22,7 +22,7 @@ function treeItem(item, { selected, focusable }) {
     role: "treeitem",
     tabindex: focusable ? 0 : -1,
     "data-node": item.id,
-    "aria-label": node ? `${node.name}, relevance ${node.relevance} nats` : `${facts.class_name}, the class`,
+    "aria-label": node ? `${node.name}, relevance ${node.relevance} nats` : `${facts.class_name}, the ${facts.noun}`,
     "aria-level": item.level + 1,
     "aria-posinset": item.position,
     "aria-setsize": item.size,

@@ -7,11 +7,13 @@ function fillPanel(id, open) {
 
 function classDetails() {
   return [
-    element("p", { class: "kicker" }, "The class"),
+    element("p", { class: "kicker" }, `The ${facts.noun}`),
     element("h3", {}, facts.class_name),
-    element("p", {}, `${plural(facts.n_samples, "sample")} in ${facts.classes.length} classes.`),
+    element("p", {}, `${plural(facts.n_samples, "sample")} in ${facts.classes.length} ${isNumber ? "bins" : "classes"}.`),
     classSizes(),
-    element("p", { class: "note" }, "Select a feature in the tree to see its distribution in each class."),
+    element("p", { class: "note" }, isNumber
+      ? "Select a feature in the tree to see the target at each of its levels."
+      : "Select a feature in the tree to see its distribution in each class."),
   ];
 }
 
@@ -23,19 +25,19 @@ function nodeDetails(node, id, open) {
     element("p", { class: `kicker ${toneOf(node.column)}` }, swatch(), roleOf(node.column)),
     element("h3", {}, node.name),
     element("p", { class: "sentence" }, ...unbroken(node.sentence)),
-    element("h4", {}, "Distribution in each class"),
-    distribution(node),
+    element("h4", {}, isNumber ? `${facts.class_name} at each level` : "Distribution in each class"),
+    isNumber ? targetByLevel(node) : distribution(node),
     countsTable(node),
     element("h4", {}, "Mutual information"),
     element("dl", { class: "facts" },
-      ...pair("with the class (relevance)", node.relevance),
-      ...pair("relevance / class entropy", ofClassEntropy(node.relevance)),
+      ...pair(`with the ${facts.noun} (relevance)`, node.relevance),
+      ...pair(`relevance / ${ENTROPY}`, ofClassEntropy(node.relevance)),
       ...(top ? [] : pair(`with its parent, ${shortened(parent, 40)}`, node.mutual_information)),
-      ...(top ? [] : pair("with the class, given its parent", node.conditional_relevance)),
+      ...(top ? [] : pair(`with the ${facts.noun}, given its parent`, node.conditional_relevance)),
       ...pair("entropy of the feature", node.entropy)),
     ...(node.evidence || node.frequency ? [element("h4", {}, "Evidence")] : []),
     element("dl", { class: "facts" },
-      ...(node.evidence ? pair("that it depends on the class", node.evidence) : []),
+      ...(node.evidence ? pair(`that it depends on the ${facts.noun}`, node.evidence) : []),
       ...(qValue === null ? [] : pair("FDR (q-value)", fdr(qValue))),
       ...(node.frequency ? pair("selected in subsamples", node.frequency) : [])),
     ...(qValue === null ? [] : [element("p", { class: "note small" }, FDR_MEANING)]),
@@ -69,9 +71,11 @@ function relatives(ids, label, open) {
 
 function countsTable(node) {
   const head = element("tr", {}, element("th", { scope: "col" }, "Level"),
-    ...facts.classes.map((name) => element("th", { scope: "col" }, name)));
+    ...facts.classes.map((name) => element("th", { scope: "col" }, name)),
+    ...(isNumber ? [element("th", { scope: "col" }, "Mean")] : []));
   const rows = node.levels.map((name, level) => element("tr", {}, element("th", { scope: "row" }, name),
-    ...node.counts[level].map((count) => element("td", {}, whole(count)))));
+    ...node.counts[level].map((count) => element("td", {}, whole(count))),
+    ...(isNumber ? [element("td", {}, figure(node.target[level].mean))] : [])));
   return element("details", {}, element("summary", {}, "Counts as a table"),
     element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Counts" },
       element("table", { class: "counts" }, element("thead", {}, head), element("tbody", {}, ...rows))));

@@ -29,7 +29,7 @@ function showTree() {
     ...Object.entries(facts.role_words).filter(([role]) => roles.has(role)).map(([role, { tone }]) => legend(tone, role)),
     element("span", { class: "drawn" }, "larger dot: higher relevance"),
     element("span", { class: "drawn" }, "thicker line: more information shared with the parent"),
-    element("span", { class: "listed" }, "bar: relevance as a share of the class entropy"));
+    element("span", { class: "listed" }, `bar: relevance as a share of the ${ENTROPY}`));
   const openTree = (id) => {
     tree.open(id);
     const narrow = window.innerWidth < 900;

@@ -24,16 +24,16 @@ function ticks(most, count, least = 0) {
 
 /** A sentence and the curve, with one standard error as a band. */
 function sizeCurve(path) {
-  const last = path.n_features.length - 1;
-  const top = 1.04 * Math.max(...path.log_loss.map((loss, size) => loss + path.standard_error[size]));
+  const first = path.n_features[0], last = path.n_features.at(-1);
+  const top = 1.04 * Math.max(...path.log_loss.map((loss, index) => loss + path.standard_error[index]));
   const share = (loss) => 1 - Math.max(0, loss) / top;
   const at = (size, loss) => `${((1000 * size) / last).toFixed(1)},${(1000 * share(loss)).toFixed(1)}`;
   const x = (size) => `${((100 * size) / last).toFixed(2)}%`;
   const y = (loss) => `${(100 * share(loss)).toFixed(2)}%`;
   const sizes = path.n_features;
-  const upper = sizes.map((size) => at(size, path.log_loss[size] + path.standard_error[size]));
-  const lower = sizes.map((size) => at(size, path.log_loss[size] - path.standard_error[size]));
-  const limit = path.log_loss[path.best] + path.standard_error[path.best];
+  const upper = sizes.map((size) => at(size, path.log_loss[size - first] + path.standard_error[size - first]));
+  const lower = sizes.map((size) => at(size, path.log_loss[size - first] - path.standard_error[size - first]));
+  const limit = path.log_loss[path.best - first] + path.standard_error[path.best - first];
   const marks = sizeMarks(path);
   const short = (value, digits = 3) => String(Number(value.toPrecision(digits)));
   const chart = drawn("svg", { role: "img", "aria-label": `Log loss by number of columns. ${path.sentence}` },
@@ -47,17 +47,17 @@ function sizeCurve(path) {
     drawn("line", { x1: 0, x2: "100%", y1: y(limit), y2: y(limit), class: "limit" }),
     drawn("svg", { viewBox: "0 0 1000 1000", preserveAspectRatio: "none", width: "100%", height: "100%" },
       drawn("polygon", { points: [...upper, ...lower.reverse()].join(" "), class: "band" }),
-      drawn("polyline", { points: sizes.map((size) => at(size, path.log_loss[size])).join(" "), class: "trace" })),
+      drawn("polyline", { points: sizes.map((size) => at(size, path.log_loss[size - first])).join(" "), class: "trace" })),
     ...marks.flatMap(({ size, tone }) => [
-      drawn("circle", { cx: x(size), cy: y(path.log_loss[size]), r: 6, class: `${tone} dot` }),
-      drawn("text", { x: x(size), y: y(path.log_loss[size]), dy: -12, "text-anchor": "middle", class: "mark-label" },
+      drawn("circle", { cx: x(size), cy: y(path.log_loss[size - first]), r: 6, class: `${tone} dot` }),
+      drawn("text", { x: x(size), y: y(path.log_loss[size - first]), dy: -12, "text-anchor": "middle", class: "mark-label" },
         String(size))]));
   return [
     element("p", {}, path.sentence),
     element("div", { class: "curve" }, chart),
     element("ul", { class: "marks" },
       ...marks.map(({ size, tone, meaning }) => element("li", { class: tone }, swatch(),
-        `${meaning}: ${plural(size, "column")}, log loss ${short(path.log_loss[size])} ± ${short(path.standard_error[size], 2)}`)),
+        `${meaning}: ${plural(size, "column")}, log loss ${short(path.log_loss[size - first])} ± ${short(path.standard_error[size - first], 2)}`)),
       element("li", {}, element("span", { class: "band-mark", "aria-hidden": "true" }),
         `one standard error, over ${path.cv} folds`),
       element("li", {}, element("span", { class: "line-mark", "aria-hidden": "true" }),
@@ -76,9 +76,10 @@ function sizeMarks(path) {
 }
 
 function lossTable(path) {
+  const first = path.n_features[0];
   const head = ["Columns", "Log loss", "Standard error"].map((title) => element("th", { scope: "col" }, title));
   const rows = path.n_features.map((size) => element("tr", {}, element("th", { scope: "row" }, String(size)),
-    element("td", {}, figure(path.log_loss[size])), element("td", {}, figure(path.standard_error[size]))));
+    element("td", {}, figure(path.log_loss[size - first])), element("td", {}, figure(path.standard_error[size - first]))));
   return element("details", {}, element("summary", {}, "Curve as a table"),
     element("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "Curve" },
       element("table", { class: "counts" }, element("thead", {}, element("tr", {}, ...head)),

@@ -20,7 +20,7 @@ function makeTable(openNode) {
     { title: "Name", compare: byText((column) => columns.name[column]), cell: nameCell },
     { title: "Role", compare: (a, b) => roleOrder[columns.role[a]] - roleOrder[columns.role[b]], cell: roleCell },
     { title: "Relevance (nats)", down: true, compare: byNumber(columns.relevance), cell: relevanceCell, kind: "number",
-      meaning: "Mutual information with the class." },
+      meaning: `Mutual information with the ${facts.noun}.` },
     { title: "Levels", down: true, ...numbers(columns.n_levels) },
     ...(columns.frequency ? [{ title: "Frequency", down: true, ...numbers(columns.frequency), cell: frequencyCell }] : []),
     ...(columns.q_value

@@ -23,7 +23,7 @@ class RoleWords:
 
 
 ROLES: dict[str, RoleWords] = {
-    Role.STRONG: RoleWords("blue", "new information about the class, child of the class in the tree"),
+    Role.STRONG: RoleWords("blue", "new information about the {noun}, child of the {noun} in the tree"),
     Role.WEAK: RoleWords("orange", "related to another selected column, below it in the tree"),
     Role.TENTATIVE: RoleWords("violet", "in the tree, but not significant"),
     Role.SELECTED: RoleWords("blue", "selected by a method without a tree"),
@@ -33,10 +33,15 @@ ROLES: dict[str, RoleWords] = {
     Role.UNCONFIRMED: RoleWords(
         "grey", "selected in too few subsamples, or no threshold controls the FDR"
     ),
-    Role.TOO_WEAK: RoleWords("pale", "depends on the class, but too weakly"),
-    Role.IRRELEVANT: RoleWords("pale", "no reliable information about the class"),
+    Role.TOO_WEAK: RoleWords("pale", "depends on the {noun}, but too weakly"),
+    Role.IRRELEVANT: RoleWords("pale", "no reliable information about the {noun}"),
+    Role.EXCLUDED: RoleWords("pale", "excluded by request"),
+    Role.CONDITIONING: RoleWords("pale", "taken into account, cannot be selected"),
 }
-"""Words and colours of the roles. A role that is not listed is shown in grey, by its name only."""
+"""Words and colours of the roles; {noun} stands for "class" or "target".
+
+A role that is not listed is shown in grey, by its name only.
+"""
 
 
 class _NumberField(float):
@@ -80,12 +85,13 @@ def sentence_templates(selector: BaseSelector) -> Iterator[str]:
     known: dict[tuple[Any, ...], str] = {}
     fields = [records[field].tolist() for field in ("role", "reason", "parent", "lost_to")]
     nothing_new = (records["conditional_relevance"] < 1e-9).tolist()
+    ungiven = np.isnan(records["relevance_given"]).tolist()
     frequencies = getattr(selector, "frequencies_", np.ones(len(records))).tolist()
-    for index, (role, reason, parent, lost_to, nothing, frequency) in enumerate(
-        zip(*fields, nothing_new, frequencies, strict=True)
+    for index, (role, reason, parent, lost_to, nothing, alone, frequency) in enumerate(
+        zip(*fields, nothing_new, ungiven, frequencies, strict=True)
     ):
         own = selector._figures.get(TableIndex(index), {})
-        key = (role, reason, parent is None, lost_to is None, nothing, frequency, repr(own))
+        key = (role, reason, parent is None, lost_to is None, nothing, alone, frequency, repr(own))
         if key not in known:
             record = {
                 "name": _TextField("name"),
@@ -97,6 +103,8 @@ def sentence_templates(selector: BaseSelector) -> Iterator[str]:
                 "relevance": _NumberField("relevance"),
                 "mutual_information": _NumberField("mutual_information"),
                 "conditional_relevance": _NumberField("conditional_relevance", 1 - nothing),
+                "relevance_given": np.nan if alone else _NumberField("relevance_given"),
+                "p_value": _NumberField("p_value"),
             }
             figures = {**shared, **own, "relevance_share": _NumberField("relevance_share")}
             known[key] = explain(record, figures)
@@ -108,7 +116,10 @@ def summary(facts: dict[str, Any]) -> str:
     selected, total = facts["n_selected"], facts["n_columns"]
     table = f" of {facts['data']}" if facts["data"] else ""
     variable = "the class" if facts["class_name"] == "class" else facts["class_name"]
-    samples = f"{len(facts['classes'])} classes, {facts['n_samples']:,} samples"
+    if facts["noun"] == "target":
+        variable = f"the number {facts['class_name']}"
+    classes = "classes" if facts["noun"] == "class" else "bins"
+    samples = f"{len(facts['classes'])} {classes}, {facts['n_samples']:,} samples"
     if selected == total:
         share = f"all {total:,} columns" if total > 1 else "the only column"
     elif selected == 0:
@@ -118,22 +129,33 @@ def summary(facts: dict[str, Any]) -> str:
     return f"{facts['method']} selects {share}{table} to predict {variable} ({samples})."
 
 
-def dropped_summary(counts: dict[str, int]) -> str:
+def role_words(role: str) -> RoleWords:
+    """Return colour and meaning of a role; grey and no meaning for roles of other packages."""
+    return ROLES.get(role, RoleWords())
+
+
+def role_meaning(role: str, noun: str) -> str:
+    """Return the meaning of a role in a few words; ``noun`` is "class" or "target"."""
+    return role_words(role).meaning.replace("{noun}", noun)
+
+
+def dropped_summary(counts: dict[str, int], noun: str) -> str:
     """Say in one sentence why columns were not selected, given their number by role; "" if all were."""
     if not counts:
         return ""
     parts = []
     for role, count in counts.items():
-        meaning = ROLES.get(role, RoleWords()).meaning
+        meaning = role_meaning(role, noun)
         parts.append(f"{count:,} {role}" + (f" ({meaning})" if meaning else ""))
     return f"Not selected: {_listed(parts)}."
 
 
-def leak_warning(name: str, share: float) -> str:
-    """Warn about a column that contains nearly all information about the class."""
+def leak_warning(name: str, share: float, noun: str) -> str:
+    """Warn about a column that contains nearly all information about the class or target."""
+    what = "the class" if noun == "class" else "the bin of the target"
     return (
         f"Possible target leakage: {name!r} alone contains {100 * share:.3g}% of the information about "
-        "the class. Drop it if it is derived from the class, or not known when the class is predicted."
+        f"{what}. Drop it if it is derived from the {noun}, or not known when the {noun} is predicted."
     )
 
 

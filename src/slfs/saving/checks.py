@@ -19,7 +19,10 @@ from slfs.selectors._shared.additive import AdditiveTables
 from slfs.selectors._shared.selection import NetworkCounts
 from slfs.selectors._shared.size_path import SizePath
 from slfs.selectors.base import BaseSelector
+from slfs.selectors.interaction_selector import PAIR, InteractionSelector
 from slfs.selectors.stability_selection import StabilitySelection
+from slfs.tables.target import CLASSIFICATION, REGRESSION
+from slfs.tables.target_bins import BIN
 
 _CODES = 256
 """Number of levels that a code of one byte can represent."""
@@ -44,6 +47,7 @@ def check_model(estimator: Any, name: str) -> None:
     if isinstance(estimator, MDLPDiscretizer):
         _check_coding(estimator._coding, n_features)
         _demand_array(estimator.n_levels_, np.int64, (n_features,), "n_levels_")
+        _check_bins(estimator.target_bins_)
     elif isinstance(estimator, BaseSelector):
         _check_selector(estimator)
     elif isinstance(estimator, NetworkClassifier):
@@ -55,7 +59,7 @@ def check_model(estimator: Any, name: str) -> None:
 
 
 def _check_selector(selector: BaseSelector) -> None:
-    n_features, n_classes = selector.n_features_in_, len(selector.classes_)
+    n_features, n_classes = selector.n_features_in_, _check_target(selector)
     network, counts = selector.network_, selector.network_counts_
     _check_network(network, n_features)
     _check_counts(counts, len(network), n_classes)
@@ -76,11 +80,18 @@ def _check_selector(selector: BaseSelector) -> None:
         "duplicates_ is not a list of lists",
     )
     _demand(all(type(name) is str for group in texts for name in group), "duplicates_ has no names")
+    given = selector.conditioning_
+    valid = type(given) is list and all(type(name) is str for name in given)
+    _demand(valid, "conditioning_ is not a list of names")
     _check_records(selector)
     if isinstance(selector, StabilitySelection):
         _demand_array(selector.frequencies_, np.float64, (n_features,), "frequencies_")
         _demand_array(selector.edge_frequencies_, np.float64, (len(network),), "edge_frequencies_")
-
+    if isinstance(selector, InteractionSelector):
+        _demand_array(selector.pairs_, PAIR, (len(selector.pairs_),), "pairs_")
+        for name in ("first", "second"):
+            known = (selector.pairs_[name] >= 0) & (selector.pairs_[name] < n_features)
+            _demand(known.all(), "a pair has an unknown column")
     path = getattr(selector, "size_path_", None)
     if path is not None:
         _demand(isinstance(path, SizePath), "size_path_ has another type")
@@ -89,6 +100,40 @@ def _check_selector(selector: BaseSelector) -> None:
         _demand_array(path.log_loss, np.float64, (n_sizes,), "log_loss")
         _demand_array(path.standard_error, np.float64, (n_sizes,), "standard_error")
         _demand(n_sizes > 0, "size_path_ has no sizes")
+
+
+def _check_target(selector: BaseSelector) -> int:
+    """Check classes or bins of the target, and return their number."""
+    bins = selector.target_bins_
+    _demand(hasattr(selector, "classes_") == (bins is None), "it has classes and bins, or neither")
+    kind = CLASSIFICATION if bins is None else REGRESSION
+    _demand(selector.target_type_ == kind, "target_type_ differs from the target")
+    if bins is None:
+        return len(selector.classes_)
+    _check_bins(bins)
+    counts = selector.network_counts_
+    same = counts.unit != 1.0 or np.array_equal(bins["n_samples"], counts.class_totals)
+    _demand(
+        len(bins) == len(counts.class_totals) and same,
+        "the bins of the target have other sizes than the classes",
+    )
+    tables, levels = selector._target_by_level, selector.network_counts_.coding.n_levels
+    _demand(type(tables) is list and len(tables) == len(levels), "the target at a level is missing")
+    for table, n_levels in zip(tables or [], levels, strict=True):
+        _demand_array(table, np.float64, (n_levels, 4), "the target by level")
+    return len(bins)
+
+
+def _check_bins(bins: Any) -> None:
+    if bins is None:
+        return
+    _demand(isinstance(bins, np.recarray) and bins.dtype == BIN, "target_bins_ has other fields")
+    _demand(len(bins) > 1 and (bins["n_samples"] > 0).all(), "a bin of the target is empty")
+    _demand(all(type(name) is str for name in bins["name"]), "a bin of the target has no name")
+    ordered = (bins["lower"] < bins["smallest"]) & (bins["smallest"] <= bins["mean"])
+    ordered &= (bins["mean"] <= bins["largest"]) & (bins["largest"] <= bins["upper"])
+    joined = np.array_equal(bins["lower"][1:], bins["upper"][:-1])
+    _demand(bool(ordered.all()) and joined, "the bins of the target are not in order")
 
 
 def _check_records(selector: BaseSelector) -> None:
@@ -108,6 +153,7 @@ def _check_records(selector: BaseSelector) -> None:
 
 
 def _check_classifier(classifier: NetworkClassifier) -> None:
+    _demand(hasattr(classifier, "classes_"), "it has no classes")
     network, n_classes = classifier.network_, len(classifier.classes_)
     n_nodes = len(network)
     _check_network(network, classifier.n_features_in_)
@@ -208,6 +254,8 @@ def _check_counts(counts: NetworkCounts, n_nodes: int, n_classes: int) -> None:
     _demand(complete, "counts of a node are missing")
     levels, totals = counts.coding.n_levels, counts.class_totals
     _demand((totals > 0).all(), "a class has no samples")
+    _demand(type(counts.unit) is float and 0 < counts.unit < np.inf, "the unit of the counts is invalid")
+    _demand(type(counts.n_rows) is int and counts.n_rows > 0, "the number of rows is invalid")
     for node, partner in enumerate(counts.partners):
         own = counts.class_counts[node]
         _demand_array(own, np.int64, (levels[node], n_classes), "class_counts")

@@ -17,8 +17,10 @@ class ColumnFacts:
 
     Attributes
     ----------
-    n_samples, n_classes : int
-        Number of samples and of classes.
+    n_samples : float
+        Number of samples that the data are worth, see `SampleLayout.evidence`.
+    n_classes : int
+        Number of classes.
     coding : Coding
         Mapping of values to levels.
     entropy, relevance : ndarray of float
@@ -26,16 +28,20 @@ class ColumnFacts:
     p_value : ndarray of float
         p-value of independence from the class, on levels that do not depend on the class; NaN if it was
         not requested.
+    given_relevance : ndarray of float
+        Information about the class that the conditioning columns do not contain, in nats; NaN without
+        such columns.
     reason : ndarray of int8
         Code of the `Reason` why a column is dropped; `Reason.CANDIDATE` for the others.
     """
 
-    n_samples: int
+    n_samples: float
     n_classes: int
     coding: Coding
     entropy: NDArray[np.float64]
     relevance: NDArray[np.float64]
     p_value: NDArray[np.float64]
+    given_relevance: NDArray[np.float64]
     reason: NDArray[np.int8]
 
 
@@ -49,7 +55,7 @@ def join_facts(parts: list[ColumnFacts]) -> ColumnFacts:
         return parts.pop()
     n_samples, n_classes = parts[0].n_samples, parts[0].n_classes
     codings = [part.coding for part in parts]
-    names = ("entropy", "relevance", "p_value", "reason")
+    names = ("entropy", "relevance", "p_value", "given_relevance", "reason")
     fields = [[getattr(part, name) for part in parts] for name in names]
     parts.clear()
     coding = join_codings(codings)

@@ -69,6 +69,7 @@ def drop_costly(facts: ColumnFacts) -> Reasons:
     """Also drop columns without MDLP cut points that are not worth their parameters, unless certain."""
     reasons = _drop_chance_gaps(facts)
     cut = facts.coding.cut & (np.diff(facts.coding.offset) > 0)
+    cut |= facts.coding.columns["ordered"] & (facts.coding.n_levels > 1)
     doubtful = ~pays(facts) & ~(facts.p_value <= CERTAIN)
     reasons[(reasons == Reason.CANDIDATE) & ~cut & doubtful] = Reason.COSTS_MORE
     return reasons

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,14 +22,28 @@ from slfs.coding.numbers import (
     may_be_rounded,
     mdlp_cuts,
 )
+from slfs.coding.ordered import category_runs, cut_categories
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import SampleLayout
-from slfs.screening.p_values import level_p_values, number_p_values
+from slfs.screening.forced import Forced, n_intervals
+from slfs.screening.p_values import (
+    INTERVALS,
+    TargetRankSums,
+    blind_cuts,
+    level_p_values,
+    level_rank_p_values,
+    number_p_values,
+)
 from slfs.screening.plan import Block
+from slfs.screening.reasons import Reason
 from slfs.tables.table import LabelBlock, NumberBlock, Table
 from slfs.tables.values import to_numbers
 
-Cuts = Sequence[NDArray[np.float64]]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Cuts = Sequence[NDArray[np.float64]] | Mapping[int, NDArray[np.float64]]
+"""Cut points of every column of numbers, or of some by their index; the others are cut by MDLP."""
+
 Encode = Callable[[NDArray[np.int64]], NDArray[np.uint8]]
 
 
@@ -43,23 +57,34 @@ class LearnedBlock:
 
 
 def learn_block(
-    table: Table, block: Block, layout: SampleLayout, cuts: Cuts | None = None
+    table: Table,
+    block: Block,
+    layout: SampleLayout,
+    cuts: Cuts | None = None,
+    forced: Forced | None = None,
 ) -> LearnedBlock:
-    """Learn the levels of one block; ``cuts`` are the cut points of all columns, None means MDLP."""
+    """Learn the levels of one block; ``cuts`` are the cut points of all or some columns, else MDLP.
+
+    The levels of conditioning columns, and those of included columns that would have a single one, do
+    not depend on the class.
+    """
     _reuse_freed_memory()
+    own = None if forced is None else forced.coded_as(block.columns)
     if block.kind == "labels":
-        return _learn_labels(table, block, layout)
-    binned = block.kind == "mdlp" and cuts is None
+        return _learn_labels(table, block, layout, own)
+    binned = block.kind == "mdlp" and not isinstance(cuts, Sequence)
     tally, numbers = _read_numbers(table, block, layout, binned=binned)
     large = may_be_rounded(tally.runs)
     if block.kind == "levels":
         if large.any():
-            return _learn_exactly(table, block, layout, large)
+            return _learn_exactly(table, block, layout, large, forced)
         ungrouped = learn_levels(tally.runs, tally.missing, layout)
-        learned = group_levels(ungrouped, layout)
+        learned = _ungroup_forced(ungrouped, group_levels(ungrouped, layout), own)
         learned.coding.columns["boolean"] = table.categorical[block.columns]  # by their type
     else:
         thresholds, n_cuts = _cut_points(tally, block, layout, cuts, in_pieces=numbers is None)
+        if own is not None:
+            thresholds, n_cuts = _cut_forced(tally, thresholds, n_cuts, own, layout.n_samples)
         learned = learn_numbers(tally.runs, tally.missing, layout, thresholds, n_cuts)
         for j in np.flatnonzero(large):
             learned.coding.columns["rounded"][j] = _is_rounded(
@@ -75,9 +100,15 @@ def learn_block(
         return encode_numbers(coding, numbers.take(kept))
 
     def p_values() -> NDArray[np.float64]:
-        if block.kind == "levels":
+        if block.kind != "levels":
+            return _number_p_values(table, block, layout, tally, numbers)
+        if layout.target_ranks is None:
             return level_p_values(ungrouped, layout)  # groups depend on the class
-        return number_p_values(tally.runs, tally.missing, layout)
+        if numbers is None:
+            codes = encode_rows(table, ungrouped.coding, block.columns, layout, block.n_rows)
+        else:
+            codes = encode_numbers(ungrouped.coding, numbers)
+        return level_rank_p_values(codes, layout.order, ungrouped, layout)
 
     return LearnedBlock(learned, encode, p_values)
 
@@ -86,19 +117,39 @@ def block_p_values(table: Table, block: Block, layout: SampleLayout) -> NDArray[
     """Compute the p-values of one block, without searching cut points."""
     if block.kind != "mdlp":
         return learn_block(table, block, layout).p_values()
-    tally, _ = _read_numbers(table, block, layout, binned=True)
-    return number_p_values(tally.runs, tally.missing, layout)
+    tally, numbers = _read_numbers(table, block, layout, binned=True)
+    return _number_p_values(table, block, layout, tally, numbers)
+
+
+def _number_p_values(
+    table: Table, block: Block, layout: SampleLayout, tally: Tally, numbers: NumberBlock | None
+) -> NDArray[np.float64]:
+    """Compute the p-values of a block of numbers; ``numbers`` is None if its rows are read in pieces."""
+    if layout.target_ranks is None:
+        return number_p_values(tally.runs, tally.missing, layout)
+    sums = TargetRankSums(tally.runs, tally.missing, layout)
+    for piece in cut_rows(layout, block.n_rows):
+        order = piece.layout.order
+        sums.add(table.number_block(block.columns, order) if numbers is None else numbers, order)
+    return sums.p_values()
 
 
 def _cut_points(
     tally: Tally, block: Block, layout: SampleLayout, cuts: Cuts | None, *, in_pieces: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the cut points of a block of numbers, column by column, and their number per column."""
-    if cuts is not None:
+    if isinstance(cuts, Sequence):
         own = [cuts[column] for column in block.columns]
         return np.concatenate(own), np.array([len(part) for part in own])
-    thresholds, n_cuts = mdlp_cuts(tally.runs, layout.n_classes, nlogn_table(layout.n_samples))
-    return tally.between_bins(thresholds, n_cuts) if in_pieces else thresholds, n_cuts
+    nlogn = nlogn_table(layout.n_samples)
+    thresholds, n_cuts = mdlp_cuts(tally.runs, layout.n_classes, nlogn, layout.unit)
+    if in_pieces:
+        thresholds = tally.between_bins(thresholds, n_cuts)
+    if cuts and not cuts.keys().isdisjoint(block.columns.tolist()):
+        by_mdlp = np.split(thresholds, np.cumsum(n_cuts)[:-1])
+        own = [cuts.get(c, part) for c, part in zip(block.columns.tolist(), by_mdlp, strict=True)]
+        return np.concatenate(own), np.array([len(part) for part in own])
+    return thresholds, n_cuts
 
 
 def _read_numbers(
@@ -113,12 +164,16 @@ def _read_numbers(
 
 
 def _learn_exactly(
-    table: Table, block: Block, layout: SampleLayout, large: NDArray[np.bool_]
+    table: Table,
+    block: Block,
+    layout: SampleLayout,
+    large: NDArray[np.bool_],
+    forced: Forced | None,
 ) -> LearnedBlock:
     """Learn categorical columns of numbers; those with large numbers by their values, not as floats."""
     kinds = np.where(large, "labels", "levels").tolist()
     parts = [
-        learn_block(table, Block(block.columns[[j]], kind, block.n_rows), layout)
+        learn_block(table, Block(block.columns[[j]], kind, block.n_rows), layout, forced=forced)
         for j, kind in enumerate(kinds)
     ]
     only = np.array([0])
@@ -136,7 +191,42 @@ def _is_rounded(table: Table, column: int, n_rows: int) -> bool:
     return len(np.unique(to_numbers(list(integers)))) < len(integers)
 
 
-def _learn_labels(table: Table, block: Block, layout: SampleLayout) -> LearnedBlock:
+def _cut_forced(
+    tally: Tally, thresholds: Floats, n_cuts: Ints, own: NDArray[np.int8], n_samples: int
+) -> tuple[Floats, Ints]:
+    """Cut conditioning columns, and included columns without a cut point, at quantiles."""
+    conditioning = own == Reason.CONDITIONING
+    if not (conditioning | (own == Reason.INCLUDED)).any():
+        return thresholds, n_cuts
+    few, few_found = blind_cuts(tally.runs, INTERVALS)
+    many, many_found = blind_cuts(tally.runs, n_intervals(n_samples))
+    parts = np.split(thresholds, np.cumsum(n_cuts)[:-1])
+    for j in np.flatnonzero(conditioning).tolist():
+        parts[j] = many[j, : many_found[j]]
+    for j in np.flatnonzero((own == Reason.INCLUDED) & (n_cuts == 0)).tolist():
+        parts[j] = few[j, : few_found[j]]
+    return np.concatenate(parts), np.array([len(part) for part in parts])
+
+
+def _ungroup_forced(ungrouped: Learned, grouped: Learned, own: NDArray[np.int8] | None) -> Learned:
+    """Leave the levels of conditioning columns, and of included ones in a single group, as they are."""
+    if own is None:
+        return grouped
+    single = grouped.coding.n_levels == 1
+    blind = (own == Reason.CONDITIONING) | ((own == Reason.INCLUDED) & single)
+    if not blind.any():
+        return grouped
+    return join_learned(
+        [
+            (ungrouped if is_blind else grouped).take(np.array([j]))
+            for j, is_blind in enumerate(blind.tolist())
+        ]
+    )
+
+
+def _learn_labels(
+    table: Table, block: Block, layout: SampleLayout, own: NDArray[np.int8] | None = None
+) -> LearnedBlock:
     """Learn one column of labels."""
     column = int(block.columns[0])
     held = None
@@ -148,15 +238,24 @@ def _learn_labels(table: Table, block: Block, layout: SampleLayout) -> LearnedBl
             yield piece, table.label_block(column, piece.layout.order) if held is None else held
 
     ungrouped = learn_labels(((labels, piece.layout) for piece, labels in pieces()), layout.n_classes)
-    learned = group_levels(ungrouped, layout)
+    ordered = bool(ungrouped.coding.columns["ordered"][0])
+    group = cut_categories if ordered else group_levels
+    learned = _ungroup_forced(ungrouped, group(ungrouped, layout), own)
 
-    def encode(_kept: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def code(levels: Learned) -> NDArray[np.uint8]:
         codes = np.empty((1, layout.n_samples), np.uint8)
         for piece, labels in pieces():
-            piece.put(encode_labels(learned.coding, 0, labels), codes)
+            piece.put(encode_labels(levels.coding, 0, labels), codes)
         return codes
 
-    return LearnedBlock(learned, encode, lambda: level_p_values(ungrouped, layout))
+    def p_values() -> NDArray[np.float64]:
+        if layout.target_ranks is not None:
+            return level_rank_p_values(code(ungrouped), layout.order, ungrouped, layout)
+        if ordered:
+            return number_p_values(*category_runs(ungrouped, layout), layout)
+        return level_p_values(ungrouped, layout)
+
+    return LearnedBlock(learned, lambda _kept: code(learned), p_values)
 
 
 @functools.cache

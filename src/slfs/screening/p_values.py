@@ -1,6 +1,6 @@
 """Columns -> p-values of independence from the class, on ranks and levels that do not depend on it.
 
-MDLP cuts where the classes differ, so its intervals appear relevant by construction. Ranks and quartiles
+MDLP cuts where the classes differ, so its intervals appear relevant by construction. Ranks and quantiles
 depend on the column only, and the levels of a categorical column are given by the user.
 """
 
@@ -22,13 +22,27 @@ from slfs.coding.numbers import (
 )
 from slfs.coding.rank_kernels import summarize_ranks
 from slfs.coding.run_kernels import Runs
+from slfs.coding.target_rank_kernels import N_POWERS, add_target_ranks, summarize_target_ranks
 from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
+from slfs.measures.adjusted import Covariates
 from slfs.measures.contingency import independence_p_values, log_factorials
 from slfs.measures.ranks import RankSummary, rank_p_values
-from slfs.tables.table import Table
+from slfs.measures.target_ranks import (
+    NumberSummary,
+    correlation_p_values,
+    group_p_values,
+    target_moments,
+)
+from slfs.tables.table import NumberBlock, Table
 
 INTERVALS = 4
-"""Number of equal-frequency intervals used to test columns of numbers: quartiles."""
+"""Number of equal-frequency intervals of the levels that do not depend on the class: quartiles."""
+
+_TWENTIETHS = (0, 2, 5, 10, 15, 18)
+"""Where the intervals begin that are used to test columns of numbers: at 10, 25, 50, 75 and 90%.
+
+Quartiles alone miss what happens in a tail, for example a class that is the highest tenth.
+"""
 
 RANK_SHARE = 0.75
 """Share of the error rate that is spent on the rank test of columns of numbers."""
@@ -44,14 +58,15 @@ def level_p_values(learned: Learned, layout: SampleLayout) -> NDArray[np.float64
 def number_p_values(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -> NDArray[np.float64]:
     """Compute p-values of independence from the class for columns of numbers.
 
-    The ranks and the table of quartiles and missing values are tested. Three quarters of the error rate
-    go to the rank test, which is more powerful if the classes differ in location; the quartiles find
-    other differences. Columns with too many ties for the rank test are tested by their quartiles only.
+    The ranks and the table of six intervals and missing values are tested. Three quarters of the error
+    rate go to the rank test, which is more powerful if the classes differ in location; the intervals find
+    other differences. Columns with too many ties for the rank test are tested by their intervals only.
     """
-    counts = np.zeros((len(missing), INTERVALS + 1, layout.n_classes), np.int64)
-    quantile_counts(runs, counts[:, :-1])
-    counts[:, -1] = missing
-    n_levels = np.full(len(missing), INTERVALS + 1)
+    fine = np.zeros((len(missing), 20, layout.n_classes), np.int64)
+    quantile_counts(runs, fine)
+    intervals = np.add.reduceat(fine, _TWENTIETHS, axis=1)
+    counts = np.concatenate([intervals, missing[:, np.newaxis]], axis=1)
+    n_levels = np.full(len(missing), counts.shape[1])
     by_table = independence_p_values(counts, n_levels, layout.n_classes, layout.n_samples)
     present = layout.totals - missing
     single = layout.totals == 1
@@ -67,14 +82,129 @@ def number_p_values(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout
     return np.where(np.isnan(by_rank), by_table, np.minimum(both, 1.0))
 
 
+def adjusted_p_values(
+    table: Table,
+    columns: NDArray[np.int64],
+    kind: str,
+    layout: SampleLayout,
+    covariates: Covariates,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute p-values of independence from the class given covariates, and the information in nats."""
+    learned, codes = code_blind(table, columns, kind, layout)
+    p_values, information = np.empty(len(columns)), np.empty(len(columns))
+    for j, own in enumerate(codes):
+        record = learned.coding.columns[j]
+        ordered = None
+        if record["cut"] or record["ordered"]:
+            ordered = np.arange(record["n_levels"])
+            ordered = ordered[ordered != record["missing"]]
+        p_values[j], information[j] = covariates.test(own, ordered)
+    return p_values, information
+
+
+def blind_cuts(runs: Runs, intervals: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the cut points of equal-frequency intervals: an array per column, and their number."""
+    cuts = np.empty((len(runs.start), intervals - 1))
+    n_cuts = np.empty(len(runs.start), np.int64)
+    quantile_cuts(runs, cuts, n_cuts)
+    return cuts, n_cuts
+
+
+class TargetRankSums:
+    """Sums of the ranks of a continuous target over the values of columns of numbers.
+
+    Parameters
+    ----------
+    runs : Runs
+        The distinct values of the columns, or bins of them.
+    missing : ndarray of shape (n_columns, n_classes)
+        Number of missing values by bin of the target.
+    layout : SampleLayout
+        The samples, with the ranks of the target.
+    """
+
+    def __init__(self, runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -> None:
+        self._runs, self._missing, self._layout = runs, missing, layout
+        self._sums = np.zeros(len(runs.value), np.int64)
+        self._powers = np.zeros((len(missing), N_POWERS))
+
+    def add(self, numbers: NumberBlock, rows: NDArray[np.int64]) -> None:
+        """Add the samples of some rows."""
+        ranks = _target_ranks(self._layout)[rows]
+        add_target_ranks(self._runs, numbers.dense(), ranks, self._sums, self._powers)
+
+    def p_values(self) -> NDArray[np.float64]:
+        """Compute p-values of independence from the target, given all samples.
+
+        Spearman's test finds monotone dependence, and the test of Kruskal and Wallis of the target over
+        the quartiles and the missing values of the column any other. They share the error rate as those
+        of `number_p_values`. With too many ties for both, the bins of the target are tested.
+        """
+        runs, layout, n_columns = self._runs, self._layout, len(self._missing)
+        target = target_moments(_target_ranks(layout)[layout.order])
+        sizes, sums = (np.zeros((n_columns, INTERVALS), np.int64) for _ in range(2))
+        summary = np.empty((len(NumberSummary._fields), n_columns))
+        summarize_target_ranks(runs, self._sums, sizes, sums, summary)
+        numbers = NumberSummary(*summary)
+        sizes = np.column_stack([sizes, self._missing.sum(axis=1)])
+        sums = np.column_stack([sums, -sums.sum(axis=1)])  # the ranks of all samples sum to zero
+        by_group = group_p_values(sizes, sums, target)
+        by_rank = correlation_p_values(numbers, self._powers, target)
+        same = (numbers.n_distinct == 2) & (numbers.n_samples == layout.n_samples)
+        by_rank[same & ~np.isnan(by_group)] = np.nan  # both tests compare the same two groups
+        both = np.fmin(by_rank / RANK_SHARE, by_group / (1 - RANK_SHARE))
+        p_values = np.where(np.isnan(by_rank), by_group, np.minimum(both, 1.0))
+        untested = np.flatnonzero(np.isnan(by_group))
+        if len(untested):
+            counts = np.zeros((n_columns, INTERVALS + 1, layout.n_classes), np.int64)
+            quantile_counts(runs, counts[:, :-1])
+            counts[:, -1] = self._missing
+            by_table = independence_p_values(
+                np.ascontiguousarray(counts[untested]),
+                np.full(len(untested), INTERVALS + 1),
+                layout.n_classes,
+                layout.n_samples,
+            )
+            by_rank = by_rank[untested] / RANK_SHARE
+            both = np.minimum(np.fmin(by_rank, by_table / (1 - RANK_SHARE)), 1.0)
+            p_values[untested] = np.where(np.isnan(by_rank), by_table, both)
+        return p_values
+
+
+def level_rank_p_values(
+    codes: NDArray[np.uint8], rows: NDArray[np.int64], learned: Learned, layout: SampleLayout
+) -> NDArray[np.float64]:
+    """Compute p-values of independence from a continuous target for columns with given levels.
+
+    The ranks of the target are compared between the levels (Kruskal and Wallis), or, with too many
+    ties, its bins. ``codes`` has one row per column and the samples in the order of ``rows``.
+    """
+    ranks = _target_ranks(layout)
+    width = int(learned.coding.n_levels.max())
+    sizes = np.array([np.bincount(row, minlength=width) for row in codes])
+    sums = np.array([np.bincount(row, ranks[rows], minlength=width) for row in codes])
+    p_values = group_p_values(sizes, sums.astype(np.int64), target_moments(ranks[layout.order]))
+    return np.where(np.isnan(p_values), level_p_values(learned, layout), p_values)
+
+
+def _target_ranks(layout: SampleLayout) -> NDArray[np.int64]:
+    assert layout.target_ranks is not None  # the target is continuous
+    return layout.target_ranks
+
+
 def pack_blind(
-    table: Table, columns: NDArray[np.int64], kind: str, layout: SampleLayout, most_levels: int
+    table: Table,
+    columns: NDArray[np.int64],
+    kind: str,
+    layout: SampleLayout,
+    most_levels: int,
+    intervals: int = INTERVALS,
 ) -> PackedBlock:
     """Pack the levels of columns of one kind; with more than ``most_levels`` the rarest are pooled.
 
     ``layout`` has a single class with all samples.
     """
-    learned, codes = _code_blind(table, columns, kind, layout)
+    learned, codes = code_blind(table, columns, kind, layout, intervals)
     n_levels, counts = learned.coding.n_levels.copy(), learned.class_counts
     if n_levels.max(initial=0) > most_levels:
         for column in np.flatnonzero(n_levels > most_levels):
@@ -85,10 +215,17 @@ def pack_blind(
     return pack_block(layout, columns, codes, n_levels, counts)
 
 
-def _code_blind(
-    table: Table, columns: NDArray[np.int64], kind: str, layout: SampleLayout
+def code_blind(
+    table: Table,
+    columns: NDArray[np.int64],
+    kind: str,
+    layout: SampleLayout,
+    intervals: int = INTERVALS,
 ) -> tuple[Learned, NDArray[np.uint8]]:
-    """Learn and code levels that do not depend on the class."""
+    """Learn and code levels that do not depend on the class; numbers in intervals of equal frequency.
+
+    ``layout`` has a single class with all samples.
+    """
     if kind == "labels":
         labels = table.label_block(int(columns[0]), layout.order)
         learned = learn_labels([(labels, layout)], layout.n_classes)
@@ -99,15 +236,15 @@ def _code_blind(
         large = may_be_rounded(runs)
         if large.any():  # integers that are not told apart as floats
             kinds = np.where(large, "labels", "levels").tolist()
-            parts = [_code_blind(table, columns[[j]], own, layout) for j, own in enumerate(kinds)]
+            parts = [
+                code_blind(table, columns[[j]], own, layout, intervals) for j, own in enumerate(kinds)
+            ]
             codes = np.concatenate([own for _, own in parts])
             return join_learned([own for own, _ in parts]), codes
         learned = learn_levels(runs, missing, layout)
     else:
-        cuts = np.empty((len(columns), INTERVALS - 1))
-        n_cuts = np.empty(len(columns), np.int64)
-        quantile_cuts(runs, cuts, n_cuts)
-        thresholds = cuts[np.arange(INTERVALS - 1) < n_cuts[:, np.newaxis]]
+        cuts, n_cuts = blind_cuts(runs, intervals)
+        thresholds = cuts[np.arange(intervals - 1) < n_cuts[:, np.newaxis]]
         learned = learn_numbers(runs, missing, layout, thresholds, n_cuts)
     return learned, encode_numbers(learned.coding, numbers)
 

@@ -15,17 +15,22 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.indices import PackedIndex
 from slfs._core.progress import counted
 from slfs._core.resources import Resources
-from slfs.coding.codebook import Coding, join_codings
+from slfs.coding.codebook import MAX_LEVELS, Coding, join_codings
+from slfs.counting.backend import make_backend
 from slfs.counting.marginals import column_sums
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, pack_block
 from slfs.counting.store import PlaneStore
+from slfs.measures.adjusted import Covariates, fit_covariates
 from slfs.measures.information import column_information
 from slfs.screening.facts import ColumnFacts, Judge, join_facts
+from slfs.screening.few_levels import FewColumn, learn_few, pack_few
+from slfs.screening.forced import FORCED, Forced, n_intervals
 from slfs.screening.learn import Cuts, block_p_values, learn_block
-from slfs.screening.p_values import pack_blind
+from slfs.screening.p_values import INTERVALS, adjusted_p_values, pack_blind
 from slfs.screening.plan import Block, Plan, SpreadTable, make_plan
 from slfs.screening.reasons import Reason
 from slfs.tables.table import Table
@@ -43,7 +48,7 @@ class _Screened:
 def learn_table(table: Table, layout: SampleLayout, categorical: Mask, resources: Resources) -> Coding:
     """Learn the coding of every column, without packing them."""
     work = functools.partial(_learn_coding, layout=layout)
-    plan = make_plan(table, categorical, resources)
+    plan = make_plan(table, layout.n_samples, categorical, resources)
     return join_codings(list(_each_block(table, work, plan, resources)))
 
 
@@ -57,6 +62,7 @@ def screen_table(
     pack: bool = True,
     test: bool = False,
     cuts: Cuts | None = None,
+    forced: Forced | None = None,
     store: PlaneStore | None = None,
     first: int = 0,
 ) -> tuple[ColumnFacts, PlaneStore]:
@@ -80,6 +86,8 @@ def screen_table(
         Whether to compute the p-values of the columns.
     cuts : sequence of ndarray or None, default=None
         Cut points of each column of numbers; None means MDLP.
+    forced : Forced or None, default=None
+        The columns that are included, excluded or conditioned on; p-values are then given the latter.
     store : PlaneStore or None, default=None
         Store to which the planes are appended; None creates a new one.
     first : int, default=0
@@ -92,13 +100,18 @@ def screen_table(
     store : PlaneStore
         Bit planes of the candidate columns.
     """
-    work = functools.partial(_screen, layout=layout, judge=judge, pack=pack, test=test, cuts=cuts)
+    if forced is not None and len(forced.conditioning):
+        covariates = _fit_covariates(table, layout, categorical, resources, forced)
+        forced = replace(forced, covariates=covariates)
+    work = functools.partial(
+        _screen, layout=layout, judge=judge, pack=pack, test=test, cuts=cuts, forced=forced
+    )
     try:
-        plan = make_plan(table, categorical, resources, layout.n_classes)
+        plan = make_plan(table, layout.n_samples, categorical, resources, layout.n_classes)
     except MemoryError:
         if store is None or not store.spill():
             raise
-        plan = make_plan(table, categorical, resources, layout.n_classes)
+        plan = make_plan(table, layout.n_samples, categorical, resources, layout.n_classes)
     store = PlaneStore(layout, plan.plane_bytes) if store is None else store
     facts = []
     for part in _each_block(table, work, plan, resources):
@@ -108,25 +121,105 @@ def screen_table(
 
 
 def table_p_values(
-    table: Table, layout: SampleLayout, categorical: Mask, resources: Resources
+    table: Table,
+    layout: SampleLayout,
+    categorical: Mask,
+    resources: Resources,
+    forced: Forced | None = None,
 ) -> NDArray[np.float64]:
-    """Compute the p-value of independence from the class of every column."""
+    """Compute the p-value of independence from the class of every column.
+
+    With conditioning columns in ``forced``, given these; their own p-values are NaN.
+    """
+    if forced is not None and len(forced.conditioning):
+        covariates = _fit_covariates(table, layout, categorical, resources, forced)
+        work = functools.partial(_adjusted, layout=layout, covariates=covariates)
+        plan = make_plan(table, layout.n_samples, categorical, resources)
+        parts = list(_each_block(table, work, plan, resources))
+        found: NDArray[np.float64] = np.concatenate(parts, axis=1)[0]
+        found[forced.conditioning] = np.nan
+        return found
     work = functools.partial(_p_values, layout=layout)
-    plan = make_plan(table, categorical, resources)
+    plan = make_plan(table, layout.n_samples, categorical, resources)
     return np.concatenate(list(_each_block(table, work, plan, resources)))
 
 
+def _fit_covariates(
+    table: Table, layout: SampleLayout, categorical: Mask, resources: Resources, forced: Forced
+) -> Covariates:
+    """Fit the model of the class given the conditioning columns."""
+    layout = layout.tested or layout
+    keep = forced.reason == Reason.CONDITIONING
+    packed = pack_table_blind(
+        table,
+        categorical,
+        keep,
+        MAX_LEVELS,
+        resources,
+        order=layout.order,
+        intervals=n_intervals(layout.n_samples),
+    )
+    backend = make_backend(packed, resources.threads)
+    codes = [backend.codes(PackedIndex(f)) for f in range(len(packed))]
+    return fit_covariates(codes, layout.labels)
+
+
 def pack_table_blind(
-    table: Table, categorical: Mask, keep: Mask, most_levels: int, resources: Resources
+    table: Table,
+    categorical: Mask,
+    keep: Mask,
+    most_levels: int,
+    resources: Resources,
+    *,
+    order: NDArray[np.int64] | None = None,
+    intervals: int = INTERVALS,
 ) -> PackedColumns:
-    """Pack some columns in levels that do not depend on the class, samples in the order of the table."""
-    layout = SampleLayout.from_class_codes(np.zeros(table.n_samples, np.int64), 1)
-    work = functools.partial(_pack_blind, layout=layout, keep=keep, most_levels=most_levels)
-    plan = make_plan(table, categorical, resources)
+    """Pack some columns in levels that do not depend on the class.
+
+    ``order`` are the rows of the samples; None: those of the table, in its order.
+    """
+    order = np.arange(table.n_samples) if order is None else order
+    layout = SampleLayout.from_sorted(order, np.array([len(order)]))
+    work = functools.partial(
+        _pack_blind, layout=layout, keep=keep, most_levels=most_levels, intervals=intervals
+    )
+    plan = make_plan(table, layout.n_samples, categorical, resources)
     store = PlaneStore(layout, plan.plane_bytes)
     for part in _each_block(table, work, plan, resources):
         store.append(part)
     return store.packed()
+
+
+def pack_table_few(
+    table: Table,
+    layout: SampleLayout,
+    categorical: Mask,
+    keep: Mask,
+    most_levels: int,
+    resources: Resources,
+) -> PackedColumns:
+    """Pack some columns in a few levels that do not depend on the class, none of them rare."""
+    work = functools.partial(_pack_few, layout=layout, keep=keep, most_levels=most_levels)
+    plan = make_plan(table, layout.n_samples, categorical, resources)
+    store = PlaneStore(layout, plan.plane_bytes)
+    for part in _each_block(table, work, plan, resources):
+        store.append(part)
+    return store.packed()
+
+
+def describe_few(
+    table: Table,
+    layout: SampleLayout,
+    categorical: Mask,
+    keep: Mask,
+    most_levels: int,
+    resources: Resources,
+) -> dict[int, FewColumn]:
+    """Return the names of the levels of some columns, and the cut points of numbers."""
+    work = functools.partial(_describe_few, layout=layout, keep=keep, most_levels=most_levels)
+    plan = make_plan(table, layout.n_samples, categorical, resources)
+    parts = _each_block(table, work, plan, resources)
+    return {column: few for part in parts for column, few in part.items()}
 
 
 def _each_block(
@@ -148,12 +241,49 @@ def _p_values(table: Table, block: Block, *, layout: SampleLayout) -> NDArray[np
 
 
 def _pack_blind(
+    table: Table,
+    block: Block,
+    *,
+    layout: SampleLayout,
+    keep: Mask,
+    most_levels: int,
+    intervals: int,
+) -> PackedBlock:
+    columns = block.columns[keep[block.columns]]
+    if len(columns) == 0:
+        return _pack_nothing(layout)
+    return pack_blind(table, columns, block.kind, layout, most_levels, intervals)
+
+
+def _adjusted(
+    table: Table, block: Block, *, layout: SampleLayout, covariates: Covariates
+) -> NDArray[np.float64]:
+    """Compute the p-values of a block given covariates, and the information given them."""
+    if block.n_rows < layout.n_samples:
+        raise MemoryError(
+            "condition_on reads all samples of a column at once, which memory_limit has no room for. "
+            "Raise memory_limit, or pass fewer rows."
+        )
+    return np.stack(adjusted_p_values(table, block.columns, block.kind, layout, covariates))
+
+
+def _pack_few(
     table: Table, block: Block, *, layout: SampleLayout, keep: Mask, most_levels: int
 ) -> PackedBlock:
     columns = block.columns[keep[block.columns]]
     if len(columns) == 0:
         return _pack_nothing(layout)
-    return pack_blind(table, columns, block.kind, layout, most_levels)
+    return pack_few(table, columns, block.kind, layout, most_levels)
+
+
+def _describe_few(
+    table: Table, block: Block, *, layout: SampleLayout, keep: Mask, most_levels: int
+) -> dict[int, FewColumn]:
+    columns = block.columns[keep[block.columns]]
+    if len(columns) == 0:
+        return {}
+    few, _ = learn_few(table, columns, block.kind, layout, most_levels)
+    return {column: few.describe(j) for j, column in enumerate(columns.tolist())}
 
 
 def _screen(
@@ -165,18 +295,32 @@ def _screen(
     pack: bool,
     test: bool,
     cuts: Cuts | None,
+    forced: Forced | None,
 ) -> _Screened:
-    own = learn_block(table, block, layout, cuts)
+    own = learn_block(table, block, layout, cuts, forced)
     coding, counts = own.learned.coding, own.learned.class_counts
     sums = column_sums(counts, coding.n_levels, layout.n_classes, nlogn_table(layout.n_samples))
     entropy, relevance = column_information(sums, layout.totals)
-    p_value = own.p_values() if test else np.full(len(coding), np.nan)
+    p_value, given = np.full((2, len(coding)), np.nan)
+    tested = layout.tested or layout
+    if forced is not None and forced.covariates is not None:
+        p_value, given = _adjusted(table, block, layout=tested, covariates=forced.covariates)
+    elif test and layout.tested is not None:
+        p_value = block_p_values(table, block, layout.tested)
+    elif test:
+        p_value = own.p_values()
     undecided = np.zeros(len(coding), np.int8)
     facts = ColumnFacts(
-        layout.n_samples, layout.n_classes, coding, entropy, relevance, p_value, undecided
+        layout.evidence, layout.n_classes, coding, entropy, relevance, p_value, given, undecided
     )
-    facts = replace(facts, reason=judge(facts))
-    candidate = facts.reason == Reason.CANDIDATE
+    reason = judge(facts)
+    if forced is not None:
+        reason = forced.judge(block.columns, reason, p_value)
+        decided = np.isin(reason, (Reason.EXCLUDED, Reason.CONDITIONING))
+        p_value, given = (np.where(decided, np.nan, part) for part in (p_value, given))
+        facts = replace(facts, p_value=p_value, given_relevance=given)
+    facts = replace(facts, reason=reason)
+    candidate = np.isin(facts.reason, (Reason.CANDIDATE, *FORCED))
     kept = np.flatnonzero(candidate)
     if not pack or len(kept) == 0:
         return _Screened(facts, _pack_nothing(layout))

@@ -93,10 +93,18 @@ class SpreadTable(Protocol):
 
 
 def make_plan(
-    table: Table, categorical: NDArray[np.bool_], resources: Resources, n_classes: int = 1
+    table: Table,
+    n_samples: int,
+    categorical: NDArray[np.bool_],
+    resources: Resources,
+    n_classes: int = 1,
 ) -> Plan:
-    """Split the columns, in order, into blocks of one kind whose size suits cache and memory limit."""
-    n_samples, n_rows = table.n_samples, table.n_samples
+    """Split the columns, in order, into blocks of one kind whose size suits cache and memory limit.
+
+    ``n_samples`` is the number of rows to read, which may be more than the table has: sample weights
+    repeat rows.
+    """
+    n_rows = n_samples
     column_entries = n_samples
     entries, at_once, rest = BLOCK_ENTRIES, _AT_ONCE * resources.threads.count, math.inf
     budget = resources.budget

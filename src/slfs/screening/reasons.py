@@ -24,6 +24,8 @@ class Role(StrEnum):
     UNCONFIRMED = "unconfirmed"  # selected in too few subsamples
     TOO_WEAK = "too weak"  # depends on the class, but too weakly
     IRRELEVANT = "irrelevant"
+    EXCLUDED = "excluded"  # by the user
+    CONDITIONING = "conditioned on"  # by the user
 
 
 class Reason(IntEnum):
@@ -54,6 +56,7 @@ class Reason(IntEnum):
     ADDS_NOTHING = 22
     CLOSER_TO_ANOTHER = 23
     SEPARATED = 24
+    EXPLAINED = 25  # by the conditioning columns
     # dropped although it adds information
     NO_ROOM = 30
     # outranked: other columns were preferred
@@ -62,6 +65,10 @@ class Reason(IntEnum):
     # unconfirmed: decided by the subsamples
     RARELY_SELECTED = 42
     NO_THRESHOLD = 43
+    # decided by the user
+    INCLUDED = 50
+    EXCLUDED = 51
+    CONDITIONING = 52
 
     @property
     def label(self) -> str:
@@ -75,10 +82,18 @@ class Reason(IntEnum):
             return Role.IRRELEVANT
         if self == Reason.NO_ROOM:
             return Role.NO_ROOM
-        if self in (Reason.RARELY_SELECTED, Reason.NO_THRESHOLD):
-            return Role.UNCONFIRMED
-        return Role.REDUNDANT if self <= Reason.SEPARATED else Role.OUTRANKED
+        if self in _OWN_ROLES:
+            return _OWN_ROLES[self]
+        return Role.REDUNDANT if self <= Reason.EXPLAINED else Role.OUTRANKED
 
+
+_OWN_ROLES = {
+    Reason.RARELY_SELECTED: Role.UNCONFIRMED,
+    Reason.NO_THRESHOLD: Role.UNCONFIRMED,
+    Reason.INCLUDED: Role.SELECTED,
+    Reason.EXCLUDED: Role.EXCLUDED,
+    Reason.CONDITIONING: Role.CONDITIONING,
+}
 
 BY_LABEL = {reason.label: reason for reason in Reason}
 

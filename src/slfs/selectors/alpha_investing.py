@@ -54,11 +54,18 @@ class AlphaInvesting(StreamSelector):
     n_features_to_select : int, float or "auto", default="auto"
         Maximum number of features to select, or fraction of the columns. ``"auto"`` keeps all
         features that the method selects; otherwise only the most relevant ones are kept.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
+        integers, strings and booleans are class labels. A continuous target is cut into bins at its
+        quantiles, which are used like classes; p-values compare columns with the numbers themselves.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical. This changes ``features_`` and
         ``to_classifier``; the regression uses the numbers of numeric columns in any case.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
@@ -76,7 +83,9 @@ class AlphaInvesting(StreamSelector):
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
         p-value of each column for independence from the class, and the corresponding q-value.
-    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
+    support_, network_, features_, n_features_, n_features_in_, feature_names_in_
+        As in `SLFS`.
+    target_type_, target_bins_, classes_
         As in `SLFS`.
 
     References
@@ -104,14 +113,18 @@ class AlphaInvesting(StreamSelector):
         wealth: float = 0.5,
         payout: float = 0.5,
         n_features_to_select: float | str = "auto",
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         self.wealth = wealth
         self.payout = payout
         self.n_features_to_select = n_features_to_select
+        self.target = target
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
@@ -126,6 +139,7 @@ class AlphaInvesting(StreamSelector):
         numbers: Numbers,
     ) -> _Investment:
         state = self._start(information) if memory is None else memory
+        evidence = information.packed.layout.evidence
         for f in columns.tolist():
             # 1. the level at which this feature is tested
             state.n_seen += 1
@@ -134,7 +148,7 @@ class AlphaInvesting(StreamSelector):
             direction = _orthogonal(filled(numbers(f)), state.basis)
             error = float(state.residual @ state.residual)
             gain = float(direction @ state.residual) ** 2
-            p_value = math.exp(-gain * len(state.residual) / (2 * error)) if error > 0 else 1.0
+            p_value = math.exp(-gain * evidence / (2 * error)) if error > 0 else 1.0
             # 3. select it or not, and update the wealth
             if p_value < level:
                 state.wealth += self.payout - level

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -23,27 +24,41 @@ from slfs._core.indices import TableIndex
 from slfs._core.resources import Resources
 from slfs._core.suggest import similar_names
 from slfs._core.warn import LeakageWarning, in_focus, warn
-from slfs.base import CODING_CONSTRAINTS, TableEstimator, TrainingData
+from slfs.base import CODING_CONSTRAINTS, TARGET_CONSTRAINTS, TableEstimator, TrainingData
+from slfs.coding.level_names import as_text
 from slfs.counting.backend import make_backend
 from slfs.counting.duplicates import find_duplicates
 from slfs.measures.information import Information
 from slfs.screening.advice import warn_about_row_numbers, warn_about_values
 from slfs.screening.facts import ColumnFacts, Judge
+from slfs.screening.forced import Forced, read_forced
 from slfs.screening.judging import drop_uninformative
 from slfs.screening.learn import Cuts
 from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import SpreadTable
-from slfs.screening.reasons import Role
+from slfs.screening.reasons import Reason, Role
 from slfs.selectors._shared import sentences
 from slfs.selectors._shared.additive import AdditiveTables, fit_additive_tables
 from slfs.selectors._shared.leaks import describe_leak, find_leaks
 from slfs.selectors._shared.records import make_records
-from slfs.selectors._shared.selection import Selection, count_network, make_network
+from slfs.selectors._shared.selection import (
+    Selection,
+    count_network,
+    describe_levels,
+    make_network,
+)
 from slfs.tables.arrays import keep_types
+from slfs.tables.choice import read_row_groups
 from slfs.tables.registry import is_in_memory
+from slfs.tables.target import Target
 
 if TYPE_CHECKING:
     from slfs.classifiers.bnslfs import BNSLFS
+
+FORCED_CONSTRAINTS: dict[str, list[Any]] = {
+    name: ["array-like", str, None] for name in ("include", "exclude", "condition_on")
+}
+GROUP_CONSTRAINTS: dict[str, list[Any]] = {"feature_groups": ["array-like", dict, None]}
 
 _NAMED = 5
 """Maximum number of columns in a warning."""
@@ -58,30 +73,39 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             Interval(Real, 0, 1, closed="neither"),
             StrOptions({"auto"}),
         ],
+        **TARGET_CONSTRAINTS,
         **CODING_CONSTRAINTS,
     }
 
     _fitted: ClassVar[frozenset[str]] = TableEstimator._fitted | {
         "network_", "network_counts_", "features_", "support_", "n_features_", "indices_",
-        "selection_scores_", "scores_", "pvalues_", "qvalues_", "duplicates_", "classes_", "_figures",
-        "_additive",
+        "selection_scores_", "scores_", "pvalues_", "qvalues_", "duplicates_", "target_type_",
+        "target_bins_", "_target_by_level", "_figures", "_additive", "conditioning_",
     }  # fmt: skip
 
     n_features_to_select: float | str
+    target: str = "auto"
     categorical_features: Any
     n_jobs: int | None
     memory_limit: int | str | None = None
+    include: Any = None
+    exclude: Any = None
+    condition_on: Any = None
+    feature_groups: Any = None
 
     _additive_requested: bool = False
 
     @contextmanager
-    def _additive_tables(self) -> Iterator[None]:
-        """Within this context, ``fit`` also fits the tables of an additive classifier."""
-        self._additive_requested = True
+    def _for_classifier(self, *, additive: bool) -> Iterator[None]:
+        """Within this context, ``fit`` refuses a continuous target.
+
+        ``additive`` also fits the tables of an additive classifier.
+        """
+        self._additive_requested, self._classes_only = additive, True
         try:
             yield
         finally:
-            del self._additive_requested
+            del self._additive_requested, self._classes_only
 
     def _fits_additive_tables(self) -> bool:
         """Whether the tables of an additive classifier are fitted to the selected columns."""
@@ -99,8 +123,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         """Return the cut points of the columns of numbers; None means MDLP."""
         return None
 
-    def fit(self, X: Any, y: ArrayLike) -> BaseSelector:
-        """Select features for classification.
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BaseSelector:
+        """Select features that predict the target.
 
         Parameters
         ----------
@@ -108,19 +132,49 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             Training data. Numbers are discretized by MDLP; strings, booleans and categories are used as
             they are; missing values are a separate level.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers; see ``target``.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weight of each row. Whole numbers are frequencies: the result is the same as if each row were
+            repeated as often. Other weights say how much a row matters; their scale is irrelevant, see
+            the page "Sample weights" of the documentation. Rows with weight 0 are left out. ``None``
+            means 1 for every row.
 
         Returns
         -------
         self : object
             The fitted selector.
         """
-        data = self._read_training_data(X, y)
+        return self._fit_rows(X, y, sample_weight)
+
+    def _fit_rows(
+        self, X: Any, y: ArrayLike, sample_weight: Any = None, groups: ArrayLike | None = None
+    ) -> Self:
+        """Read the data and select features; ``groups`` are those of the rows."""
+        data = self._read_training_data(X, y, sample_weight)
+        if groups is not None:
+            data = replace(data, groups=read_row_groups(groups, data.table.n_samples))
         with Resources(self.n_jobs, self.memory_limit) as resources:
             self._fit_table(data, resources)
         if not isinstance(data.table, SpreadTable):
             names = self.features_["name"][self.indices_]
             warn_about_row_numbers(data.table, self.indices_, self.network_counts_.coding, names)
+        return self
+
+    def _forced(self) -> Forced | None:
+        """Return what the user has decided about columns; None if nothing."""
+        names = getattr(self, "feature_names_in_", None)
+        forced = read_forced(self._forcing(), self.n_features_in_, names)
+        wanted = self._n_wanted(self.n_features_in_)
+        if forced is not None and wanted is not None and forced.n_included > wanted:
+            raise ValueError(
+                f"'include' lists {forced.n_included} columns, more than the {wanted} of "
+                f"n_features_to_select={self.n_features_to_select!r}. Included columns count: raise "
+                "n_features_to_select, or include fewer."
+            )
+        return forced
+
+    def _forcing(self) -> Any:
+        """Return the selector whose parameters list columns."""
         return self
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
@@ -132,10 +186,11 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             self._judge(),
             test=True,
             cuts=self._cut_points(data, resources),
+            forced=self._forced(),
         )
         information = Information(make_backend(store.packed(), resources.threads))
         selection = self._select(information, facts)
-        self._set_fitted(information, facts, selection, data.target.classes, data.target.name)
+        self._set_fitted(information, facts, selection, data.target)
 
     def _n_wanted(self, n_columns: int) -> int | None:
         """Return ``n_features_to_select`` as a number of columns; None for "auto"."""
@@ -149,13 +204,15 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         information: Information,
         facts: ColumnFacts,
         selection: Selection,
-        classes: NDArray[Any],
-        class_name: str,
+        target: Target,
     ) -> None:
         """Set the fitted attributes."""
         names = self._feature_names()
         selection = selection.truncate(self._n_wanted(len(names)), information.relevance)
-        self.network_ = make_network(information, selection, names, class_name)
+        self.conditioning_: list[str] = [
+            str(name) for name in names[facts.reason == Reason.CONDITIONING].tolist()
+        ]
+        self.network_ = make_network(information, selection, names, target.name)
         self.network_counts_ = count_network(information, selection, facts.coding)
         self._additive: AdditiveTables | None = None
         if self._fits_additive_tables():
@@ -171,8 +228,27 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self.scores_ = facts.relevance
         self.pvalues_, self.qvalues_ = facts.p_value, self.features_["q_value"].copy()
         self.duplicates_ = self._find_duplicates(information, names)
-        self.classes_ = classes
+        self._set_target(target)
+        self._target_by_level: list[NDArray[np.float64]] | None = None
+        if target.values is not None:
+            self._target_by_level = describe_levels(information, selection.nodes, target.values)
         self._warn(facts)
+
+    def _set_target(self, target: Target) -> None:
+        """Set what is kept of the target."""
+        self.target_type_, self.target_bins_ = target.kind, target.bins
+        self.__dict__.pop("classes_", None)  # from an earlier fit
+        if target.bins is None:
+            self.classes_ = target.classes
+
+    def _class_names(self) -> list[str]:
+        """Return the names of the classes, or of the bins of a continuous target."""
+        labels = self.classes_ if self.target_bins_ is None else self.target_bins_["name"]
+        return list(map(as_text, labels.tolist()))
+
+    def _target_noun(self) -> str:
+        """Return what sentences call the target: "class", or "target" if it is continuous."""
+        return "class" if self.target_bins_ is None else "target"
 
     def _find_duplicates(self, information: Information, names: NDArray[np.object_]) -> list[list[str]]:
         sums = np.column_stack([information.pooled_sums, information.class_sums])
@@ -186,11 +262,14 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         leaks = in_focus(find_leaks(self.features_, entropy), names)
         if leaks:
             records = self.features_[leaks[:_NAMED]]
-            described = [f"{record['name']!r} {describe_leak(record, entropy)}" for record in records]
+            noun = self._target_noun()
+            described = [
+                f"{record['name']!r} {describe_leak(record, entropy, noun)}" for record in records
+            ]
             more = f"; and {len(leaks) - _NAMED} more" if len(leaks) > _NAMED else ""
             warn(
                 f"Possible target leakage: {'; '.join(described)}{more}. Drop columns that are derived "
-                "from the class or are not known when it is predicted.",
+                f"from the {noun} or are not known when it is predicted.",
                 LeakageWarning,
                 about_focus=True,
             )
@@ -213,6 +292,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         """Names of columns that determine the class nearly completely, selected or not.
 
         They contain at least 98% of the class entropy, in enough samples that this is not due to chance.
+        For a continuous target, its bins are the classes.
         """
         check_is_fitted(self)
         leaks = find_leaks(self.features_, self._class_entropy())
@@ -306,10 +386,13 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         record = self.features_[index]
         sentence = sentences.explain(record, self._figures_of(index))
         if self.support_[index] or record["role"] == Role.TOO_WEAK:
-            evidence = sentences.evidence(record["p_value"], record["q_value"])
+            given = sentences.listed(self.conditioning_)
+            evidence = sentences.evidence(
+                record["p_value"], record["q_value"], given, self._target_noun()
+            )
             sentence = f"{sentence} {evidence}".rstrip()
         if record["name"] in self.leaks_:
-            leak = describe_leak(record, self._class_entropy())
+            leak = describe_leak(record, self._class_entropy(), self._target_noun())
             sentence += f" Possible target leakage: it {leak}."
         return sentence
 
@@ -334,10 +417,15 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
 
     def _shared_figures(self) -> dict[str, Any]:
         """Return the figures for all columns: the parameters and the number of selected columns."""
-        return {**self.get_params(deep=False), "n_features_": self.n_features_}
+        own = {
+            "n_features_": self.n_features_,
+            "noun": self._target_noun(),
+            "conditioning": self.conditioning_,
+        }
+        return {**self.get_params(deep=False), **own}
 
     def _class_entropy(self) -> float:
-        """Return H(Y) in nats."""
+        """Return H(Y) in nats; for a continuous target that of its bins."""
         shares = self.network_counts_.class_totals / self.network_counts_.class_totals.sum()
         return -float((shares * np.log(shares)).sum())
 

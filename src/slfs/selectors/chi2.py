@@ -52,10 +52,17 @@ class Chi2(BaseSelector):
     n_features_to_select : int, float or "auto", default="auto"
         Maximum number of features to select, or fraction of the columns. ``"auto"`` keeps all
         features that the method selects; otherwise only those with the largest statistic are kept.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
+        integers, strings and booleans are class labels. A continuous target is cut into bins at its
+        quantiles, which are used like classes; p-values compare columns with the numbers themselves.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
@@ -75,7 +82,9 @@ class Chi2(BaseSelector):
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
         p-value of each column for independence from the class, and the corresponding q-value.
-    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
+    support_, network_, features_, n_features_, n_features_in_, feature_names_in_
+        As in `SLFS`.
+    target_type_, target_bins_, classes_
         As in `SLFS`.
 
     Notes
@@ -111,13 +120,17 @@ class Chi2(BaseSelector):
         *,
         delta: float = 0.05,
         n_features_to_select: float | str = "auto",
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         self.delta = delta
         self.n_features_to_select = n_features_to_select
+        self.target = target
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
@@ -176,7 +189,7 @@ def _merge_while_consistent(
 ) -> None:
     """Merge the intervals of all columns in place, in the two phases of the paper."""
     n_freedom = layout.n_classes - 1
-    thresholds = [*(float(chdtri(n_freedom, level)) for level in _LEVELS), np.inf]
+    thresholds = [*(layout.unit * float(chdtri(n_freedom, level)) for level in _LEVELS), np.inf]
     keys = _mix(np.arange(1, len(columns) + 1).astype(np.uint64)) | np.uint64(1)
 
     def combined(some: list[_Column]) -> NDArray[np.uint64]:
@@ -227,7 +240,7 @@ def _fixed_patterns(
     data: TrainingData, fixed: NDArray[np.bool_], resources: Resources
 ) -> NDArray[np.uint64]:
     """Return what the columns that are not merged add to the pattern of each sample."""
-    patterns = np.zeros(data.table.n_samples, np.uint64)
+    patterns = np.zeros(data.layout.n_samples, np.uint64)
     if not fixed.any():
         return patterns
     _, store = screen_table(data.table, data.layout, data.categorical, resources, _drop_cut)

@@ -26,10 +26,26 @@ class CMIM(GreedySelector):
         feature whose information does not exceed the cost of its parameters (MDL), on its own or
         given any selected feature: 2 N I <= (d-1)(c-1) log N, where I is I(f;Y) or I(f;Y|s), d the
         number of levels, c the number of classes and N the number of samples.
+    include : array-like, str or None, default=None
+        Columns that are selected in any case, given by name, by index or as a mask. They are the first
+        ones, and count towards ``n_features_to_select``.
+    exclude : array-like, str or None, default=None
+        Columns that are never selected.
+    condition_on : array-like, str or None, default=None
+        Columns such as age, sex or batch whose influence is taken into account, but which are not
+        selected: the others are judged by what they tell about the class beyond these. Their p-values
+        are given these columns, and a column without significant information given these is dropped.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
+        integers, strings and booleans are class labels. A continuous target is cut into bins at its
+        quantiles, which are used like classes; p-values compare columns with the numbers themselves.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
@@ -48,7 +64,9 @@ class CMIM(GreedySelector):
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
         p-value of each column for independence from the class, and the corresponding q-value.
-    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
+    support_, network_, features_, n_features_, n_features_in_, feature_names_in_
+        As in `SLFS`.
+    target_type_, target_bins_, classes_
         As in `SLFS`.
 
     References

@@ -35,10 +35,17 @@ class FastOSFS(MarkovBlanketSelector):
     n_features_to_select : int, float or "auto", default="auto"
         Maximum number of features to select, or fraction of the columns. ``"auto"`` keeps all
         features that the method selects; otherwise only the most relevant ones are kept.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
+        integers, strings and booleans are class labels. A continuous target is cut into bins at its
+        quantiles, which are used like classes; p-values compare columns with the numbers themselves.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
@@ -56,7 +63,9 @@ class FastOSFS(MarkovBlanketSelector):
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
         p-value of each column for independence from the class, and the corresponding q-value.
-    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
+    support_, network_, features_, n_features_, n_features_in_, feature_names_in_
+        As in `SLFS`.
+    target_type_, target_bins_, classes_
         As in `SLFS`.
 
     See Also

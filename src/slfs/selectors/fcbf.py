@@ -12,8 +12,8 @@ from slfs._compat import Interval
 from slfs.measures.information import Information
 from slfs.screening.facts import ColumnFacts
 from slfs.screening.reasons import Decision, Reason
-from slfs.selectors._shared.selection import Selection, below_class
-from slfs.selectors.base import BaseSelector
+from slfs.selectors._shared.selection import Selection, below_class, packed_as
+from slfs.selectors.base import FORCED_CONSTRAINTS, BaseSelector
 from slfs.selectors.registry import register
 
 
@@ -32,10 +32,26 @@ class FCBF(BaseSelector):
     n_features_to_select : int, float or "auto", default="auto"
         Maximum number of features to select, or fraction of the columns. ``"auto"`` keeps all
         features that the method selects; otherwise only those with the largest SU(f,Y) are kept.
+    include : array-like, str or None, default=None
+        Columns that are selected in any case, given by name, by index or as a mask. They are the first
+        ones, and count towards ``n_features_to_select``.
+    exclude : array-like, str or None, default=None
+        Columns that are never selected.
+    condition_on : array-like, str or None, default=None
+        Columns such as age, sex or batch whose influence is taken into account, but which are not
+        selected: the others are judged by what they tell about the class beyond these. Their p-values
+        are given these columns, and a column without significant information given these is dropped.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
+        integers, strings and booleans are class labels. A continuous target is cut into bins at its
+        quantiles, which are used like classes; p-values compare columns with the numbers themselves.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
@@ -53,7 +69,9 @@ class FCBF(BaseSelector):
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
         p-value of each column for independence from the class, and the corresponding q-value.
-    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
+    support_, network_, features_, n_features_, n_features_in_, feature_names_in_
+        As in `SLFS`.
+    target_type_, target_bins_, classes_
         As in `SLFS`. The field ``lost_to`` of ``features_`` is the feature that removed a redundant one.
 
     References
@@ -71,6 +89,7 @@ class FCBF(BaseSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseSelector._parameter_constraints,
+        **FORCED_CONSTRAINTS,
         "delta": [Interval(Real, 0, 1, closed="left")],
     }
 
@@ -79,38 +98,57 @@ class FCBF(BaseSelector):
         *,
         delta: float = 0.0,
         n_features_to_select: float | str = "auto",
+        include: Any = None,
+        exclude: Any = None,
+        condition_on: Any = None,
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         self.delta = delta
         self.n_features_to_select = n_features_to_select
+        self.include = include
+        self.exclude = exclude
+        self.condition_on = condition_on
+        self.target = target
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
-    def _select(self, information: Information, facts: ColumnFacts) -> Selection:  # noqa: ARG002
+    def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         relevance = class_uncertainty(information)
         # 1. relevant features, by decreasing SU(f,Y); ties: the column with the smaller index
-        order = np.argsort(-relevance, kind="stable")
+        candidates = packed_as(information, facts, Reason.CANDIDATE)
+        order = candidates[np.argsort(-relevance[candidates], kind="stable")]
         rest = order[relevance[order] > self.delta]
         low = Decision(Reason.LOW_UNCERTAINTY)
         dropped = dict.fromkeys(order[len(rest) :].tolist(), low)
         kept: list[int] = []
         lost_to: dict[int, int] = {}
-        while len(rest):
-            # 2. the first remaining one is predominant
-            p, rest = int(rest[0]), rest[1:]
+        given = packed_as(information, facts, Reason.CONDITIONING).tolist()
+        included = packed_as(information, facts, Reason.INCLUDED).tolist()
+        forced = [*given, *included]
+        while len(rest) or forced:
+            # 2. the first remaining one is predominant, after those that the user has chosen
+            if forced:
+                p = forced.pop(0)
+            else:
+                p, rest = int(rest[0]), rest[1:]
             kept.append(p)
             # 3. it removes the columns whose SU with it is at least their SU with the class
             removed = symmetrical_uncertainty(information, p, rest) >= relevance[rest]
             lost_to.update(dict.fromkeys(rest[removed].tolist(), p))
             rest = rest[~removed]
-        nodes = np.array(kept, np.int64)
+        nodes = np.array(kept[len(given) :], np.int64)
         names = self._feature_names()[information.packed.columns]
         closer = {p: Decision(Reason.CLOSER_TO_ANOTHER, {"given": (str(names[p]),)}) for p in kept}
         dropped |= {q: closer[p] for q, p in lost_to.items()}
-        return Selection(nodes, below_class(nodes), relevance[nodes], dropped, lost_to)
+        return Selection(
+            nodes, below_class(nodes), relevance[nodes], dropped, lost_to, n_included=len(included)
+        )
 
 
 def class_uncertainty(information: Information) -> NDArray[np.float64]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from slfs.screening.reasons import Reason
 from slfs.selectors._shared.pursuit import describe_steps
 from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
-from slfs.selectors.base import BaseSelector
 from slfs.selectors.registry import register
 
 
@@ -32,17 +30,39 @@ class ResidualPursuit(AutomaticSizeMixin):
     n_features_to_select : int, float or "auto", default="auto"
         Number of features to select, or fraction of the columns. ``"auto"`` finds the
         number by the cross-validated log loss of the model; see ``size_path_``.
-    cv : int, default=5
-        Number of folds for ``n_features_to_select="auto"``.
+    cv : int, splitter or list of (train, test), default=5
+        Folds for ``n_features_to_select="auto"``: their number, a splitter of scikit-learn, or the rows
+        of each split.
     max_features : int, default=100
         Largest number of features that ``n_features_to_select="auto"`` tries.
     one_standard_error : bool, default=False
         With ``n_features_to_select="auto"``, take the smallest number of features whose log loss is at
         most one standard error above the smallest.
+    include : array-like, str or None, default=None
+        Columns that are selected in any case, given by name, by index or as a mask. They are the first
+        ones, and count towards ``n_features_to_select``.
+    exclude : array-like, str or None, default=None
+        Columns that are never selected.
+    condition_on : array-like, str or None, default=None
+        Columns such as age, sex or batch whose influence is taken into account, but which are not
+        selected: the others are judged by what they tell about the class beyond these. Their p-values
+        are given these columns, and a column without significant information given these is dropped.
+    feature_groups : dict, array-like or None, default=None
+        Groups of columns that are selected together or not at all, such as the columns of a one-hot
+        encoding or the genes of a pathway: a mapping of names to columns, given by name, by index or as
+        a mask, or one label per column (``None`` or -1 for a column of its own). A group is judged by
+        what the tables of all its columns together explain.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
+        integers, strings and booleans are class labels. A continuous target is cut into bins at its
+        quantiles, which are used like classes; p-values compare columns with the numbers themselves.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
@@ -63,7 +83,9 @@ class ResidualPursuit(AutomaticSizeMixin):
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
         p-value of each column for independence from the class, and the corresponding q-value.
-    support_, network_, features_, n_features_, classes_, n_features_in_, feature_names_in_
+    support_, network_, features_, n_features_, n_features_in_, feature_names_in_
+        As in `SLFS`.
+    target_type_, target_bins_, classes_
         As in `SLFS`.
 
     References
@@ -80,10 +102,6 @@ class ResidualPursuit(AutomaticSizeMixin):
     array([22, 27, 21, 24])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseSelector._parameter_constraints,
-    }
-
     def __init__(
         self,
         n_features_to_select: float | str = "auto",
@@ -91,7 +109,13 @@ class ResidualPursuit(AutomaticSizeMixin):
         cv: int = 5,
         max_features: int = 100,
         one_standard_error: bool = False,
+        include: Any = None,
+        exclude: Any = None,
+        condition_on: Any = None,
+        feature_groups: Any = None,
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
@@ -99,7 +123,13 @@ class ResidualPursuit(AutomaticSizeMixin):
         self.cv = cv
         self.max_features = max_features
         self.one_standard_error = one_standard_error
+        self.include = include
+        self.exclude = exclude
+        self.condition_on = condition_on
+        self.feature_groups = feature_groups
+        self.target = target
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
@@ -112,7 +142,7 @@ class ResidualPursuit(AutomaticSizeMixin):
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         pursuit = self._pursuit(information, facts)
         size = self._size(pursuit, information, facts)
-        steps = list(itertools.islice(pursuit, size))
+        steps = list(pursuit.take(size))
         nodes = np.array([step.column for step in steps], np.int64)
         otherwise = Reason.OUTRANKED if size else Reason.NO_GAIN
         return Selection(nodes, below_class(nodes), otherwise=otherwise, **describe_steps(steps))

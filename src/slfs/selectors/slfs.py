@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from dataclasses import replace
 from numbers import Integral, Real
@@ -26,7 +25,7 @@ from slfs.screening.reasons import SIGNIFICANT, Decision, Reason, Role
 from slfs.selectors._shared.insertion import Growth, Rules, TreeBuilder
 from slfs.selectors._shared.pursuit import Pursuit, Step, describe_steps, pursuit_bytes
 from slfs.selectors._shared.redundancy import is_copy
-from slfs.selectors._shared.selection import Selection
+from slfs.selectors._shared.selection import Selection, packed_as
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors._shared.stream import Numbers, StreamSelector
 from slfs.selectors.base import BaseSelector
@@ -84,7 +83,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
           it.
         - ``"test"``: features that are not significant at a false discovery rate of ``fdr``. The rate is
           controlled with the Benjamini-Hochberg procedure or, with ``order="given"``, with LORD++. The
-          tests use levels that do not depend on the class (quartiles of numeric columns) and are
+          tests use ranks and levels that do not depend on the class and are
           exact for small counts; see `slfs.evaluation.significance`. Columns without an MDLP cut point
           are also dropped, because they have a single level.
     swap : {"printed", "objective", "never"}, default="printed"
@@ -109,18 +108,41 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
           stream.
     fdr : float, default=0.05
         False discovery rate for ``irrelevance="test"``.
-    cv : int, default=5
-        Number of folds that are used to find the number of features. Each fold is one more fit. Used
+    cv : int, splitter or list of (train, test), default=5
+        How to find the number of features by cross-validation: a number of folds, a splitter of
+        scikit-learn, or the rows of each split. Each split is one more fit. Used
         with ``order="residual"`` and ``n_features_to_select="auto"`` only, like the next two parameters.
     max_features : int, default=100
         Largest number of features that is tried.
     one_standard_error : bool, default=False
         Take the smallest number of features whose log loss is at most one standard error above the
         smallest. This selects fewer features, with a slightly larger log loss.
+    include : array-like, str or None, default=None
+        Columns that are selected in any case, given by name, by index or as a mask. They are the first
+        ones, and count towards ``n_features_to_select``.
+    exclude : array-like, str or None, default=None
+        Columns that are never selected.
+    condition_on : array-like, str or None, default=None
+        Columns such as age, sex or batch whose influence is taken into account, but which are not
+        selected: the others are judged by what they tell about the class beyond these. Their p-values
+        are given these columns, and a column without significant information given these is dropped.
+    feature_groups : dict, array-like or None, default=None
+        Groups of columns that are selected together or not at all, such as the columns of a one-hot
+        encoding or the genes of a pathway: a mapping of names to columns, given by name, by index or as
+        a mask, or one label per column (``None`` or -1 for a column of its own). A group is judged by
+        what the tables of all its columns together explain. ``order`` must be ``"residual"`` or
+        ``"auto"``.
+    target : {"auto", "classification", "regression"}, default="auto"
+        Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
+        integers, strings and booleans are class labels. A continuous target is cut into bins at its
+        quantiles, which are used like classes; p-values compare columns with the numbers themselves.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
         columns of a categorical dtype are always categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by its label; the classes without an entry have weight 1. ``"balanced"``
+        gives all classes the same total weight. Sample weights are multiplied by it.
     n_jobs : int or None, default=None
         Number of threads used for coding and counting. ``None`` means 1 unless in a
         ``joblib.parallel_backend`` context; ``-1`` means all cores. Results do not depend on it.
@@ -147,7 +169,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         Relevance I(f;Y) of every column, in nats.
     pvalues_ : ndarray of shape (n_features_in_,)
         p-value of each column for independence from the class. The tests use levels that do not depend
-        on the class: quartiles for numeric columns.
+        on the class: ranks and six intervals for numeric columns.
     qvalues_ : ndarray of shape (n_features_in_,)
         q-value of each column: the smallest false discovery rate (Benjamini-Hochberg) at which it is
         significant.
@@ -180,8 +202,15 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         - ``p_value``, ``q_value``: as in ``pvalues_`` and ``qvalues_``.
         - ``reason``: why the column was selected or dropped, in a few words; ``explain`` returns a
           sentence.
+    target_type_ : str
+        Type of the target: "classification" or "regression".
+    target_bins_ : recarray of shape (n_bins,) or None
+        The bins of a continuous target: ``name`` (such as "price ≤ 2.5"), ``lower`` and ``upper``
+        (bounds: lower < y <= upper), ``smallest``, ``largest`` and ``mean`` of the values in the bin,
+        and their number ``n_samples``. There are 3 bins, from 1000 samples on 4 and from 10,000 on 5;
+        fewer if many values are equal. None for classes.
     classes_ : ndarray of shape (n_classes,)
-        Class labels.
+        Class labels. Not defined for a continuous target.
     n_features_in_ : int
         Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -259,7 +288,13 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         cv: int = 5,
         max_features: int = 100,
         one_standard_error: bool = False,
+        include: Any = None,
+        exclude: Any = None,
+        condition_on: Any = None,
+        feature_groups: Any = None,
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
@@ -275,7 +310,13 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         self.cv = cv
         self.max_features = max_features
         self.one_standard_error = one_standard_error
+        self.include = include
+        self.exclude = exclude
+        self.condition_on = condition_on
+        self.feature_groups = feature_groups
+        self.target = target
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
@@ -303,12 +344,12 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
 
     def _hints_on_chance(self) -> list[str]:
         n_tentative = int((self.features_["role"] == Role.TENTATIVE).sum())
-        wide = len(self.features_) > self.network_counts_.class_totals.sum()
+        wide = len(self.features_) > self.network_counts_.n_samples
         if not wide or self.irrelevance != "mdl" or n_tentative <= _FEW_TENTATIVE * self.n_features_:
             return []
         text = (
             f"{n_tentative} of {self.n_features_} selected columns are tentative: their dependence "
-            "on the class is not significant. With more columns than samples, "
+            f"on the {self._target_noun()} is not significant. With more columns than samples, "
             "irrelevance='test' drops columns that pass by chance."
         )
         return [text]
@@ -320,11 +361,23 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
                 f"order={self.order!r} needs all columns at once, but a stream has only the columns "
                 "that have arrived so far. Use order='given'."
             )
+        for name in ("include", "exclude", "condition_on"):
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f"{name} cannot be used with a stream, whose columns are not known beforehand. "
+                    "Leave columns out of the blocks instead, or use fit."
+                )
         self.order_ = self.order
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
         self.order_ = self._resolve_order(data, resources) if self.order == "auto" else self.order
+        if self.feature_groups is not None and self.order_ != "residual":
+            raise ValueError(
+                f"feature_groups needs order='residual', which judges columns together, not "
+                f"order={self.order!r}."
+            )
         if self.order_ == "given":
+            self._check_forced_in_order()
             super()._fit_table(data, resources)
             return
         if self.order_ == "residual":
@@ -338,8 +391,20 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             return
         BaseSelector._fit_table(self, data, resources)
 
+    def _check_forced_in_order(self) -> None:
+        """Raise an error if there are columns that do not take their turn."""
+        for name in ("include", "condition_on"):
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} cannot be combined with order='given', the "
+                    "algorithm of the paper, in which each column is judged when it arrives. Use "
+                    "another order."
+                )
+
     def _resolve_order(self, data: TrainingData, resources: Resources) -> str:
         """Return the order that "auto" means for a table."""
+        if self.feature_groups is not None:
+            return "residual"
         n_steps = self._n_steps(data.table.n_features)
         work = data.layout.n_samples * data.layout.n_classes * n_steps**2
         if self.irrelevance in ("printed", "reversed") or work > _MOST_WORK:
@@ -369,29 +434,56 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         growth = Growth()
         candidates = self._candidates(information, facts, growth)
         builder = TreeBuilder(information, self._rules(), growth)
+        if self.order_ != "residual":
+            for f in packed_as(information, facts, Reason.INCLUDED).tolist():
+                self._place_included(builder, f)
+        given = packed_as(information, facts, Reason.CONDITIONING)
+        n_included = len(growth.tree.parent)
         if self.order_ == "residual":
             pursuit = self._pursuit(information, facts)
             return self._select_by_residuals(builder, pursuit, self._size(pursuit, information, facts))
         if self.order_ == "conditional":
-            builder.insert_by_margin(candidates)
+            builder.insert_by_margin(candidates, given)
         else:
-            falling = np.argsort(-information.relevance[candidates], kind="stable")
-            builder.insert_in_order(candidates[falling])
-        return self._conclude(information, growth)
+            least = information.relevance[candidates]
+            for node in given.tolist():
+                least = np.minimum(least, information.pairs(node, candidates).of_other_given_one)
+            builder.insert_in_order(candidates[np.argsort(-least, kind="stable")])
+        return replace(self._conclude(information, growth), n_included=n_included)
+
+    def _place_included(self, builder: TreeBuilder, f: int) -> None:
+        if not builder.place(f):
+            raise ValueError(
+                f"'include' lists more columns than the tree has room for: max_depth={self.max_depth}, "
+                f"max_children={self.max_children}. Raise one of them, or include fewer."
+            )
 
     def _candidates(
         self, information: Information, facts: ColumnFacts, growth: Growth
     ) -> NDArray[np.int64]:
         """Return the packed columns that may be selected; those that are not significant are dropped."""
-        candidates = np.arange(len(information.packed))
+        candidates = packed_as(information, facts, Reason.CANDIDATE)
         if self.irrelevance == "test":
             found = q_values(facts.p_value)[information.packed.columns] <= self.fdr
-            candidates = self._keep_found(candidates, found, growth)
+            for group in self._packed_groups(information, facts):
+                found[group.columns] = found[group.columns].any()
+            candidates = self._keep_found(candidates, found[candidates], growth)
         return candidates
 
     def _pursuit(self, information: Information, facts: ColumnFacts) -> Pursuit:
         candidates = self._candidates(information, facts, Growth())
-        return Pursuit(information, candidates, functools.partial(is_copy, information))
+        return Pursuit(
+            information,
+            candidates,
+            functools.partial(is_copy, information),
+            given=packed_as(information, facts, Reason.CONDITIONING),
+            included=packed_as(information, facts, Reason.INCLUDED),
+            groups=[
+                group
+                for group in self._packed_groups(information, facts)
+                if np.isin(group.columns, candidates).all()
+            ],
+        )
 
     def _needs_p_values(self) -> bool:
         return self.irrelevance == "test"
@@ -400,9 +492,17 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         """Place the columns of a residual pursuit until there are enough or the tree is full."""
         steps: list[Step] = []
         full = False
-        for step in itertools.islice(pursuit, size):
+        for step in pursuit.take(size):
+            if step.included:
+                self._place_included(builder, step.column)
+                steps.append(step)
+                continue
             full = not builder.place(step.column)
             if full:
+                entered = step.n_after - step.n_together
+                for placed in steps[entered:]:  # a group that has no room as a whole
+                    builder.tree.detach(placed.column)
+                steps = steps[:entered]
                 break
             steps.append(step)
         builder.drop_rest(np.setdiff1d(pursuit.candidates, [step.column for step in steps]))

@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
@@ -28,6 +28,7 @@ from slfs.measures.stability import Stability, nogueira
 from slfs.network.consensus import ConsensusNetwork, consensus_tree, count_edges
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.screening.facts import ColumnFacts
+from slfs.screening.forced import Forced
 from slfs.screening.judging import keep_all
 from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import SpreadTable
@@ -35,10 +36,10 @@ from slfs.screening.reasons import Reason
 from slfs.selectors._shared.nested import DefaultSelectorMixin
 from slfs.selectors._shared.records import set_reason
 from slfs.selectors._shared.selection import Selection
+from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
 from slfs.tables.parts import Part, WithNoise
-from slfs.tables.table import Table
 
 Ints = NDArray[np.int64]
 Run = tuple[Ints, Ints]
@@ -110,7 +111,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)
         p-value of each column for independence from the class, and the corresponding q-value.
-    n_features_, classes_, n_features_in_, feature_names_in_
+    n_features_, n_features_in_, feature_names_in_, target_type_, target_bins_, classes_
         As in `SLFS`.
 
     See Also
@@ -194,10 +195,53 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Select features for classification.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Training data. Numbers are discretized by MDLP; strings, booleans and categories are used as
+            they are, ordered categories of pandas are cut by MDLP; missing values are a separate level.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weight of each row. Whole numbers are frequencies: the result is the same as if each row were
+            repeated as often. Other weights say how much a row matters; their scale is irrelevant, see
+            the page "Sample weights" of the documentation. Rows with weight 0 are left out. ``None``
+            means 1 for every row.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Group of each row, such as a patient or a site. Subsamples are drawn of groups, and the
+            selector gets the groups too if it finds its number of features by cross-validation.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        return self._fit_rows(X, y, sample_weight, groups)
+
+    @property
+    def target(self) -> str:  # type: ignore[override]
+        """The ``target`` of the selector."""
+        target: str = self._inner().target
+        return target
+
     @property
     def categorical_features(self) -> Any:
         """The ``categorical_features`` of the selector."""
         return self._inner().categorical_features
+
+    @property
+    def class_weight(self) -> Any:
+        """The ``class_weight`` of the selector."""
+        return getattr(self._inner(), "class_weight", None)
 
     @property
     def memory_limit(self) -> int | str | None:  # type: ignore[override]
@@ -274,7 +318,9 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         self.noise_frequencies_ = noise / self.n_subsamples if calibrated else None
         needed: float = math.ceil(round(self.threshold * self.n_subsamples, 9))
         if self.fdr is not None:
-            needed = _calibrate(counts, noise, self.fdr, self.n_subsamples)
+            forced = self._forced()
+            free = slice(None) if forced is None else forced.reason == Reason.CANDIDATE
+            needed = _calibrate(counts[free], noise, self.fdr, self.n_subsamples)
         self.threshold_ = needed / self.n_subsamples
         self.frequencies_ = counts / self.n_subsamples
         self._chosen = np.concatenate([np.sort(columns) for columns, _ in runs])
@@ -292,14 +338,19 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
             table, names, categorical = noisy, noisy.names, categorical[noisy.source]
         # a memory limit applies to one fit: then the fits are sequential and use the threads themselves
         own = self.n_jobs if resources.budget.limit < math.inf else 1
-        selector = clone(self._inner()).set_params(categorical_features=categorical, n_jobs=own)
-        work = functools.partial(_select, selector, table, names, data.target.codes)
+        target = data.target
+        selector = clone(self._inner()).set_params(
+            categorical_features=categorical, n_jobs=own, **self._forced_params(noisy)
+        )
+        if "target" in selector.get_params():
+            selector.set_params(target=target.kind)
+        work = functools.partial(_select, selector, replace(data, table=table), names)
         halves = [(int(seeds[1 + run // 2]), run % 2 == 1) for run in range(self.n_subsamples)]
 
         def one(half: tuple[int, bool]) -> Run:
             # progress is reported per subsample, and identifiers are warned about once, at the end
             with progress_callback(None), quiet():
-                return work(draw(data.layout, self.fraction, *half))
+                return work(draw(data.layout, self.fraction, *half, groups=data.groups))
 
         reported = counted(one, self.n_subsamples)
         at_once = resources.threads.count if resources.budget.limit == math.inf else 1
@@ -309,28 +360,70 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         real, noise = ~noisy.is_noise, noisy.is_noise
         return [_only(run, real, noisy) for run in runs], [_only(run, noise, noisy) for run in runs]
 
+    def _forcing(self) -> Any:
+        return self._inner()
+
+    def _forced_params(self, noisy: WithNoise | None) -> dict[str, Any]:
+        """Return the parameters of the inner selector that list columns, by index.
+
+        Noise columns that belong to the listed columns are excluded, and those of a group are a group.
+        """
+        forced = self._forced()
+        if forced is None:
+            return {}
+        reason, group = forced.reason, forced.group
+        if noisy is not None:
+            if group is not None:
+                group = group[noisy.source]
+                group = np.where(noisy.is_noise & (group >= 0), group + len(group), group)
+            decided = reason[noisy.source] != Reason.CANDIDATE
+            reason = np.where(noisy.is_noise & decided, Reason.EXCLUDED, reason[noisy.source])
+        codes = {
+            "include": Reason.INCLUDED,
+            "exclude": Reason.EXCLUDED,
+            "condition_on": Reason.CONDITIONING,
+        }
+        listed = {name: np.flatnonzero(reason == code) for name, code in codes.items()}
+        found = {name: columns for name, columns in listed.items() if len(columns)}
+        return found if group is None else {**found, "feature_groups": group}
+
     def _keep(self, data: TrainingData, resources: Resources, columns: Ints) -> None:
         """Set the fitted attributes, given the columns that were selected frequently enough."""
         inner = clone(self._inner())
         cuts = inner._cut_points(data, resources)
-        screen = functools.partial(screen_table, layout=data.layout, resources=resources, test=True)
+        screen = functools.partial(screen_table, layout=data.layout, resources=resources)
         facts, store = screen(
-            data.table, categorical=data.categorical, judge=inner._judge(), pack=False, cuts=cuts
+            data.table,
+            categorical=data.categorical,
+            judge=inner._judge(),
+            pack=False,
+            test=True,
+            cuts=cuts,
+            forced=self._forced(),
         )
-        columns = columns[facts.relevance[columns] > 0]
-        order = np.lexsort((columns, -facts.relevance[columns], -self.frequencies_[columns]))
+        included = facts.reason == Reason.INCLUDED
+        columns = np.union1d(columns[facts.relevance[columns] > 0], np.flatnonzero(included))
+        order = np.lexsort(
+            (columns, -facts.relevance[columns], -self.frequencies_[columns], ~included[columns])
+        )
         kept = np.sort(columns[order[: self._n_wanted(data.table.n_features)]])
         if len(kept):
             names, every = self._feature_names()[kept].tolist(), np.arange(data.table.n_samples)
             part, own = Part(data.table, names, every, kept), cuts and [cuts[column] for column in kept]
-            _, store = screen(part, categorical=data.categorical[kept], judge=keep_all, cuts=own)
+            _, store = screen(
+                part,
+                categorical=data.categorical[kept],
+                judge=keep_all,
+                cuts=own,
+                forced=Forced(np.where(included[kept], Reason.INCLUDED, Reason.CANDIDATE)),
+            )
         packed = replace(store.packed(), columns=kept)
         information = Information(make_backend(packed, resources.threads))
         frequency = self.frequencies_[kept]
-        nodes = np.lexsort((kept, -information.relevance, -frequency))
+        nodes = np.lexsort((kept, -information.relevance, -frequency, ~included[kept]))
         parents, self.edge_frequencies_ = consensus_tree(self.edges_, kept[nodes])
         selection = Selection(nodes, parents, frequency[nodes])
-        self._set_fitted(information, facts, selection, data.target.classes, data.target.name)
+        self._set_fitted(information, facts, selection, data.target)
         self.features_ = self._add_frequencies(self.features_, facts)
         self._warn(facts)
 
@@ -357,15 +450,26 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         return longer.view(np.recarray)
 
 
-def draw(layout: SampleLayout, fraction: float, seed: int, second: bool) -> Ints:
+def draw(
+    layout: SampleLayout, fraction: float, seed: int, second: bool, groups: Ints | None = None
+) -> Ints:
     """Draw the rows of the first or the second subsample of a pair, stratified by class.
 
     The samples of each class are shuffled; the first subsample takes them from one end, the second from
-    the other. Where the share is not an integer, one of the two gets one more sample, at random.
+    the other. Where the share is not an integer, one of the two gets one more sample, at random. With
+    ``groups``, one number per row, groups are drawn, stratified by their most frequent class.
     """
+    seen = layout.tested or layout  # rows are repeated if their weights are frequencies
+    if groups is not None:
+        counts = np.zeros((int(groups.max()) + 1, layout.n_classes), np.int64)
+        np.add.at(counts, (groups[seen.order], seen.labels), 1)
+        used = np.flatnonzero(counts.any(axis=1))
+        by_class = SampleLayout.from_class_codes(counts[used].argmax(axis=1), layout.n_classes)
+        drawn = used[draw(by_class, fraction, seed, second)]
+        return np.sort(seen.order[np.isin(groups[seen.order], drawn)])
     random = np.random.default_rng(seed)
     rows = []
-    for members in np.split(layout.order, np.cumsum(layout.totals)[:-1]):
+    for members in np.split(seen.order, np.cumsum(seen.totals)[:-1]):
         shuffled, more = random.permutation(members), random.random()
         share = fraction * len(members)
         first, last = int(share + more), int(share + 1 - more)
@@ -373,12 +477,21 @@ def draw(layout: SampleLayout, fraction: float, seed: int, second: bool) -> Ints
     return np.sort(np.concatenate(rows))
 
 
-def _select(selector: Any, table: Table, names: list[str], codes: Ints, rows: Ints) -> Run:
+def _select(selector: Any, data: TrainingData, names: list[str], rows: Ints) -> Run:
     """Run a selector on some rows of a table."""
-    nothing = np.empty(0, np.int64)
-    if len(np.unique(codes[rows])) < 2:
+    target = data.target
+    continuous = target.values is not None
+    y = target.values[rows] if target.values is not None else target.codes[rows]
+    if len(np.unique(y)) < (3 if continuous else 2):
+        nothing = np.empty(0, np.int64)
         return nothing, nothing
-    network = clone(selector).fit(Part(table, names, rows), codes[rows]).network_
+    given: dict[str, Any] = {}
+    own = None if data.weights is None else data.weights.of_samples(rows)
+    if own is not None:
+        given["sample_weight"] = own
+    if data.groups is not None and isinstance(selector, AutomaticSizeMixin):
+        given["groups"] = data.groups[rows]
+    network = clone(selector).fit(Part(data.table, names, rows), y, **given).network_
     return network.columns, network.parents
 
 

@@ -203,7 +203,7 @@ def _pickled(thing: Any) -> bytes:
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         def reducer_override(self, part: Any) -> Any:
             if isinstance(part, SampleLayout):
-                return _laid_out, (_class_codes(part), part.n_classes)
+                return _laid_out, _described(part)
             if isinstance(part, np.ndarray) and _consecutive(part):
                 return np.arange, (int(part[0]), int(part[-1]) + 1)
             return super().reducer_override(part)
@@ -213,14 +213,28 @@ def _pickled(thing: Any) -> bytes:
     return stream.getvalue()
 
 
-def _class_codes(layout: SampleLayout) -> NDArray[Any]:
-    codes = np.empty(layout.n_samples, np.min_scalar_type(layout.n_classes))
+def _described(layout: SampleLayout) -> tuple[Any, ...]:
+    """Return the arguments of `_laid_out` for a layout."""
+    counts = layout.counts
+    n_rows = layout.n_samples if counts is None else len(counts)
+    codes = np.zeros(n_rows, np.min_scalar_type(layout.n_classes))
     codes[layout.order] = layout.labels
-    return codes
+    if counts is not None:
+        counts = counts.astype(np.min_scalar_type(int(counts.max())))
+    return codes, layout.n_classes, counts, layout.unit, layout.tested, layout.target_ranks
 
 
-def _laid_out(class_codes: NDArray[Any], n_classes: int) -> SampleLayout:
-    return SampleLayout.from_class_codes(class_codes.astype(np.int64), n_classes)
+def _laid_out(
+    class_codes: NDArray[Any],
+    n_classes: int,
+    counts: NDArray[Any] | None,
+    unit: float,
+    tested: SampleLayout | None,
+    target_ranks: NDArray[np.int64] | None,
+) -> SampleLayout:
+    counts = None if counts is None else counts.astype(np.int64)
+    layout = SampleLayout.from_class_codes(class_codes.astype(np.int64), n_classes, counts)
+    return replace(layout, unit=unit, tested=tested, target_ranks=target_ranks)
 
 
 def _consecutive(array: NDArray[Any]) -> bool:

@@ -88,7 +88,8 @@ def _label_block(series: nw.Series[Any], order: Order) -> LabelBlock:
     # tolist turns nanoseconds into integers
     plain = list(values) if values.dtype.kind in "mM" else values.tolist()
     block = make_label_block(plain, series.name)
-    return LabelBlock(block.values, block.missing | reorder(null, order), series.name)
+    missing = block.missing | reorder(null, order)
+    return LabelBlock(block.values, missing, series.name, _category_order(series))
 
 
 class PandasTable:
@@ -138,6 +139,18 @@ def plain_values(series: nw.Series[Any]) -> NDArray[Any]:
         series = series.cast(nw.String)  # PyArrow's own conversion of dictionaries drops nulls
     values: NDArray[Any] = series.to_numpy()
     return values
+
+
+def _category_order(series: nw.Series[Any]) -> list[Any] | None:
+    """Return the categories of an ordered categorical column of pandas in order; None for others.
+
+    An Enum of polars has an order too, but it is used for categories of any kind.
+    """
+    dtype = getattr(series.to_native(), "dtype", None)
+    if not getattr(dtype, "ordered", False):
+        return None
+    found: list[Any] = getattr(dtype, "categories", np.empty(0)).tolist()
+    return found or None
 
 
 def _kind(series: nw.Series[Any]) -> TimeKind | str:

@@ -27,7 +27,7 @@ class Part(ColumnSource):
     names : list of str
         Names of the columns of the part.
     rows : ndarray of int
-        The rows of the part, without duplicates.
+        The rows of the part.
     columns : ndarray of int or None, default=None
         The columns of the part. None: all columns.
     """

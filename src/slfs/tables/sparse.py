@@ -59,12 +59,22 @@ class SparseTable:
         n_samples = self.n_samples
         if order is not None:
             n_samples = len(order)
+            if n_samples > self.n_samples or len(np.unique(order)) < n_samples:  # repeated rows
+                positions, copies = np.argsort(order, kind="stable"), np.bincount(order)
+                copies = np.append(copies, np.zeros(self.n_samples - len(copies), np.int64))
+                first, place = ragged(starts(copies)[sample], copies[sample])
+                source, sample = np.repeat(source, copies[sample]), positions[place]
+                indptr = first[indptr]
+                return self._block(n_samples, indptr, source, sample)
             position = np.full(self.n_samples, -1)
             position[order] = np.arange(n_samples)
             sample = position[sample]
         if n_samples < self.n_samples:
             wanted = sample >= 0
             source, sample, indptr = source[wanted], sample[wanted], starts(wanted)[indptr]
+        return self._block(n_samples, indptr, source, sample)
+
+    def _block(self, n_samples: int, indptr: Any, source: Any, sample: Any) -> NumberBlock:
         return NumberBlock(n_samples, indptr, self._matrix.data[source].astype(np.float64), sample)
 
     def label_block(self, column: int, order: Order) -> LabelBlock:

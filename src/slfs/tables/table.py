@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.ragged import ragged
-from slfs._core.suggest import similar_names
+from slfs.tables.choice import resolve_columns
 from slfs.tables.values import missing_values
 
 Columns = NDArray[np.int64]
@@ -25,9 +25,6 @@ Order = Rows | None
 
 TimeKinds = NDArray[np.int8]
 """A `slfs.tables.dates.TimeKind` per column."""
-
-_NAMED = 10
-"""Maximum number of columns in an error message."""
 
 Array = TypeVar("Array", bound=NDArray[Any])
 
@@ -114,11 +111,14 @@ class LabelBlock:
         Which values are missing.
     name : object
         Name of the column, for messages.
+    order : list or None, default=None
+        All categories in ascending order, if they are ordered.
     """
 
     values: list[Any]
     missing: NDArray[np.bool_]
     name: object
+    order: list[Any] | None = None
 
 
 class Table(Protocol):
@@ -292,47 +292,9 @@ def resolve_categorical(
     """Turn the parameter ``categorical_features`` into a mask over the columns."""
     if isinstance(choice, str):
         return table.categorical if choice == "from_dtype" else np.ones(table.n_features, bool)
-    chosen = np.asarray(choice)
-    if chosen.dtype.kind == "T":
-        chosen = chosen.astype(object)
     mask: NDArray[np.bool_] = table.categorical.copy()
-    if chosen.dtype == bool:
-        if chosen.shape != (table.n_features,):
-            raise ValueError(
-                f"The mask 'categorical_features' has shape {chosen.shape}; expected "
-                f"({table.n_features},), one entry for each column of X."
-            )
-        mask |= chosen
-        return mask
-    if chosen.dtype.kind in "UO":
-        known = {} if names is None else {name: index for index, name in enumerate(names)}
-        unknown = [name for name in chosen.tolist() if name not in known]
-        if unknown:
-            raise ValueError(
-                f"'categorical_features' names columns that X does not have: {unknown[:5]}. "
-                f"{_known_names(str(unknown[0]), names)}"
-            )
-        chosen = np.array([known[name] for name in chosen.tolist()], dtype=int)
-    outside = [index for index in chosen.tolist() if index not in range(table.n_features)]
-    if outside:
-        raise ValueError(
-            f"'categorical_features' has the index {outside[0]}; X has columns "
-            f"0 to {table.n_features - 1}."
-        )
-    mask[chosen.astype(int)] = True
+    mask[resolve_columns(choice, table.n_features, names, "categorical_features")] = True
     return mask
-
-
-def _known_names(wanted: str, names: NDArray[Any] | None) -> str:
-    """Suggest similar names of columns; without any, say which columns there are."""
-    if names is None:
-        return "X has no column names."
-    known = [str(name) for name in names]
-    near = similar_names(wanted, known, cutoff=0.5)
-    if near:
-        return f"Did you mean {' or '.join(map(repr, near))}?"
-    shown = ", ".join(map(repr, known[:_NAMED]))
-    return f"X has {len(known)} columns: {shown}{', ...' if len(known) > _NAMED else ''}."
 
 
 def _read(X: Any) -> Table:

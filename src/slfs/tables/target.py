@@ -1,4 +1,4 @@
-"""Class labels of any kind -> checked classes and class codes."""
+"""Class labels of any kind, or numbers -> checked classes, or bins of the numbers, and their codes."""
 
 from __future__ import annotations
 
@@ -13,21 +13,38 @@ from sklearn.utils.validation import column_or_1d
 
 from slfs._core.warn import warn
 from slfs.tables.frames import plain_values
+from slfs.tables.target_bins import bin_target
 from slfs.tables.values import is_dask, masked_as_missing, missing_values
 
 
 @dataclass(frozen=True)
 class Target:
-    """The sorted classes, and for each sample the index of its class."""
+    """The sorted classes, and for each sample the index of its class.
+
+    The classes of a continuous target are its bins.
+    """
 
     classes: NDArray[Any]
+    """Class labels, or the names of the bins, such as "price ≤ 2.5"."""
     codes: NDArray[np.int64]
     name: str
-    """Name of the class variable: that of the series, or "class"."""
+    """Name of the target: that of the series, or "class", for a continuous target "y"."""
+    values: NDArray[np.float64] | None = None
+    """The numbers of a continuous target; None for classes."""
+    bins: np.recarray[Any, Any] | None = None
+    """Records of the bins of a continuous target (see `slfs.tables.target_bins`); None for classes."""
 
+    @property
+    def kind(self) -> str:
+        """The type of the target: "classification" or "regression"."""
+        return CLASSIFICATION if self.values is None else REGRESSION
+
+
+CLASSIFICATION, REGRESSION = "classification", "regression"
+KINDS = frozenset({"auto", CLASSIFICATION, REGRESSION})
+"""Values of the parameter ``target``."""
 
 _QCUT = "pandas.qcut(y, 5, labels=False)"
-_BIN = f"Bin y into classes first, for example with {_QCUT}."
 
 _NAMED = 5
 """Maximum number of labels in a warning."""
@@ -35,43 +52,121 @@ _NAMED = 5
 _MANY_CLASSES = 20
 """A target with more classes, most of them with one or two samples, is refused."""
 
+_FEW = 10
+"""Mean number of samples per class below which many classes of numbers are warned about."""
 
-def read_target(y: Any, *, whole: bool = True) -> Target:
-    """Read class labels and check them: one label per sample, at least two classes.
 
-    ``whole`` is False for a part of the samples, which may have fewer samples per class.
+def read_target(
+    y: Any, kind: str = "auto", *, whole: bool = True, weights: NDArray[np.float64] | None = None
+) -> Target:
+    """Read a target and check it: one label or number per sample, at least two classes.
+
+    ``kind`` is the parameter ``target`` of the estimator: with "auto", numbers with fractional parts are
+    a continuous target. ``whole`` is False for a part of the samples, which may have fewer samples per
+    class. Samples whose sample weight is 0 are ignored, as if they were not there; their codes have no
+    meaning. Weights that are whole numbers are frequencies.
     """
     if is_dask(y):
         y = y.compute()
+    if type(y).__module__.partition(".")[0] == "cupy":
+        y = y.get()
     if y is None:
         raise ValueError(
-            "requires y to be passed, but the target y is None. Pass one class label for each row."
+            "requires y to be passed, but the target y is None. Pass one label or number for each row."
         )
     name = getattr(y, "name", None)
-    labels = _as_array(y)
+    name = name if isinstance(name, str) and name else None
+    kept = None if weights is None or weights.all() else weights > 0
+    labels = _as_array(y, kept)
     if len(labels) == 0:
-        raise ValueError("y is empty. Pass one class label for each row.")
+        raise ValueError("y is empty. Pass one label or number for each row.")
     classes, codes = np.unique(labels, return_inverse=True)
-    if labels.dtype.kind == "f" and (classes != np.floor(classes)).any():
+    continuous = labels.dtype.kind == "f" and bool((classes != np.floor(classes)).any())
+    if kind == REGRESSION or (kind == "auto" and continuous):
+        return _continuous(labels, classes, name or "y", weights)
+    if continuous:
         raise ValueError(
             f"Unknown label type: continuous. y has {len(classes)} distinct values, some of which are "
-            f"not integers, in {len(labels)} samples, but slfs supports only classification. {_BIN}"
+            f"not integers, in {len(labels)} samples, but class labels are needed here. The selectors "
+            "accept numbers with target='regression'. For a classifier, bin y into classes first, for "
+            f"example with {_QCUT}."
         )
     if whole:
         _refuse_identifiers(classes, codes)
     with np.errstate(invalid="ignore"):  # scikit-learn casts labels that no integer can hold
-        kind = type_of_target(labels, input_name="y")
-    if kind not in ("binary", "multiclass"):
-        raise ValueError(f"Unknown label type: {kind}. slfs supports only classification. {_BIN}")
+        found = type_of_target(labels, input_name="y")
+    if found not in ("binary", "multiclass"):
+        raise ValueError(
+            f"Unknown label type: {found}. Pass one label (an integer, string or boolean) or number for "
+            "each row."
+        )
     if len(classes) < 2:
         raise ValueError(
             f"y contains only one class ({classes.tolist()[0]!r}): no feature can be relevant to it. "
             "Pass samples of at least two classes."
         )
-    name = name if isinstance(name, str) and name else "class"
     if whole:
-        _warn_about_spellings(classes, name)
-    return Target(classes, codes.astype(np.int64), name)
+        _warn_about_spellings(classes, name or "class")
+        if kind == "auto":
+            _warn_about_numbers(classes, len(labels), name or "y")
+    return Target(classes, _at_kept(codes.astype(np.int64), kept), name or "class")
+
+
+def _at_kept(values: NDArray[Any], kept: NDArray[np.bool_] | None) -> NDArray[Any]:
+    """Insert zeros for the samples that are not kept."""
+    if kept is None or len(values) == len(kept):
+        return values
+    every = np.zeros(len(kept), values.dtype)
+    every[kept] = values
+    return every
+
+
+def _continuous(
+    labels: NDArray[Any], distinct: NDArray[Any], name: str, weights: NDArray[np.float64] | None
+) -> Target:
+    """Bin a continuous target; ``labels`` are those of the samples whose weight is not 0."""
+    if labels.dtype.kind not in "biuf":
+        raise ValueError(
+            f"target='regression' needs numbers, but y contains {_shown(distinct)}. Convert y to "
+            "numbers, for example with pandas.to_numeric(y), or use target='classification'."
+        )
+    if len(distinct) < 3:
+        shown = " and ".join(map(repr, distinct.tolist()))
+        if len(distinct) == 1:
+            raise ValueError(
+                f"y contains only one value ({shown}): no feature can be relevant to it. Pass samples "
+                "with different values."
+            )
+        raise ValueError(
+            f"y has only two distinct values ({shown}), so it has classes rather than numbers. Use "
+            "target='classification' with integers or strings, for example y.astype(str)."
+        )
+    values = labels.astype(np.float64)
+    if len(np.unique(values)) < 3:
+        raise ValueError(
+            f"y has {len(distinct)} distinct integers, but fewer than three when rounded to 64-bit "
+            "floats. Subtract a constant from y."
+        )
+    frequencies, kept = None, None
+    if weights is not None:
+        kept = weights > 0
+        if (weights == np.floor(weights)).all() and len(values) in (len(weights), kept.sum()):
+            frequencies = weights[kept].astype(np.int64)
+    codes, bins = bin_target(values, name, frequencies)
+    return Target(bins["name"].copy(), _at_kept(codes, kept), name, _at_kept(values, kept), bins)
+
+
+def centered_ranks(
+    values: NDArray[np.float64], frequencies: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """Return twice the midrank of each value, minus its mean: integers that sum to zero.
+
+    ``frequencies`` say how often each value occurs. None: once.
+    """
+    _, index = np.unique(values, return_inverse=True)
+    counts = np.bincount(index, frequencies).astype(np.int64)
+    ranks: NDArray[np.int64] = (2 * np.cumsum(counts) - counts - counts.sum())[index]
+    return ranks
 
 
 def _warn_about_spellings(classes: NDArray[Any], name: str) -> None:
@@ -92,6 +187,17 @@ def _warn_about_spellings(classes: NDArray[Any], name: str) -> None:
         )
 
 
+def _warn_about_numbers(classes: NDArray[Any], n_samples: int, name: str) -> None:
+    """Warn about many classes that are numbers and have few samples: they may be a quantity."""
+    if classes.dtype.kind in "iuf" and len(classes) > _MANY_CLASSES and n_samples < _FEW * len(classes):
+        warn(
+            f"The target {name!r} has {len(classes)} distinct integers in {n_samples} samples, which "
+            "are treated as class labels. If they are a quantity, use target='regression'; if not, "
+            "target='classification' avoids this warning.",
+            about_focus=True,
+        )
+
+
 def _refuse_identifiers(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
     """Raise an error if more than half of the samples are in classes of one or two samples."""
     if len(classes) <= _MANY_CLASSES:
@@ -101,8 +207,18 @@ def _refuse_identifiers(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
         raise ValueError(
             f"y has {len(classes)} classes in {len(codes)} samples, and most classes have only one or "
             f"two samples (the first labels are {_shown(classes)}). If y is an identifier, use another "
-            f"column as the target. If it is a continuous quantity, bin it into classes: {_QCUT}."
+            f"column as the target.{_numbers_hint(classes)}"
         )
+
+
+def _numbers_hint(classes: NDArray[Any]) -> str:
+    """Say what to do with numbers that are not identifiers."""
+    if classes.dtype.kind not in "iuf":
+        return ""
+    return (
+        " If it is a quantity, use target='regression' (selectors), or bin it into classes: "
+        f"{_QCUT} (classifiers)."
+    )
 
 
 def _shown(classes: NDArray[Any]) -> str:
@@ -112,11 +228,13 @@ def _shown(classes: NDArray[Any]) -> str:
     )
 
 
-def _as_array(y: Any) -> NDArray[Any]:
+def _as_array(y: Any, kept: NDArray[np.bool_] | None) -> NDArray[Any]:
     """Turn labels into an array of one dimension and one type, without missing or infinite values."""
     if nw.dependencies.is_into_series(y):
         y = plain_values(nw.from_native(y, series_only=True))
     labels: NDArray[Any] = column_or_1d(np.asarray(masked_as_missing(y)), warn=True)
+    if kept is not None and len(kept) == len(labels):  # a different length is an error of the caller
+        labels = labels[kept]
     if labels.dtype.kind == "T":
         labels = labels.astype(object)
     if labels.dtype.kind in "mM":
@@ -130,8 +248,8 @@ def _as_array(y: Any) -> NDArray[Any]:
         labels = _of_one_type(labels.tolist())
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError(
-            "Input y contains infinity or a value too large for dtype('float64'). "
-            "Pass class labels: integers, strings or booleans."
+            "Input y contains infinity or a value too large for dtype('float64'). Drop these rows, or "
+            "replace the value."
         )
     return labels
 
@@ -141,8 +259,8 @@ def _refuse_missing(labels: NDArray[Any]) -> None:
     if missing.any():
         raise ValueError(
             f"Input y contains NaN: {missing.sum()} missing label(s), the first in row "
-            f"{int(missing.argmax())} (rows count from 0). Drop these rows, or assign them "
-            "to a separate class."
+            f"{int(missing.argmax())} (rows count from 0). Drop these rows, or, if y has classes, "
+            "assign them to a separate class."
         )
 
 

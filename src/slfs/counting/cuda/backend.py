@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +15,16 @@ from slfs._core.ragged import starts
 from slfs._core.threads import Threads
 from slfs.counting.backend import Codes, ConditionalCounts, CountingBackend, Ints
 from slfs.counting.cuda.card import CardPlanes, launch, why_unavailable
+from slfs.counting.cuda.scan import PairScan, has_tensor_cores
 from slfs.counting.marginals import column_sums
 from slfs.counting.numba_backend import NumbaBackend
+from slfs.counting.pairs import PairScreen
 from slfs.counting.planes import (
     MAX_PLANE_LEVELS,
     PackedBlock,
     PackedColumns,
 )
-from slfs.counting.residuals import Queue, Residuals, residual_gains
+from slfs.counting.residuals import GAIN_RIDGE, Queue, Residuals, residual_gains
 from slfs.counting.store import PlaneStore
 from slfs.counting.weights import PreparedWeights
 
@@ -50,8 +53,6 @@ class CudaBackend(CountingBackend):
     """
 
     def __init__(self, packed: PackedColumns, threads: Threads) -> None:
-        import cupy
-
         reason = why_unavailable()
         if reason:
             raise RuntimeError(f"device='cuda': {reason}")
@@ -59,11 +60,43 @@ class CudaBackend(CountingBackend):
         self._levels = packed.arrays.levels.astype(np.int64)
         self._few = (self._levels >= 2) & (self._levels <= 3)
         self._all_few = bool(self._few.all())
-        self._planes = CardPlanes(packed.arrays.words, packed.arrays.offset)
-        self._offset = cupy.asarray(packed.arrays.offset)
-        self._card_levels = cupy.asarray(self._levels.astype(np.int32))
-        self._table = cupy.asarray(self.nlogn.table)
+        self._on_card = not isinstance(packed.arrays.words, np.ndarray)
+        self._host_nanoseconds = 0.0
+        self._lock = threading.Lock()
         self._step_planes: dict[int, tuple[Residuals, Any]] = {}
+
+    HOST_SECONDS: ClassVar[float] = 0.1
+    """Time of counting on the CPU after which the planes are moved to the card."""
+
+    def _stays_on_host(self, n_columns: int) -> bool:
+        """Whether to count some columns on the CPU, because there is too little work for the card."""
+        if self._on_card:
+            return False
+        self._host_nanoseconds += 2.0 * n_columns * self.packed.layout.n_words
+        self._on_card = self._host_nanoseconds > 1e9 * self.HOST_SECONDS
+        return not self._on_card
+
+    @functools.cached_property
+    def _planes(self) -> CardPlanes:
+        return CardPlanes(self.packed.arrays.words, self.packed.arrays.offset)
+
+    @functools.cached_property
+    def _offset(self) -> Any:
+        import cupy
+
+        return cupy.asarray(self.packed.arrays.offset)
+
+    @functools.cached_property
+    def _card_levels(self) -> Any:
+        import cupy
+
+        return cupy.asarray(self._levels.astype(np.int32))
+
+    @functools.cached_property
+    def _table(self) -> Any:
+        import cupy
+
+        return cupy.asarray(self.nlogn.table)
 
     # -- single columns: on the CPU --------------------------------------------------------------
 
@@ -86,9 +119,13 @@ class CudaBackend(CountingBackend):
     # -- one column against many -----------------------------------------------------------------
 
     def pair_sums(self, f: PackedIndex, others: Ints) -> Ints:
+        if self._stays_on_host(len(others)):
+            return self._whole_host.pair_sums(f, others)
         return self._pair_sums(f, others, self._by_class, CountingBackend.pair_sums)
 
     def pooled_pair_sums(self, f: PackedIndex, others: Ints) -> Ints:
+        if self._stays_on_host(len(others)):
+            return self._whole_host.pooled_pair_sums(f, others)
         return self._pair_sums(f, others, self._pooled, CountingBackend.pooled_pair_sums)[:, 0]
 
     def _pair_sums(self, f: PackedIndex, others: Ints, parts: _Parts, on_host: Any) -> Ints:
@@ -201,11 +238,11 @@ class CudaBackend(CountingBackend):
         return sums
 
     def settle_first(self, queue: Queue, steps: Sequence[Residuals]) -> None:
-        on_host = isinstance(self.packed.arrays.words, np.ndarray)
-        if on_host and self.packed.layout.n_samples < _SETTLED_ON_HOST:
+        small = self.packed.layout.n_samples < _SETTLED_ON_HOST and self.HOST_SECONDS > 0
+        if small and isinstance(self.packed.arrays.words, np.ndarray):
             self._whole_host.settle_first(queue, steps)
             return
-        n_classes = self.packed.layout.n_classes
+        n_classes, ridge = self.packed.layout.n_classes, GAIN_RIDGE * self.packed.layout.unit
         n_weights = 2 if n_classes == 2 else 2 * n_classes
         at_once = _SETTLED_AT_ONCE
         while queue.newest_unseen(len(steps)) >= 0:
@@ -216,7 +253,7 @@ class CudaBackend(CountingBackend):
                 rows = steps[step].rows[:, :n_weights].astype(np.int64)
                 planes = self._planes_of_step(step, steps[step], rows)
                 sums = self._weighted_sums(columns, planes, rows)
-                queue.lower(columns, step, residual_gains(sums, self._levels[columns]))
+                queue.lower(columns, step, residual_gains(sums, self._levels[columns], ridge))
             queue.restore()
             at_once *= 2
 
@@ -231,6 +268,8 @@ class CudaBackend(CountingBackend):
     # -- labels ----------------------------------------------------------------------------------
 
     def label_sums(self, labels: Codes) -> Ints:
+        if self._stays_on_host(len(self.packed)):
+            return self._whole_host.label_sums(labels)
         return self._label_sums(np.arange(len(self.packed)), labels)
 
     def count_exceedances(
@@ -275,6 +314,70 @@ class CudaBackend(CountingBackend):
             table = np.bincount(codes * n_labels + labels)
             sums[j] = self.nlogn.table[table].sum()
         return sums
+
+    # -- pairs that may interact -----------------------------------------------------------------
+
+    PAIR_BLOCK = (1 << 14, 1 << 16)
+
+    def screen_pairs(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
+        if not (self._all_few and has_tensor_cores(self.packed.layout.n_samples)):
+            return self._screen_one_by_one(left, right, screen, ordered=ordered)
+        table, scale = self.nlogn.table, self.nlogn.scale
+        class_entropy = table[-1] - table[self.packed.layout.totals].sum()
+        slack = screen.slack * np.sqrt(2 / scale)
+        sums = self.column_sums()
+        margin = 2 * int((screen.own - (sums[:, 1] - sums[:, 0])).min(initial=0))
+        with self._lock:
+            limits = 2 * (screen.least + margin - class_entropy) / scale
+            pairs = self._scan.above(left, right, slack, limits, ordered=ordered)
+            sums = self._listed_sums(pairs)
+        needed = screen.own[pairs].sum(axis=1) - screen.slack[pairs].prod(axis=1)
+        needed += screen.least[(self._levels[pairs] - 1).prod(axis=1)]
+        passed: Ints = pairs[sums[:, 1] - sums[:, 0] >= needed]
+        return passed
+
+    def _screen_one_by_one(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
+        """Count each column of the left block with the right block."""
+        found = [np.empty((0, 2), np.int64)]
+        for f in left.tolist():
+            others = right[right > f] if ordered else right
+            with self._lock:
+                sums = self.pair_sums(PackedIndex(f), others)
+            needed = screen.own[f] + screen.own[others] - screen.slack[f] * screen.slack[others]
+            needed += screen.least[(self._levels[f] - 1) * (self._levels[others] - 1)]
+            kept = others[sums[:, 1] - sums[:, 0] >= needed]
+            found.append(np.column_stack([np.full(len(kept), f), kept]))
+        return np.concatenate(found)
+
+    def _listed_sums(self, pairs: Ints) -> Ints:
+        """Return S(f,k) and S(f,k,Y) of each pair; all columns have two or three levels."""
+        import cupy
+
+        sums = np.empty((len(pairs), 2), np.int64)
+        parts = self._by_class
+        if len(pairs) == 0 or not self._planes.resident:
+            for place, (f, k) in enumerate(pairs.tolist()):
+                sums[place] = self.pair_sums(PackedIndex(f), np.array([k]))[0]
+            return sums
+        piece = next(self._planes.pieces())
+        listed, found = cupy.asarray(pairs.astype(np.int32)), cupy.empty((len(pairs), 2), cupy.int64)
+        arguments = (
+            piece.address, self._offset, self._card_levels, parts.card_counts, parts.card_offset,
+            parts.first_word, np.int32(parts.n_parts), np.uint64(self.packed.layout.n_words), listed,
+            np.int32(len(pairs)), np.int32(9), self._table, found,
+        )  # fmt: skip
+        launch("pair_sums_listed", len(pairs), 4, arguments, shared=4 * 2 * 4 * 9)
+        sums[:] = found.get()
+        return sums
+
+    def pair_tables(self, pairs: Ints) -> Ints:
+        columns, places = np.unique(pairs, return_inverse=True)
+        backend, indices = self._on_host(columns.tolist())
+        return backend.pair_tables(np.array(indices, np.int64)[places.reshape(pairs.shape)])
+
+    @functools.cached_property
+    def _scan(self) -> PairScan:
+        return PairScan(self.packed, self._planes)
 
     # -- planes on the CPU -----------------------------------------------------------------------
 

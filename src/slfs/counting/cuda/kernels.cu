@@ -98,25 +98,15 @@ extern "C" __global__ void __launch_bounds__(128, 5) pair_sums_few(
     }
 }
 
-// The same for any number of levels with planes: a warp counts one pair, with two tables of
-// most_cells cells in shared memory.
-extern "C" __global__ void pair_sums_any(
-    const u64* __restrict__ own, int levels_f, const i64* __restrict__ counts_f,
-    const u64* __restrict__ words, const u64* __restrict__ offset, const int* __restrict__ levels,
-    const i64* __restrict__ counts, const u64* __restrict__ counts_offset,
-    const u64* __restrict__ first_word, int n_parts, u64 n_words,
-    const int* __restrict__ others, int n_others, int most_cells, const i64* __restrict__ nlogn,
-    i64* __restrict__ sums) {
-    extern __shared__ int tables[];
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const i64 place = (i64)blockIdx.x * (blockDim.x >> 5) + warp;
-    if (place >= n_others) return;
-    int* table = tables + 2 * warp * most_cells;
-    int* pooled = table + most_cells;
-    const int k = others[place], levels_k = levels[k];
+// The same for any number of levels with planes: the threads of a warp count one pair, with two tables in
+// shared memory.
+__device__ __forceinline__ void count_pair(
+    const u64* __restrict__ plane_f, int levels_f, const i64* __restrict__ counts_f,
+    const u64* __restrict__ plane_k, int levels_k, const i64* __restrict__ counts_k,
+    const u64* __restrict__ first_word, int n_parts, u64 n_words, int* table, int* pooled,
+    const i64* __restrict__ nlogn, i64* __restrict__ sums) {
+    const int lane = threadIdx.x & 31;
     const int last_f = levels_f - 1, last_k = levels_k - 1, n_cells = levels_f * levels_k;
-    const u64* plane_k = words + offset[k];
-    const i64* counts_k = counts + counts_offset[k];
     for (int cell = lane; cell < n_cells; cell += 32) pooled[cell] = 0;
     i64 by_part = 0;
     for (int c = 0; c < n_parts; c++) {
@@ -125,7 +115,7 @@ extern "C" __global__ void pair_sums_any(
             for (int b = 0; b < last_k; b++) {
                 u32 count = 0;
                 for (u64 w = low + lane; w < end; w += 32)
-                    count += __popcll(own[a * n_words + w] & plane_k[b * n_words + w]);
+                    count += __popcll(plane_f[a * n_words + w] & plane_k[b * n_words + w]);
                 count = warp_sum(count);
                 if (lane == 0) table[a * levels_k + b] = count;
             }
@@ -152,10 +142,43 @@ extern "C" __global__ void pair_sums_any(
     for (int cell = lane; cell < n_cells; cell += 32) both += nlogn[pooled[cell]];
     both = warp_sum(both);
     by_part = warp_sum(by_part);
-    if (lane == 0) {
-        sums[2 * place] = both;
-        sums[2 * place + 1] = by_part;
-    }
+    if (lane == 0) sums[0] = both, sums[1] = by_part;
+}
+
+// One column against others, each counted by a warp.
+extern "C" __global__ void pair_sums_any(
+    const u64* __restrict__ own, int levels_f, const i64* __restrict__ counts_f,
+    const u64* __restrict__ words, const u64* __restrict__ offset, const int* __restrict__ levels,
+    const i64* __restrict__ counts, const u64* __restrict__ counts_offset,
+    const u64* __restrict__ first_word, int n_parts, u64 n_words,
+    const int* __restrict__ others, int n_others, int most_cells, const i64* __restrict__ nlogn,
+    i64* __restrict__ sums) {
+    extern __shared__ int tables[];
+    const int warp = threadIdx.x >> 5;
+    const i64 place = (i64)blockIdx.x * (blockDim.x >> 5) + warp;
+    if (place >= n_others) return;
+    int* table = tables + 2 * warp * most_cells;
+    const int k = others[place];
+    count_pair(own, levels_f, counts_f, words + offset[k], levels[k], counts + counts_offset[k], first_word,
+               n_parts, n_words, table, table + most_cells, nlogn, sums + 2 * place);
+}
+
+// A list of pairs, each counted by a warp.
+extern "C" __global__ void pair_sums_listed(
+    const u64* __restrict__ words, const u64* __restrict__ offset, const int* __restrict__ levels,
+    const i64* __restrict__ counts, const u64* __restrict__ counts_offset,
+    const u64* __restrict__ first_word, int n_parts, u64 n_words,
+    const int* __restrict__ pairs, int n_pairs, int most_cells, const i64* __restrict__ nlogn,
+    i64* __restrict__ sums) {
+    extern __shared__ int tables[];
+    const int warp = threadIdx.x >> 5;
+    const i64 place = (i64)blockIdx.x * (blockDim.x >> 5) + warp;
+    if (place >= n_pairs) return;
+    int* table = tables + 2 * warp * most_cells;
+    const int f = pairs[2 * place], k = pairs[2 * place + 1];
+    count_pair(words + offset[f], levels[f], counts + counts_offset[f], words + offset[k], levels[k],
+               counts + counts_offset[k], first_word, n_parts, n_words, table, table + most_cells, nlogn,
+               sums + 2 * place);
 }
 
 // Sums of weights over the samples of several planes; weights are bit planes, one after another.

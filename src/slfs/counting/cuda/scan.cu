@@ -59,25 +59,36 @@ __device__ __forceinline__ float information(const int4 counts, const Margins& f
     return sum;
 }
 
-// left, right: columns x 2 x n_chunks x CHUNK bytes. margins: [part][column], the last part is all samples.
-// A pair is reported if 2 N synergy + slack[i] slack[j] reaches limits[(levels of i - 1) (levels of j - 1)].
-// With upper = 1 only pairs j > i are reported.
+// One of the two blocks of columns.
+struct Block {
+    const char* planes;      // columns x 2 x n_chunks x CHUNK bytes
+    const Margins* margins;  // [part][column], the last part is all samples
+    const float* slack;
+    const int* levels;
+    const int* ids;          // increasing
+    int n_columns;
+};
+
+// A pair is reported, by the ids of its columns, if 2 N synergy + slack[i] slack[j] reaches
+// limits[(levels of i - 1) (levels of j - 1)]; if ordered, only if the id of i is smaller.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) scan_pairs(
-    const char* __restrict__ left, const char* __restrict__ right, long long plane_bytes, const int* __restrict__ first_chunk, int n_classes,
-    const Margins* __restrict__ margins, const float* __restrict__ scales,
-    const float* __restrict__ slack, const int* __restrict__ levels, int n_columns, int first_i, int last_i,
-    int first_j, int last_j, int upper, const float* __restrict__ limits, int capacity,
-    int* __restrict__ found, float* __restrict__ scores, int* __restrict__ n_found) {
+    const char* planes_i, const Margins* margins_i, const float* slack_i, const int* levels_i, const int* ids_i,
+    int n_i, const char* planes_j, const Margins* margins_j, const float* slack_j, const int* levels_j,
+    const int* ids_j, int n_j, long long plane_bytes, const int* __restrict__ first_chunk,
+    int n_classes, const float* __restrict__ scales, int ordered, const float* __restrict__ limits, int capacity,
+    int* __restrict__ found, int* __restrict__ n_found) {
     extern __shared__ __align__(128) char memory[];
+    const Block left{planes_i, margins_i, slack_i, levels_i, ids_i, n_i};
+    const Block right{planes_j, margins_j, slack_j, levels_j, ids_j, n_j};
     // Blocks in groups of tile rows, so that blocks that run together share what they read.
     constexpr int GROUP = 8;
-    const int tiles_i = (last_i - first_i + COLUMNS_I - 1) / COLUMNS_I;
-    const int tiles_j = (last_j - first_j + COLUMNS_J - 1) / COLUMNS_J;
+    const int last_i = left.n_columns - 1, last_j = right.n_columns - 1;
+    const int tiles_i = last_i / COLUMNS_I + 1, tiles_j = last_j / COLUMNS_J + 1;
     const int group = blockIdx.x / (GROUP * tiles_j), within = blockIdx.x % (GROUP * tiles_j);
     const int height = min(GROUP, tiles_i - group * GROUP);
     const int tile_i = group * GROUP + within % height, tile_j = within / height;
-    const int begin_i = first_i + tile_i * COLUMNS_I, begin_j = first_j + tile_j * COLUMNS_J;
-    if (upper && begin_j + COLUMNS_J <= begin_i + 1) return;
+    const int begin_i = tile_i * COLUMNS_I, begin_j = tile_j * COLUMNS_J;
+    if (ordered && right.ids[min(begin_j + COLUMNS_J - 1, last_j)] <= left.ids[begin_i]) return;
 
     const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
     const int warp_i = warp >> 1, warp_j = warp & 1, row = lane >> 2, quad = lane & 3;
@@ -95,12 +106,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) scan_pairs(
         const int place = piece * THREADS + thread;
         if (place < COLUMNS_I * 8) {
             const int r = place >> 3, part = place & 7;
-            source[piece] = left + min(begin_i + r, last_i - 1) * 2 * plane_bytes + 16 * part;
+            source[piece] = left.planes + min(begin_i + r, last_i) * 2 * plane_bytes + 16 * part;
             target[piece] = stages_at + r * 2 * CHUNK + 16 * (part ^ ((r & 1) << 2));
             step[piece] = 2 * CHUNK;
         } else {
             const int r = (place - COLUMNS_I * 8) >> 2, part = place & 3;
-            source[piece] = right + (2 * min(begin_j + (r >> 1), last_j - 1) + (r & 1)) * plane_bytes + 16 * part;
+            source[piece] = right.planes + (2 * min(begin_j + (r >> 1), last_j) + (r & 1)) * plane_bytes + 16 * part;
             target[piece] = stages_at + (ROWS_I + r) * CHUNK + 16 * part;
             step[piece] = CHUNK;
         }
@@ -156,13 +167,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) scan_pairs(
             }
         }
         const float scale = scales[y], sign = pooled ? -1.0f : 1.0f;
-        const Margins* own = margins + (long long)y * n_columns;
+        const Margins* of_i = left.margins + (long long)y * left.n_columns;
+        const Margins* of_j = right.margins + (long long)y * right.n_columns;
         Margins f[2];
 #pragma unroll
-        for (int m = 0; m < 2; m++) f[m] = own[min(begin_i + warp_i * 16 + m * 8 + row, last_i - 1)];
+        for (int m = 0; m < 2; m++) f[m] = of_i[min(begin_i + warp_i * 16 + m * 8 + row, last_i)];
 #pragma unroll
         for (int n = 0; n < 8; n++) {
-            const Margins k = own[min(begin_j + warp_j * 32 + n * 4 + quad, last_j - 1)];
+            const Margins k = of_j[min(begin_j + warp_j * 32 + n * 4 + quad, last_j)];
 #pragma unroll
             for (int m = 0; m < 2; m++) {
                 int4 now = make_int4(c[m][n][0], c[m][n][1], c[m][n][2], c[m][n][3]);
@@ -177,47 +189,52 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) scan_pairs(
     }
 #pragma unroll
     for (int n = 0; n < 8; n++) {
-        const int j = begin_j + warp_j * 32 + n * 4 + quad, inside_j = min(j, last_j - 1);
-        const float slack_j = slack[inside_j];
-        const int levels_j = levels[inside_j] - 1;
+        const int j = begin_j + warp_j * 32 + n * 4 + quad, inside_j = min(j, last_j);
+        const float own_slack = right.slack[inside_j];
+        const int own_levels = right.levels[inside_j] - 1, id_j = right.ids[inside_j];
 #pragma unroll
         for (int m = 0; m < 2; m++) {
-            const int i = begin_i + warp_i * 16 + m * 8 + row, inside_i = min(i, last_i - 1);
-            const float value = score[m][n] * 1.3862943611f + slack[inside_i] * slack_j;
-            const float limit = limits[(levels[inside_i] - 1) * levels_j];
-            if (value >= limit && i < last_i && j < last_j && !(upper && j <= i)) {
+            const int i = begin_i + warp_i * 16 + m * 8 + row, inside_i = min(i, last_i);
+            const float value = score[m][n] * 1.3862943611f + left.slack[inside_i] * own_slack;
+            const float limit = limits[(left.levels[inside_i] - 1) * own_levels];
+            const int id_i = left.ids[inside_i];
+            if (value >= limit && i <= last_i && j <= last_j && !(ordered && id_j <= id_i)) {
                 const int place = atomicAdd(n_found, 1);
                 if (place < capacity) {
-                    found[2 * place] = i;
-                    found[2 * place + 1] = j;
-                    scores[place] = value;
+                    found[2 * place] = id_i;
+                    found[2 * place + 1] = id_j;
                 }
             }
         }
     }
 }
 
-// Copy the planes of columns into the two layouts of a scan: two planes each, every class padded to CHUNK
-// bytes. offset and levels are those of the columns to copy. On the left, the words of both planes
-// alternate by halves, and even words precede odd ones in each CHUNK.
+// Copy the planes of columns into the layout of the left or the right block of a scan: two planes each, every
+// class padded to CHUNK bytes. On the left, the words of both planes alternate by halves, and even words
+// precede odd ones in each CHUNK.
 extern "C" __global__ void scan_planes(
     const u64* __restrict__ words, const u64* __restrict__ offset, const int* __restrict__ levels,
     const u64* __restrict__ first_word, const int* __restrict__ first_chunk, int n_classes, u64 n_words,
-    int n_columns, uint4* __restrict__ left, u64* __restrict__ right) {
+    const int* __restrict__ ids, int n_columns, int is_left, u64* __restrict__ planes) {
     const u64 length = (u64)first_chunk[n_classes] * (CHUNK / 8);
     for (u64 column = blockIdx.x; column < n_columns; column += gridDim.x) {
-        const bool three = levels[column] == 3;
-        const u64* from = words + offset[column];
+        const bool three = levels[ids[column]] == 3;
+        const u64* from = words + offset[ids[column]];
+        u64* to = planes + 2 * column * length;
         for (int y = 0; y < n_classes; y++) {
             const u64 begin = first_word[y], count = first_word[y + 1] - begin;
             const u64 start = (u64)first_chunk[y] * (CHUNK / 8), end = (u64)first_chunk[y + 1] * (CHUNK / 8);
             for (u64 w = threadIdx.x; w < end - start; w += blockDim.x) {
                 const u64 one = w < count ? from[begin + w] : 0;
                 const u64 two = w < count && three ? from[n_words + begin + w] : 0;
-                const u64 place = start + (w & ~7ull) + (w & 1) * 4 + ((w & 7) >> 1);
-                left[column * length + place] = make_uint4((u32)one, (u32)two, (u32)(one >> 32), (u32)(two >> 32));
-                right[2 * column * length + start + w] = one;
-                right[(2 * column + 1) * length + start + w] = two;
+                if (is_left) {
+                    const u64 place = start + (w & ~7ull) + (w & 1) * 4 + ((w & 7) >> 1);
+                    reinterpret_cast<uint4*>(to)[place] =
+                        make_uint4((u32)one, (u32)two, (u32)(one >> 32), (u32)(two >> 32));
+                } else {
+                    to[start + w] = one;
+                    to[length + start + w] = two;
+                }
             }
         }
     }

@@ -1,4 +1,4 @@
-"""All pairs of two blocks of columns -> the pairs whose score may reach a limit, on tensor cores."""
+"""All pairs of two blocks of columns -> the pairs that may pass a screen, on tensor cores."""
 
 from __future__ import annotations
 
@@ -24,102 +24,107 @@ _SHARED = 3 * (256 + 128) * _CHUNK + 4 * 4 * _COLUMNS_I * _COLUMNS_J
 _ERROR = 0.05
 """Bound of the error of a score, which is a sum of single-precision floats, in units of 2 N nats."""
 
-_CAPACITY = 1 << 24
+_CAPACITY = 1 << 22
 """Maximum number of pairs that are returned by one scan."""
 
+_MOST_SAMPLES = 1 << 23
+"""Counts below this number are exact in single precision."""
 
-class TooManyPairsError(Exception):
-    """More pairs than `_CAPACITY` reach the limit."""
+
+def has_tensor_cores(n_samples: int) -> bool:
+    """Whether the card multiplies bits (compute capability 8 or 9), and the counts are exact."""
+    import cupy
+
+    return cupy.cuda.Device().compute_capability[0] in "89" and n_samples < _MOST_SAMPLES
 
 
 class PairScan:
-    """Columns of two or three levels in the layout of a scan, on the card.
+    """Scans pairs of columns of two or three levels.
 
     Parameters
     ----------
     packed : PackedColumns
-        The columns.
+        The columns; none of them has more than three levels.
     planes : CardPlanes
         Their planes.
-    columns : ndarray
-        The packed indices of the columns to scan, increasing; all have two or three levels.
     """
 
-    def __init__(self, packed: PackedColumns, planes: CardPlanes, columns: Ints) -> None:
+    def __init__(self, packed: PackedColumns, planes: CardPlanes) -> None:
         import cupy
 
-        layout, arrays = packed.layout, packed.arrays
-        self.columns, self._n_classes = columns, layout.n_classes
+        layout = packed.layout
         words = np.diff(layout.first_word.astype(np.int64))
         chunks = np.concatenate([[0], np.cumsum(-(-8 * words // _CHUNK))])
+        self._planes, self._n_classes = planes, layout.n_classes
+        self._n_words, self._plane_bytes = layout.n_words, int(chunks[-1]) * _CHUNK
         self._first_chunk = cupy.asarray(chunks.astype(np.int32))
-        self._plane_bytes = int(chunks[-1]) * _CHUNK
-        size = 2 * len(columns) * self._plane_bytes
-        self._left, self._right = cupy.empty(size, cupy.uint8), cupy.empty(size, cupy.uint8)
-        levels = arrays.levels[columns].astype(np.int64)
-        self.levels = levels
-        self._levels = cupy.asarray(levels.astype(np.int32))
-        for piece in planes.pieces():
-            first, last = np.searchsorted(columns, [piece.first, piece.last]).tolist()
-            own = columns[first:last]
-            if len(own):
-                begin = 2 * first * self._plane_bytes
-                arguments = (
-                    piece.address, cupy.asarray(arrays.offset[:-1][own]), self._levels[first:last],
-                    cupy.asarray(layout.first_word), self._first_chunk, np.int32(layout.n_classes),
-                    np.uint64(layout.n_words), np.int32(len(own)), self._left[begin:],
-                    self._right[begin:],
-                )  # fmt: skip
-                launch("scan_planes", len(own), 1, arguments, source="scan.cu")
-        self._margins, self._scales = _margins(packed, columns)
-        self._n_samples = layout.n_samples
+        self._first_word = cupy.asarray(layout.first_word)
+        self._offset = cupy.asarray(packed.arrays.offset)
+        self._levels = cupy.asarray(packed.arrays.levels.astype(np.int32))
+        margins, scales = _margins(packed)
+        self._margins, self._scales = cupy.asarray(margins), cupy.asarray(scales)
 
-    def above(
-        self, i: slice, j: slice, limits: Floats, slack: Floats, *, ordered: bool
-    ) -> tuple[Ints, Floats]:
-        """Return the pairs whose score may reach its limit, by their place in ``columns``, and scores.
+    def above(self, left: Ints, right: Ints, slack: Floats, limits: Floats, *, ordered: bool) -> Ints:
+        """Return the pairs whose score may reach its limit, with f in ``left`` and k in ``right``.
 
-        A score is 2 N synergy + slack[i] slack[j]; its limit is limits[(d_i - 1) (d_j - 1)].
+        A score is 2 N synergy + slack[f] slack[k]; its limit is limits[(d_f - 1) (d_k - 1)]. With
+        ``ordered``, only pairs with f < k are returned.
         """
         import cupy
 
-        found = cupy.empty((_CAPACITY, 2), cupy.int32)
-        scores = cupy.empty(_CAPACITY, cupy.float32)
-        number = cupy.zeros(1, cupy.int32)
-        tiles = -(-(i.stop - i.start) // _COLUMNS_I) * -(-(j.stop - j.start) // _COLUMNS_J)
+        if len(left) == 0 or len(right) == 0:
+            return np.empty((0, 2), np.int64)
+        found, number = cupy.empty((_CAPACITY, 2), cupy.int32), cupy.zeros(1, cupy.int32)
+        card_slack = cupy.asarray(slack.astype(np.float32))
+        card_limits = cupy.asarray((limits - _ERROR).astype(np.float32))
         arguments = (
-            self._left, self._right, np.int64(self._plane_bytes), self._first_chunk,
-            np.int32(self._n_classes),
-            self._margins, self._scales, cupy.asarray(slack.astype(np.float32)), self._levels,
-            np.int32(len(self.columns)), np.int32(i.start), np.int32(i.stop), np.int32(j.start),
-            np.int32(j.stop), np.int32(ordered), cupy.asarray((limits - _ERROR).astype(np.float32)),
-            np.int32(_CAPACITY), found, scores, number,
+            *self._block(left, card_slack, is_left=True),
+            *self._block(right, card_slack, is_left=False),
+            np.int64(self._plane_bytes), self._first_chunk, np.int32(self._n_classes), self._scales,
+            np.int32(ordered), card_limits, np.int32(_CAPACITY), found, number,
         )  # fmt: skip
+        tiles = -(-len(left) // _COLUMNS_I) * -(-len(right) // _COLUMNS_J)
         launch("scan_pairs", 16 * tiles, 16, arguments, shared=_SHARED, source="scan.cu")
         count = int(number[0])
         if count > _CAPACITY:
-            raise TooManyPairsError
-        return found[:count].get().astype(np.int64), scores[:count].get().astype(np.float64)
+            halves = np.array_split(right, 2)
+            parts = [self.above(left, half, slack, limits, ordered=ordered) for half in halves]
+            return np.concatenate(parts)
+        pairs: Ints = found[:count].get().astype(np.int64)
+        return pairs
+
+    def _block(self, columns: Ints, slack: Any, *, is_left: bool) -> tuple[Any, ...]:
+        """Return the arguments of the kernel for one block: planes, margins, slack, levels, indices."""
+        import cupy
+
+        ids = cupy.asarray(columns.astype(np.int32))
+        planes = cupy.empty(2 * len(columns) * self._plane_bytes, cupy.uint8)
+        for piece in self._planes.pieces():
+            first, last = np.searchsorted(columns, [piece.first, piece.last]).tolist()
+            if first < last:
+                arguments = (
+                    piece.address, self._offset, self._levels, self._first_word, self._first_chunk,
+                    np.int32(self._n_classes), np.uint64(self._n_words), ids[first:last],
+                    np.int32(last - first), np.int32(is_left), planes[2 * first * self._plane_bytes :],
+                )  # fmt: skip
+                launch("scan_planes", 4 * (last - first), 4, arguments, source="scan.cu")
+        margins = cupy.ascontiguousarray(self._margins[:, ids])
+        return planes, margins, slack[ids], self._levels[ids], ids, np.int32(len(columns))
 
 
-def _margins(packed: PackedColumns, columns: Ints) -> tuple[Any, Any]:
+def _margins(packed: PackedColumns) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the counts of each column and its part of the score, by part, and the scales of the parts.
 
     The parts are the classes and all samples. A column of two levels has an empty middle level.
     """
-    import cupy
-
-    n_classes = packed.layout.n_classes
-    levels = packed.arrays.levels[columns].astype(np.int64)
-    start = packed.arrays.counts_offset[:-1][columns].astype(np.int64)
-    counts = np.zeros((len(columns), 3, n_classes + 1))
-    for level in range(3):
-        row = np.where(level == 2, levels - 1, level)
-        inside = (level == 2) | (level < levels - 1)
-        place = start[:, np.newaxis] + (row * n_classes)[:, np.newaxis] + np.arange(n_classes)
-        own = packed.arrays.class_counts[np.where(inside[:, np.newaxis], place, 0)]
-        counts[:, level, :n_classes] = np.where(inside[:, np.newaxis], own, 0)
-    counts[:, :, n_classes] = counts[:, :, :n_classes].sum(axis=2)
+    arrays, n_classes = packed.arrays, packed.layout.n_classes
+    two = (arrays.levels == 2)[:, np.newaxis]
+    rows = arrays.counts_offset[:-1, np.newaxis].astype(np.int64) + np.arange(n_classes)
+    counts = np.zeros((len(packed), 3, n_classes + 1))
+    counts[:, 0, :-1] = arrays.class_counts[rows]
+    counts[:, 1, :-1] = np.where(two, 0, arrays.class_counts[rows + n_classes])
+    counts[:, 2, :-1] = packed.layout.totals - counts[:, 0, :-1] - counts[:, 1, :-1]
+    counts[:, :, -1] = counts[:, :, :-1].sum(axis=2)
     totals = np.append(packed.layout.totals, packed.layout.n_samples).astype(np.float64)
     # N I(f;k) in bits is the sum of n log(n s) over the cells, less a part of each column. With
     # s = 9 / N all terms are small if levels are about equally frequent: single precision is enough.
@@ -127,5 +132,4 @@ def _margins(packed: PackedColumns, columns: Ints) -> tuple[Any, Any]:
     terms = counts * np.log2(np.maximum(counts, 1))
     own = terms.sum(axis=1) - 0.5 * totals * np.log2(np.maximum(totals, 1) / scales)
     both = np.concatenate([counts, -own[:, np.newaxis]], axis=1).transpose(2, 0, 1)
-    margins = np.ascontiguousarray(both, np.float32)
-    return cupy.asarray(margins), cupy.asarray(scales.astype(np.float32))
+    return np.ascontiguousarray(both, np.float32), scales.astype(np.float32)

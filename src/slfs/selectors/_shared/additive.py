@@ -94,7 +94,7 @@ def fit_additive_tables(information: Information, columns: Ints) -> AdditiveTabl
     codes = np.empty((len(columns), layout.n_samples), np.uint8)
     for node, column in enumerate(columns.tolist()):
         codes[node] = information.codes(column)
-    nodes, edges = fit_tables(codes, n_levels, parents, layout.labels, layout.totals)
+    nodes, edges = fit_tables(codes, n_levels, parents, layout.labels, layout.totals, layout.unit)
     counts = [
         information.packed.class_counts(int(column)).sum(axis=1)
         if parent == ROOT

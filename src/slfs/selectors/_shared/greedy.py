@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,8 @@ from slfs.measures.information import Information
 from slfs.screening.facts import ColumnFacts
 from slfs.screening.judging import pays
 from slfs.screening.reasons import Decision, Reason
-from slfs.selectors._shared.selection import Selection, below_class
-from slfs.selectors.base import BaseSelector
+from slfs.selectors._shared.selection import Selection, below_class, packed_as
+from slfs.selectors.base import FORCED_CONSTRAINTS, BaseSelector
 
 Floats = NDArray[np.float64]
 
@@ -32,16 +32,31 @@ class GreedySelector(BaseSelector):
     relevance is below the best score so far are not counted.
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseSelector._parameter_constraints,
+        **FORCED_CONSTRAINTS,
+    }
+
     def __init__(
         self,
         n_features_to_select: float | str = "auto",
         *,
+        include: Any = None,
+        exclude: Any = None,
+        condition_on: Any = None,
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.include = include
+        self.exclude = exclude
+        self.condition_on = condition_on
+        self.target = target
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
@@ -67,26 +82,30 @@ class GreedySelector(BaseSelector):
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         wanted = self._n_wanted(len(facts.coding))
-        order = np.argsort(-information.relevance, kind="stable")
+        order = packed_as(information, facts, Reason.CANDIDATE)
+        order = order[np.argsort(-information.relevance[order], kind="stable")]
         dropped: dict[int, Decision] = {}
         if wanted is None:
             worth = pays(facts)[information.packed.columns[order]]
             dropped = dict.fromkeys(order[~worth].tolist(), Decision(Reason.COSTS_MORE))
             order = order[worth]
-        max_features = len(order) if wanted is None else min(wanted, len(order))
-        taken: list[int] = []
-        scores: list[float] = []
+        included = packed_as(information, facts, Reason.INCLUDED)
+        given = packed_as(information, facts, Reason.CONDITIONING).tolist()
+        n_open = len(order) if wanted is None else min(wanted - len(included), len(order))
+        taken: list[int] = [*given, *included.tolist()]
+        max_taken = len(taken) + n_open
+        scores: list[float] = information.relevance[included].tolist()
         front = _Front(self, information, order)
-        while len(taken) < max_features:
+        while len(taken) < max_taken:
             position, score = front.best(taken)
             f = int(order[position])
-            if wanted is None and not _pays_given(information, f, taken):
+            if wanted is None and not _pays_given(information, f, taken, len(given)):
                 break
             scores.append(score)
             taken.append(f)
             front.open[position] = False
-        nodes = np.array(taken, np.int64)
-        return Selection(nodes, below_class(nodes), np.array(scores), dropped)
+        nodes = np.array(taken[len(given) :], np.int64)
+        return Selection(nodes, below_class(nodes), np.array(scores), dropped, n_included=len(included))
 
 
 class _Front:
@@ -99,12 +118,13 @@ class _Front:
         self._selector, self._information, self._order = selector, information, order
         self._relevance = information.relevance[order]
         self._memory = selector._begin(self._relevance)
+        self._n_met = 0
         self._size = min(_FRONT, len(order)) if selector._bounded() else len(order)
 
     def best(self, taken: list[int]) -> tuple[int, float]:
         """Return position and score of the best open column; ties: the column with the smaller index."""
-        if taken:
-            self._meet(taken[-1:], 0, self._size)
+        self._meet(taken[self._n_met :], 0, self._size)
+        self._n_met = len(taken)
         while True:
             scores = self._scores(len(taken))
             top = float(scores.max())
@@ -130,16 +150,23 @@ class _Front:
             self._selector._meet(self._information, column, others, memory)
 
 
-def _pays_given(information: Information, f: int, taken: list[int]) -> bool:
+def _pays_given(information: Information, f: int, taken: list[int], n_given: int) -> bool:
     """Whether f has more information than its parameters cost given each selected column (MDL).
 
     This is the stopping rule of "auto": 2 N I(f;Y|s) > (d-1)(c-1) log N for every selected s. Columns
-    that fail the same test on their own are not candidates.
+    that fail the same test on their own are not candidates. The first ``n_given`` columns are
+    conditioned on. They have many levels, in each of which a column seems to have information by chance:
+    the expected value of that, beyond that of a column without levels to condition on, is deducted.
     """
     layout = information.packed.layout
     n_levels = float(information.packed.arrays.levels[f])
     gain = information.relevance[f]
     if taken:
-        gain = min(gain, information.pairs(f, np.array(taken)).of_one_given_other.min())
-    cost = (n_levels - 1) * (layout.n_classes - 1) * math.log(layout.n_samples)
-    return bool(2 * layout.n_samples * gain > cost)
+        others = np.array(taken)
+        chance = np.zeros(len(taken))
+        n_strata = information.packed.arrays.levels[others[:n_given]].astype(np.float64)
+        freedom = (n_levels - 1) * (layout.n_classes - 1)
+        chance[:n_given] = (n_strata - 1) * freedom / (2 * layout.evidence)
+        gain = min(gain, (information.pairs(f, others).of_one_given_other - chance).min())
+    cost = (n_levels - 1) * (layout.n_classes - 1) * math.log(layout.evidence)
+    return bool(2 * layout.evidence * gain > cost)

@@ -60,6 +60,13 @@ class Tree:
         self.children[f] = []
         self.children[parent].append(f)
 
+    def detach(self, f: int) -> None:
+        """Take out a node, with the nodes below it."""
+        for child in list(self.children[f]):
+            self.detach(child)
+        self.children[self.parent.pop(f)].remove(f)
+        del self.level[f], self.children[f]
+
     def replace(self, old: int, new: int) -> None:
         """Replace the node ``old`` by ``new``, which gets its parent and children."""
         parent = self.parent.pop(old)
@@ -115,14 +122,19 @@ class TreeBuilder:
         for f in columns.tolist():
             self.insert(f, self._nearest_child, self._closest)
 
-    def insert_by_margin(self, columns: NDArray[np.int64]) -> None:
+    def insert_by_margin(self, columns: NDArray[np.int64], given: NDArray[np.int64]) -> None:
         """Insert the column with the most information about the class that no node contains first.
 
         The next column maximizes the margin m(f) = min(R(f), min over nodes k of I(f;Y|k)); ties: the
         column with the smaller index. After each insertion the margins of all waiting columns are
-        updated; they only decrease, so a priority queue with outdated entries finds the next column.
+        updated; they only decrease, so a priority queue with outdated entries finds the next column. The
+        columns ``given`` count like nodes, but are not in the tree.
         """
         paths = _Paths(self, columns)
+        for f in given.tolist():
+            paths.lower(f)
+        for f in list(self.tree.parent):  # in order, so that parents come before their children
+            paths.meet(f)
         queue = [(-paths.margin[f], f) for f in columns.tolist()]
         heapq.heapify(queue)
         while queue:
@@ -325,6 +337,12 @@ class _Paths:
     def closest(self, f: int) -> tuple[int, float]:
         """Return the first node given which f tells least about the class, and how much that is."""
         return int(self._closest[f]), float(self._added[f])
+
+    def lower(self, given: int) -> None:
+        """Lower the margins of all waiting columns to what they tell given a column."""
+        others = np.flatnonzero(self.waiting)
+        added = self._builder.information.pairs(given, others).of_other_given_one
+        self.margin[others] = np.minimum(self.margin[others], added)
 
     def meet(self, node: int) -> None:
         """Update margins and paths of all waiting columns after a node was attached."""

@@ -26,9 +26,10 @@ def find_leaks(records: NDArray[Any], class_entropy: float) -> NDArray[np.int64]
     return np.flatnonzero(determined & (records["p_value"] * len(records) <= _ACCIDENT))
 
 
-def describe_leak(record: Any, class_entropy: float) -> str:
-    """Describe in a few words how a column determines the class."""
+def describe_leak(record: Any, class_entropy: float, noun: str) -> str:
+    """Describe in a few words how a column determines the class, or the bins of a target."""
+    what = "the class" if noun == "class" else "the bin of the target"
     share = record["relevance"] / class_entropy
     if share >= 1 - _SAME and record["entropy"] <= (1 + _SAME) * class_entropy:
-        return "determines the class completely, as a copy or a recoding of it does"
-    return f"alone contains {min(100 * share, 100):.3g}% of the information about the class"
+        return f"determines {what} completely, as a copy or a recoding of it does"
+    return f"alone contains {min(100 * share, 100):.3g}% of the information about {what}"

@@ -40,6 +40,7 @@ class MarkovBlanketSelector(StreamSelector):
         degrees_of_freedom: str = "full",
         n_features_to_select: float | str = "auto",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
     ) -> None:
@@ -50,6 +51,7 @@ class MarkovBlanketSelector(StreamSelector):
         self.degrees_of_freedom = degrees_of_freedom
         self.n_features_to_select = n_features_to_select
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
 
@@ -67,8 +69,9 @@ class MarkovBlanketSelector(StreamSelector):
         raw = self.statistic == "fisher_z"
         test: IndependenceTest
         if raw:
-            labels = information.packed.layout.labels.astype(np.float64)
-            test = FisherTest(current.values, labels, self.alpha)
+            layout = information.packed.layout
+            labels = layout.labels.astype(np.float64)
+            test = FisherTest(current.values, labels, self.alpha, layout.unit)
         else:
             test = TableTest(
                 information.backend,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,33 +10,60 @@ from numpy.typing import NDArray
 
 from slfs._core.indices import PackedIndex
 from slfs.counting.planes import SampleLayout
-from slfs.counting.residuals import Queue, Residuals, residual_gains, row_length
+from slfs.counting.residuals import GAIN_RIDGE, Queue, Residuals, residual_gains, row_length
 from slfs.measures.information import Information
 from slfs.measures.residuals import AdditiveModel
+from slfs.selectors._shared.joint_gain import Group, GroupQueue
 
 Ints = NDArray[np.int64]
 
 
 class Step(NamedTuple):
-    """A column that joined the model: its packed index, its score, and the log loss before and after."""
+    """A column that joined the model, on its own or with others of its group.
+
+    Attributes
+    ----------
+    column : int
+        Its packed index.
+    score : float
+        Its score, or that of its group.
+    log_loss_before, log_loss : float
+        The log loss before and after it, or its group, joined.
+    n_after : int
+        Number of selected columns after it, or its group, joined.
+    included : bool
+        Whether the user has included it.
+    group : str or None
+        The name of its group.
+    n_together : int
+        Number of columns that joined at the same time.
+    """
 
     column: int
     score: float
     log_loss_before: float
     log_loss: float
+    n_after: int
+    included: bool = False
+    group: str | None = None
+    n_together: int = 1
 
 
 def describe_steps(steps: list[Step]) -> dict[str, Any]:
     """Return scores and figures of a selection; see `Selection`."""
     figures = {
         step.column: {
-            "joined": number,
+            "joined": step.n_after - step.n_together + 1,
             "log_loss_before": step.log_loss_before,
             "log_loss": step.log_loss,
+            **({} if step.group is None else {"group": step.group, "n_together": step.n_together}),
         }
-        for number, step in enumerate(steps, start=1)
+        for step in steps
+        if not step.included
     }
-    return {"scores": np.array([step.score for step in steps]), "figures": figures}
+    scores = np.array([step.score for step in steps])
+    n_included = sum(step.included for step in steps)
+    return {"scores": scores, "figures": figures, "n_included": n_included}
 
 
 def pursuit_bytes(n_steps: int, layout: SampleLayout) -> int:
@@ -62,13 +89,18 @@ class Pursuit:
         The packed columns to order. None: all of them.
     skips : callable or None, default=None
         Takes a column and the columns before it; returns whether to leave it out. None: never.
+    given, included : ndarray or None, default=None
+        The packed columns that are conditioned on, and those that are selected in any case. They are in
+        the model before the first step.
+    groups : list of Group, default=()
+        Candidates that join together.
 
     Attributes
     ----------
     candidates : ndarray
         The packed columns to order.
     model : AdditiveModel
-        The model of the columns so far.
+        The model of the columns so far: those that are given, those that are included, and the others.
     """
 
     def __init__(
@@ -76,29 +108,94 @@ class Pursuit:
         information: Information,
         candidates: Ints | None = None,
         skips: Callable[[int, list[int]], bool] | None = None,
+        *,
+        given: Ints | None = None,
+        included: Ints | None = None,
+        groups: Sequence[Group] = (),
     ) -> None:
         self._information, self._skips = information, skips
         self.candidates = np.arange(len(information.packed)) if candidates is None else candidates
         layout = information.packed.layout
-        self.model = AdditiveModel(layout.labels, layout.totals)
+        self.model = AdditiveModel(layout.labels, layout.totals, layout.unit)
+        self.given = np.empty(0, np.int64) if given is None else given
+        self.included = np.empty(0, np.int64) if included is None else included
+        self._groups = list(groups)
 
     def __iter__(self) -> Iterator[Step]:
         """Add one column after another to the model."""
-        packed, loss = self._information.packed, self.model.log_loss()
-        queue = Queue(self._first_gains(), self.candidates)
-        columns: list[int] = []
-        residuals: list[Residuals] = []
-        while len(queue):
-            self._information.backend.settle_first(queue, residuals)
-            f = queue.remove_first()
-            if self._skips is not None and self._skips(f, columns):
-                continue
-            columns.append(f)
-            self.model.add(self._information.codes(PackedIndex(f)), packed.class_counts(f))
+        return self.take(len(self._information.packed))
+
+    def take(self, n_columns: int) -> Iterator[Step]:
+        """Add up to a number of columns to the model; the included ones are the first.
+
+        A group for which there is no room as a whole is left out.
+        """
+        packed, columns = self._information.packed, self.included.tolist()
+        for f in self.given.tolist():
+            self._add(f)
+        self.model.settle()
+        loss = self.model.log_loss()
+        for number, f in enumerate(columns, start=1):
+            score = float(self._gains(np.array([f]))[0])
+            self._add(f)
             before, loss = loss, self.model.log_loss()
-            yield Step(f, float(queue.bounds[f]), before, loss)
+            yield Step(f, score / packed.layout.unit, before, loss, number, included=True)
+        self.model.settle()
+        loss = self.model.log_loss()
+        bounds = self._first_gains()
+        if len(self.given) + len(self.included):
+            bounds[self.candidates] = self._gains(self.candidates)
+        grouped = np.concatenate([[], *(group.columns for group in self._groups)]).astype(np.int64)
+        queue = Queue(bounds, np.setdiff1d(self.candidates, grouped))
+        groups = None
+        if self._groups:
+            start = Residuals.of_rows(self.model.weights())
+            groups = GroupQueue(self._information, self._groups, start, self.model.n_residuals)
+        residuals: list[Residuals] = []
+        while len(columns) < n_columns:
+            f, score = len(packed), -np.inf
+            if len(queue):
+                self._information.backend.settle_first(queue, residuals)
+                f = int(queue.columns[0])
+                score = float(queue.bounds[f])
+            room = n_columns - len(columns)
+            found = None if groups is None else groups.best(score, f, room)
+            if found is None:
+                if not len(queue):
+                    return
+                queue.remove_first()
+                if self._skips is not None and self._skips(f, columns):
+                    continue
+                joined, name = [f], None
+            else:
+                score, group = found
+                joined, name = group.columns.tolist(), group.name
+            columns += joined
+            for column in joined:
+                self._add(column)
+            before, loss = loss, self.model.log_loss()
+            score, together = score / packed.layout.unit, len(joined)
+            for column in joined:
+                yield Step(column, score, before, loss, len(columns), group=name, n_together=together)
+            if len(columns) == n_columns:
+                return
             residuals.append(Residuals.of_rows(self.model.weights()))
             queue.reserve(len(residuals))
+            if groups is not None:
+                groups.add(residuals[-1])
+
+    def _add(self, f: int) -> None:
+        """Add a column to the model."""
+        counts = self._information.packed.class_counts(f)
+        self.model.add(self._information.codes(PackedIndex(f)), counts)
+
+    def _gains(self, columns: Ints) -> NDArray[np.float64]:
+        """Compute the gains of columns from the residuals of the model."""
+        weights = self.model.weights()[:, : 2 * self.model.n_residuals].astype(np.int64)
+        sums = self._information.backend.weighted_sums(columns, weights)
+        packed = self._information.packed
+        levels = packed.arrays.levels[columns].astype(np.int64)
+        return residual_gains(sums, levels, GAIN_RIDGE * packed.layout.unit)
 
     def _first_gains(self) -> NDArray[np.float64]:
         """Compute the gains of the first step, where all samples of a class have the same residuals."""
@@ -108,5 +205,7 @@ class Pursuit:
         of_class = self.model.weights()[first, : 2 * self.model.n_residuals]
         by_level = packed.arrays.class_counts.reshape(-1, n_classes)
         return residual_gains(
-            by_level @ of_class.astype(np.int64), packed.arrays.levels.astype(np.int64)
+            by_level @ of_class.astype(np.int64),
+            packed.arrays.levels.astype(np.int64),
+            GAIN_RIDGE * packed.layout.unit,
         )

@@ -38,6 +38,7 @@ _FIELDS = np.dtype(
         ("lost_to", object),
         ("mutual_information", float),
         ("conditional_relevance", float),
+        ("relevance_given", float),
         ("p_value", float),
         ("q_value", float),
         ("reason", object),
@@ -56,6 +57,7 @@ def make_records(
     records = np.zeros(len(names), _FIELDS)
     records["name"] = names
     records["relevance"], records["entropy"] = facts.relevance, facts.entropy
+    records["relevance_given"] = facts.given_relevance
     records["n_levels"] = facts.coding.columns["n_levels"]
     records["p_value"], records["q_value"] = facts.p_value, q_values(facts.p_value)
     records["parent"] = records["lost_to"] = None
@@ -86,6 +88,7 @@ def make_records(
         records["role"][kept] = np.where(network.levels == 1, str(Role.STRONG), str(Role.WEAK))
         records["role"][kept[records["q_value"][kept] > selection.significant]] = str(Role.TENTATIVE)
     records["reason"][kept] = Reason.SELECTED.label
+    records["reason"][kept[facts.reason[kept] == Reason.INCLUDED]] = Reason.INCLUDED.label
     below = network.parents != ROOT
     records["parent"][kept[below]] = names[kept[network.parents[below]]]
     records["mutual_information"][kept[below]] = network.mutual_information[below]
@@ -104,7 +107,9 @@ def make_records(
 def _only_missing(coding: Coding) -> NDArray[np.bool_]:
     """Return which columns of numbers distinguish only whether a value is missing."""
     missing = coding.columns["missing"] != NONE
-    return coding.cut & missing & (np.diff(coding.offset) == 0) & (coding.n_levels == 2)
+    found: NDArray[np.bool_] = coding.cut & missing & (np.diff(coding.offset) == 0)
+    found &= coding.n_levels == 2
+    return found
 
 
 def set_reason(records: NDArray[Any], columns: NDArray[Any], reason: Reason) -> None:
@@ -122,10 +127,9 @@ def set_reason(records: NDArray[Any], columns: NDArray[Any], reason: Reason) -> 
 def _reasons(facts: ColumnFacts, information: Information, selection: Selection) -> NDArray[np.int8]:
     """Return the code of the reason of every column; those of the selected ones have no meaning."""
     reason, column_of = facts.reason.copy(), information.packed.columns
-    if selection.otherwise == Reason.NO_GAIN:
-        reason[column_of] = Reason.NO_GAIN
-    else:
-        reason[column_of] = Reason.OUTRANKED if len(selection.nodes) else Reason.CRITERION_NOT_MET
+    missed = Reason.OUTRANKED if len(selection.nodes) else Reason.CRITERION_NOT_MET
+    packed = column_of[reason[column_of] != Reason.CONDITIONING]
+    reason[packed] = Reason.NO_GAIN if selection.otherwise == Reason.NO_GAIN else missed
     dropped = np.fromiter(selection.dropped, np.int64, len(selection.dropped))
     reason[column_of[dropped]] = [decision.reason for decision in selection.dropped.values()]
     cut = {f for f, decision in selection.dropped.items() if decision.reason == Reason.BEYOND_SIZE}

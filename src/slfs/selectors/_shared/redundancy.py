@@ -32,7 +32,7 @@ def adds_nothing(
     over the levels of k. Columns that are close to k have few levels at each level of k, and counting
     empty cells would make nearly all of them redundant.
     """
-    statistic = 2 * information.packed.layout.n_samples * added
+    statistic = 2 * information.packed.layout.evidence * added
     nothing: NDArray[np.bool_] = (added < NOTHING) | (statistic < _CRITICAL)
     rest = np.flatnonzero(~nothing)
     if len(rest) == 0:

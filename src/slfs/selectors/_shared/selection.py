@@ -13,6 +13,7 @@ from slfs.coding.codebook import Coding
 from slfs.counting.planes import SampleLayout
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
+from slfs.screening.facts import ColumnFacts
 from slfs.screening.reasons import SIGNIFICANT, Decision, Reason
 
 Ints = NDArray[np.int64]
@@ -52,6 +53,8 @@ class Selection:
     ranked : bool
         Whether ``nodes`` are in order of preference, so that a smaller selection consists of the first
         ones; otherwise it consists of the most relevant ones.
+    n_included : int
+        Number of nodes that the user has included: the first ones, which stay in a smaller selection.
     """
 
     nodes: Ints
@@ -65,6 +68,7 @@ class Selection:
     tree: bool = False
     significant: float = SIGNIFICANT
     ranked: bool = True
+    n_included: int = 0
 
     @property
     def levels(self) -> Ints:
@@ -82,7 +86,8 @@ class Selection:
         if n_features is None or n_features >= len(self.nodes):
             return self
         preference = np.arange(len(self.nodes)) if self.ranked else -relevance[self.nodes]
-        order = np.lexsort((preference, self.levels))
+        included = np.arange(len(self.nodes)) < self.n_included
+        order = np.lexsort((preference, self.levels, ~included))
         kept, cut = np.sort(order[:n_features]), order[n_features:]
         position = np.full(len(self.nodes), ROOT)
         position[kept] = np.arange(len(kept))
@@ -117,6 +122,11 @@ class Selection:
         return found
 
 
+def packed_as(information: Information, facts: ColumnFacts, reason: Reason) -> Ints:
+    """Return the packed columns that are candidates, included or conditioned on, by the `Reason`."""
+    return np.flatnonzero(facts.reason[information.packed.columns] == reason)
+
+
 def below_class(nodes: Ints) -> Ints:
     """Return the parents of columns that are all children of the class."""
     return np.full(len(nodes), ROOT)
@@ -140,6 +150,11 @@ class NetworkCounts:
         too many cells.
     joint_counts : list of ndarray of shape (n_classes, n_levels, n_levels of the partner)
         Counts with the partner, one array per selected column; None where there is no partner.
+    unit : float
+        Number of counts that are one sample: 1, unless there were sample weights that are not whole
+        numbers.
+    n_rows : int
+        Number of rows of the table.
     """
 
     coding: Coding
@@ -147,6 +162,24 @@ class NetworkCounts:
     class_counts: list[Ints]
     partners: Ints
     joint_counts: list[NDArray[np.int32] | Ints | None]
+    unit: float
+    n_rows: int
+
+    @property
+    def class_sizes(self) -> list[int]:
+        """Number of samples of each class, rounded if they are weighted."""
+        sizes: list[int] = np.rint(self.class_totals / self.unit).astype(np.int64).tolist()
+        return sizes
+
+    def level_sizes(self, node: int) -> list[list[int]]:
+        """Number of samples of each level of a node by class, rounded if they are weighted."""
+        sizes = np.rint(self.class_counts[node] / self.unit).astype(np.int64)
+        return sizes.tolist()  # type: ignore[no-any-return]
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples that the rows are worth, rounded if they are weighted."""
+        return round(float(self.class_totals.sum() / self.unit))
 
 
 def make_network(
@@ -196,14 +229,38 @@ def count_edges(
     partners = without_large_tables(partners, levels, layout)
     return NetworkCounts(
         coding=coding.take(information.packed.columns[nodes]),
-        class_totals=information.packed.layout.totals,
+        class_totals=layout.totals,
         class_counts=[information.packed.class_counts(int(node)) for node in nodes],
         partners=partners,
         joint_counts=[
             None if k == ROOT else _compact(information.joint_counts(int(f), int(nodes[k])))
             for f, k in zip(nodes, partners, strict=True)
         ],
+        unit=layout.unit,
+        n_rows=layout.n_samples if layout.counts is None else len(layout.counts),
     )
+
+
+def describe_levels(
+    information: Information, nodes: Ints, values: NDArray[np.float64]
+) -> list[NDArray[np.float64]]:
+    """Return mean and quartiles of a continuous target at each level of the selected columns.
+
+    ``values`` is the target in the order of the table. The result has one array of shape (n_levels, 4)
+    per column: mean, lower quartile, median, upper quartile; NaN for a level without samples.
+    """
+    values = values[information.packed.layout.order]
+    levels = information.packed.arrays.levels[nodes].astype(np.int64).tolist()
+    described = []
+    for node, n_levels in zip(nodes.tolist(), levels, strict=True):
+        codes = information.codes(node)
+        table = np.full((n_levels, 4), np.nan)
+        for level in np.unique(codes).tolist():
+            own = values[codes == level]
+            table[level, 0] = np.clip((own / len(own)).sum(), own.min(), own.max())
+            table[level, 1:] = np.quantile(own, (0.25, 0.5, 0.75), method="inverted_cdf")
+        described.append(table)
+    return described
 
 
 def without_large_tables(partners: Ints, n_levels: Ints, layout: SampleLayout) -> Ints:
@@ -213,7 +270,7 @@ def without_large_tables(partners: Ints, n_levels: Ints, layout: SampleLayout) -
     gigabytes.
     """
     cells = layout.n_classes * n_levels * np.where(partners == ROOT, 1, n_levels[partners])
-    most = min(max(_FEWEST_CELLS, _CELLS_PER_SAMPLE * layout.n_samples), _MOST_CELLS)
+    most = min(max(_FEWEST_CELLS, _CELLS_PER_SAMPLE * layout.evidence), _MOST_CELLS)
     return np.where(cells > most, ROOT, partners)
 
 

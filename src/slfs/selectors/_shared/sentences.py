@@ -37,18 +37,36 @@ def explain(record: Any, figures: Figures) -> str:
     """Explain in a sentence or two why a column was selected or dropped.
 
     ``figures`` contains the parameters of the selector, ``n_features_`` (number of selected columns),
-    ``relevance_share`` (relevance as a share of the class entropy) and the figures of the decision.
+    ``noun`` ("class" or "target"), ``relevance_share`` (relevance as a share of the class entropy) and
+    the figures of the decision.
     """
     sentence = _decision(record, figures)
     if "only_missing" in figures:
         sentence += f" It is informative by its missing values only: {_NO_CUTS}."
+    if "partner" in figures:
+        sentence = f"{sentence} {_together(figures)}"
     return f"{sentence} {_joined(figures)}" if "joined" in figures else sentence
+
+
+def _together(figures: Figures) -> str:
+    """Say what a column and the other column of its best pair tell together."""
+    return (
+        f"Together with {figures['partner']!r} it has {figures['joint_information']:.3g} nats, "
+        f"{figures['synergy']:.3g} more than both on their own."
+    )
 
 
 def _joined(figures: Figures) -> str:
     """Say what a column added to the columns that were selected before it."""
     before, after, number = figures["log_loss_before"], figures["log_loss"], figures["joined"]
     falls = f"lowers the log loss in the training data from {before:.3g} to {after:.3g}"
+    if "group" in figures:
+        size = figures["n_together"]
+        others = "" if number == 1 else f", after {number - 1} other{'s' if number > 2 else ''}"
+        return (
+            f"It was selected together with the {size - 1} other column{'s' if size > 2 else ''} of the "
+            f"group {figures['group']!r}{others}: the group {falls}."
+        )
     if number == 1:
         return f"It was selected first: it {falls}."
     others = "column before it gets" if number == 2 else f"{number - 1} columns before it get"
@@ -57,16 +75,28 @@ def _joined(figures: Figures) -> str:
 
 def _decision(record: Any, figures: Figures) -> str:
     name, role = record["name"], record["role"]
+    if role == Role.EXCLUDED:
+        return f"{name!r} is excluded (exclude): it was not a candidate."
+    noun = figures["noun"]
+    entropy = "class entropy" if noun == "class" else "entropy of its bins"
     has = (
-        f"it has {record['relevance']:.3g} nats of information about the class "
-        f"({figures['relevance_share']:.0%} of the class entropy)"
+        f"it has {record['relevance']:.3g} nats of information about the {noun} "
+        f"({figures['relevance_share']:.0%} of the {entropy}{_given(record, figures)})"
     )
+    if role == Role.CONDITIONING:
+        return (
+            f"{name!r} is conditioned on (condition_on): {has}, which the selected columns are not "
+            "credited with. It cannot be selected itself."
+        )
+    if record["reason"] == Reason.INCLUDED.label:
+        where = "" if record["parent"] is None else f" It is a child of {record['parent']!r}."
+        return f"{name!r} is selected because it is included (include): {has}.{where}"
     if role == Role.STRONG:
-        return f"{name!r} is selected as strongly relevant: {has} and is a child of the class."
+        return f"{name!r} is selected as strongly relevant: {has} and is a child of the {noun}."
     if role == Role.WEAK:
         return f"{name!r} is selected as weakly relevant{_below_parent(record, figures)}"
     if role == Role.TENTATIVE:
-        where = "is a child of the class"
+        where = f"is a child of the {noun}"
         if record["parent"] is not None:
             where = f"is a child of {record['parent']!r}"
         return f"{name!r} is selected as tentative: {has} and {where}, but it is not significant."
@@ -81,21 +111,27 @@ def _decision(record: Any, figures: Figures) -> str:
     if reason not in _PLAIN:
         why = f"{has}, but {why}"
     elif role == Role.TOO_WEAK:
-        why = f"it depends on the class, but {why}"
+        why = f"it depends on the {noun}, but {why}"
     return f"{name!r} is {dropped}: {why}."
 
 
+def _given(record: Any, figures: Figures) -> str:
+    """Say how much information a column has given the columns that are conditioned on, if any."""
+    nats = record["relevance_given"]
+    return "" if math.isnan(nats) else f"; {nats:.3g} nats given {listed(figures['conditioning'])}"
+
+
 def _below_parent(record: Any, figures: Figures) -> str:
-    parent = record["parent"]
+    parent, noun = record["parent"], figures["noun"]
     shared = f"it shares {record['mutual_information']:.3g} nats with its parent {parent!r}"
     if "joined" in figures:
-        added = f"{record['conditional_relevance']:.3g} nats of information about the class"
+        added = f"{record['conditional_relevance']:.3g} nats of information about the {noun}"
         return f": {shared}, to which it adds {added}."
     if record["conditional_relevance"] < NOTHING:
-        return f": {shared} and adds no information about the class to it, but the tree has room."
+        return f": {shared} and adds no information about the {noun} to it, but the tree has room."
     return (
         f" but not redundant: {shared} and adds {record['conditional_relevance']:.3g} nats of "
-        "information about the class to it."
+        f"information about the {noun} to it."
     )
 
 
@@ -113,26 +149,28 @@ def _duplicate(record: Any, _: Figures) -> str:
     return f"in these samples its levels are those of {record['lost_to']!r}"
 
 
-def _near_duplicate(record: Any, _: Figures) -> str:
+def _near_duplicate(record: Any, figures: Figures) -> str:
     return (
         f"it is nearly a copy of {record['lost_to']!r}: it shares {record['mutual_information']:.3g} "
-        "nats with it and adds no significant information about the class to it"
+        f"nats with it and adds no significant information about the {figures['noun']} to it"
     )
 
 
-def _adds_nothing(record: Any, _: Figures) -> str:
+def _adds_nothing(record: Any, figures: Figures) -> str:
     return (
         f"it shares {record['mutual_information']:.3g} nats with {record['lost_to']!r} and adds no "
-        f"significant information about the class to it ({record['conditional_relevance']:.3g} nats)"
+        f"significant information about the {figures['noun']} to it "
+        f"({record['conditional_relevance']:.3g} nats)"
     )
 
 
 def _separated(_: Any, figures: Figures) -> str:
-    return f"it is independent of the class given {_listed(figures['given'])}"
+    return f"it is independent of the {figures['noun']} given {listed(figures['given'])}"
 
 
 def _closer(_: Any, figures: Figures) -> str:
-    return f"it is closer to {_listed(figures['given'])} than to the class (symmetrical uncertainty)"
+    others, noun = listed(figures["given"]), figures["noun"]
+    return f"it is closer to {others} than to the {noun} (symmetrical uncertainty)"
 
 
 def _outranked(_: Any, figures: Figures) -> str:
@@ -146,10 +184,10 @@ def _beyond_size(record: Any, figures: Figures) -> str:
     if figures["n_features_to_select"] != "auto":
         why = f"only {count} column{'s were' if count > 1 else ' was'} asked for (n_features_to_select)"
     elif figures["n_tried"] <= count < figures["max_features"]:
-        more = "more columns" if figures["n_tried"] else "column"
+        more = "more columns" if figures["n_tried"] > figures["n_first"] else "column"
         why = f"{were}, and the folds of the cross-validation had no {more} to try (size_path_)"
-    elif figures["n_best"] == 0:
-        why = f"{were}, and no number of columns lowers the cross-validated log loss (size_path_)"
+    elif figures["n_best"] == figures["n_first"]:
+        why = f"{were}, and no larger number of columns lowers the cross-validated log loss (size_path_)"
     elif figures["one_standard_error"]:
         why = f"{were}, the fewest within one standard error of the smallest log loss (size_path_)"
     elif count == figures["max_features"]:
@@ -157,7 +195,8 @@ def _beyond_size(record: Any, figures: Figures) -> str:
     else:
         why = f"{were}, and more columns hardly lower the cross-validated log loss (size_path_)"
     if figures.get("order") == "residual" and record["lost_to"] is not None:
-        why += f"; {record['lost_to']!r} contains nearly all of its information about the class"
+        noun = figures["noun"]
+        why += f"; {record['lost_to']!r} contains nearly all of its information about the {noun}"
     return why
 
 
@@ -165,8 +204,8 @@ def _no_gain(_: Any, figures: Figures) -> str:
     if figures.get("n_tried") == 0:
         return "it is not significant, and no column could be tried in cross-validation (size_path_)"
     return (
-        "no number of columns has a smaller cross-validated log loss than predicting the class "
-        "frequencies (size_path_)"
+        "no number of columns has a smaller cross-validated log loss than predicting the "
+        f"{_frequencies(figures['noun'])} (size_path_)"
     )
 
 
@@ -189,12 +228,19 @@ def _required(fdr: float) -> int:
     return math.ceil(round(1 / fdr, 9))
 
 
+def _explained(record: Any, figures: Figures) -> str:
+    given, p = listed(figures["conditioning"]), p_text(record["p_value"])
+    return f"given {given} it is not significant ({p})"
+
+
 _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.CANDIDATE: _outranked,
     Reason.CONSTANT: lambda *_: "it has a single value",
     Reason.ALL_MISSING: lambda *_: "all its values are missing",
     Reason.NO_CUT: lambda *_: "MDLP finds no cut that is worth its cost",
-    Reason.NO_INFORMATION: lambda *_: "its levels contain no information about the class",
+    Reason.NO_INFORMATION: lambda _, figures: (
+        f"its levels contain no information about the {figures['noun']}"
+    ),
     Reason.COSTS_MORE: lambda *_: "this is less than its parameters cost (MDL)",
     Reason.NOT_SIGNIFICANT: lambda _, figures: (
         f"it is not significant at a false discovery rate of fdr={figures['fdr']:g}"
@@ -206,13 +252,13 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
         f"equation 7 of the paper (irrelevance={figures['irrelevance']!r}) excludes it"
     ),
     Reason.LOW_UNCERTAINTY: lambda _, figures: (
-        f"its symmetrical uncertainty with the class is at most delta={figures['delta']:g}"
+        f"its symmetrical uncertainty with the {figures['noun']} is at most delta={figures['delta']:g}"
     ),
     Reason.INDEPENDENT: lambda _, figures: (
-        f"a test finds it independent of the class (p = {figures['p_value']:.2g})"
+        f"a test finds it independent of the {figures['noun']} (p = {figures['p_value']:.2g})"
     ),
-    Reason.TOO_FEW_SAMPLES: lambda *_: (
-        "there are too few samples to test it, so it counts as independent of the class"
+    Reason.TOO_FEW_SAMPLES: lambda _, figures: (
+        f"there are too few samples to test it, so it counts as independent of the {figures['noun']}"
     ),
     Reason.NOT_AFFORDABLE: lambda _, figures: (
         f"adding it has p = {figures['p_value']:.2g}, above the level {figures['level']:.2g}"
@@ -228,6 +274,7 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.NEAR_DUPLICATE: _near_duplicate,
     Reason.ADDS_NOTHING: _adds_nothing,
     Reason.NO_ROOM: _no_room,
+    Reason.EXPLAINED: _explained,
     Reason.CLOSER_TO_ANOTHER: _closer,
     Reason.SEPARATED: _separated,
     Reason.OUTRANKED: _outranked,
@@ -235,6 +282,10 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.RARELY_SELECTED: _rarely,
     Reason.NO_THRESHOLD: _no_threshold,
 }
+
+
+def _frequencies(noun: str) -> str:
+    return "class frequencies" if noun == "class" else "frequencies of the bins of the target"
 
 
 _COUNTED = {
@@ -246,54 +297,71 @@ _COUNTED = {
     Reason.NO_GAIN: "that do not lower the cross-validated log loss",
     Reason.CRITERION_NOT_MET: "that do not meet the selection criterion",
     Reason.COSTS_MORE: "with less information than their parameters cost (MDL)",
-    Reason.NO_INFORMATION: "without information about the class",
+    Reason.NO_INFORMATION: "without information about the target",
     Reason.NOT_SIGNIFICANT: "not significant",
+    Reason.EXPLAINED: "without significant information given the columns of condition_on",
+    Reason.EXCLUDED: "excluded",
+    Reason.CONDITIONING: "conditioned on",
     Reason.RARELY_SELECTED: "selected in too few subsamples",
     Reason.NO_THRESHOLD: "without a threshold that controls the FDR",
 }
 """Descriptions of columns with the same reason; for others the name of the reason is used."""
 
 
-def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool) -> str:
+def size_sentence(
+    path: SizePath, size: int, n_selected: int, *, full: bool, given: str = "", noun: str = "class"
+) -> str:
     """Say which number of columns was found by cross-validation.
 
     ``size`` is the number that was found, ``n_selected`` the number of columns that are selected.
-    ``full`` says that the tree has no room for more.
+    ``full`` says that the tree has no room for more. ``given`` lists the columns that are conditioned
+    on. ``noun`` is what is predicted: "class" or "target".
     """
     most, best, fewest = int(path.n_features[-1]), path.best, path.within_one_standard_error
-    without, smallest = f"{path.log_loss[0]:.3g}", f"{path.log_loss[best]:.3g}"
-    if most == 0:
-        return _nothing_tried(without, n_selected)
-    if best == 0:
+    without, smallest = f"{path.log_loss[0]:.3g}", f"{path.log_loss[path.at(best)]:.3g}"
+    if path.log_loss[0] == 0:  # a log loss that was computed is larger
+        return "No class has two samples: numbers of columns cannot be compared by cross-validation."
+    first = int(path.n_features[0])
+    alone = f"predicting the {_frequencies(noun)}"
+    base = "without columns"
+    if first:
+        alone = f"the {first} included" if first > 1 else "the included one"
+        base = f"with {alone} only"
+    if given:
+        alone = f"{given} alone" if first == 0 else f"{alone} with {given}"
+        base = f"with {given} alone" if first == 0 else f"{base} and {given}"
+    if most == first:
+        return _nothing_tried(f"the log loss {base} is {without} nats", n_selected > first)
+    if best == first:
         text = (
-            f"No number of columns from 1 to {most} has a smaller cross-validated log loss than "
-            f"predicting the class frequencies ({without} nats)."
+            f"No number of columns from {first + 1} to {most} has a smaller cross-validated log loss "
+            f"than {alone} ({without} nats)."
         )
-        return f"{text} A column is selected because it is significant." if n_selected else text
-    least = int(path.log_loss.argmin())
+        return f"{text} A column is selected because it is significant." if n_selected > first else text
+    least = int(path.n_features[path.log_loss.argmin()])
     if size == best:
         if size == least:
             has = "column has" if size == 1 else "columns have"
             text = (
-                f"{size} {has} the smallest cross-validated log loss of 0 to {most} columns: {smallest} "
-                f"nats, compared with {without} without columns."
+                f"{size} {has} the smallest cross-validated log loss of {first} to {most} columns: "
+                f"{smallest} nats, compared with {without} {base}."
             )
         else:
             text = (
                 f"{size} {'column is' if size == 1 else 'columns are'} the fewest whose cross-validated "
-                f"log loss, {smallest} nats, is nearly the smallest of 0 to {most} columns: "
-                f"{path.log_loss[least]:.3g} nats with {least} columns, compared with {without} without "
-                "columns."
+                f"log loss, {smallest} nats, is nearly the smallest of {first} to {most} columns: "
+                f"{path.log_loss.min():.3g} nats with {least} columns, compared with {without} {base}."
             )
         if fewest < best:
             are = "column is" if fewest == 1 else "columns are"
             text += f" {fewest} {are} the fewest within one standard error of it."
     else:
         are = "column is" if size == 1 else "columns are"
+        own = path.log_loss[path.at(size)]
         text = (
-            f"{size} {are} the fewest whose cross-validated log loss, {path.log_loss[size]:.3g} nats, "
-            f"is within one standard error of the smallest of 0 to {most} columns: {smallest} nats with "
-            f"{best} columns, compared with {without} without columns."
+            f"{size} {are} the fewest whose cross-validated log loss, {own:.3g} nats, is "
+            f"within one standard error of the smallest of {first} to {most} columns: "
+            f"{smallest} nats with {best} columns, compared with {without} {base}."
         )
     if n_selected < size:
         why = "the tree is full (max_depth, max_children)" if full else "no other column can be added"
@@ -301,16 +369,14 @@ def size_sentence(path: SizePath, size: int, n_selected: int, *, full: bool) -> 
     return text
 
 
-def _nothing_tried(without: str, n_selected: int) -> str:
-    """Say that cross-validation could not compare numbers of columns."""
-    if without == "0":  # a log loss that was computed is larger
-        return "No class has two samples: numbers of columns cannot be compared by cross-validation."
-    if n_selected == 0:
-        return f"There is no column to try: the log loss without columns is {without} nats."
+def _nothing_tried(log_loss: str, selected: bool) -> str:
+    """Say that cross-validation could not compare numbers of columns, and why one is selected if so."""
+    if not selected:
+        return f"There is no column to try: {log_loss}."
     return (
         "In the folds of the cross-validation no column passes the criterion for a candidate, so that "
-        f"numbers of columns could not be compared (the log loss without columns is {without} nats). A "
-        "column is selected because it is significant."
+        f"numbers of columns could not be compared ({log_loss}). A column is selected because it is "
+        "significant."
     )
 
 
@@ -319,6 +385,7 @@ def nothing_selected(records: Any, method: str, figures: Figures) -> str:
 
     ``figures`` contains the parameters of the selector.
     """
+    noun = figures["noun"]
     counted = Counter(records["reason"].tolist()).most_common()
     words = dict(_COUNTED)
     if figures.get("n_tried") == 0:
@@ -331,27 +398,27 @@ def nothing_selected(records: Any, method: str, figures: Figures) -> str:
     if n_significant and (records["reason"] == Reason.NO_THRESHOLD.label).any():
         fdr = figures["fdr_of_frequencies"]
         return (
-            f"{text} {n_significant} {depend} significantly on the class, but an FDR of {fdr:g} "
+            f"{text} {n_significant} {depend} significantly on the {noun}, but an FDR of {fdr:g} "
             f"requires at least {_required(fdr)} columns that are selected more often than noise. "
             "Increase fdr, or select by threshold, without fdr."
         )
     if n_significant and "frequency" in records.dtype.names:
         return (
-            f"{text} {n_significant} {depend} significantly on the class, but the subsamples do not "
+            f"{text} {n_significant} {depend} significantly on the {noun}, but the subsamples do not "
             "agree on them. Lower threshold, increase the number of columns that the selector may "
             "select, or use more samples."
         )
     if n_significant:
         return (
-            f"{text} {n_significant} {depend} significantly on the class, but weakly. To "
+            f"{text} {n_significant} {depend} significantly on the {noun}, but weakly. To "
             "select columns regardless, use a ranking such as Chi2Ranking or MRMR with "
             "n_features_to_select."
         )
     smallest = f" (the smallest FDR is {percent(least)})" if least <= 1 else ""
     return (
-        f"{text} No column depends significantly on the class{smallest}. Check that y is the intended "
+        f"{text} No column depends significantly on the {noun}{smallest}. Check that y is the intended "
         "target, or use more samples or other columns; columns that are informative only in "
-        "combination, as in y = a xor b, are not found."
+        "combination, as in y = a xor b, are found by InteractionSelector."
     )
 
 
@@ -360,14 +427,23 @@ def frequency(share: float, n_subsamples: int) -> str:
     return f"selected in {round(share * n_subsamples)} of {n_subsamples} subsamples"
 
 
-def evidence(p_value: float, q_value: float) -> str:
-    """Describe the evidence that a column depends on the class; "" if it is unknown."""
+def evidence(p_value: float, q_value: float, given: str = "", noun: str = "class") -> str:
+    """Describe the evidence that a column depends on the class or target; "" if it is unknown.
+
+    ``given`` lists the columns that are conditioned on.
+    """
     if math.isnan(p_value) or math.isnan(q_value):
         return ""
-    p = f"p < {_MIN_P:g}" if p_value < _MIN_P else f"p = {p_value:.2g}"
+    figures = f"({p_text(p_value)}, FDR {percent(q_value)})"
+    depends = f"it depends on the {noun}" + (f" given {given}" if given else "")
     if grade(q_value) == "none":
-        return f"The tests find no evidence that it depends on the class ({p}, FDR {percent(q_value)})."
-    return f"Evidence that it depends on the class: {grade(q_value)} ({p}, FDR {percent(q_value)})."
+        return f"The tests find no evidence that {depends} {figures}."
+    return f"Evidence that {depends}: {grade(q_value)} {figures}."
+
+
+def p_text(p_value: float) -> str:
+    """Format a p-value."""
+    return f"p < {_MIN_P:g}" if p_value < _MIN_P else f"p = {p_value:.2g}"
 
 
 def grade(q_value: float) -> str:
@@ -386,5 +462,5 @@ def percent(q_value: float) -> str:
     return f"{100 * q_value:.0f}%" if q_value >= 0.1 else f"{100 * q_value:.2g}%"
 
 
-def _listed(names: Any) -> str:
+def listed(names: Any) -> str:
     return " and ".join(repr(str(name)) for name in names)

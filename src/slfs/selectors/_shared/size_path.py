@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
+from sklearn.model_selection import StratifiedGroupKFold, check_cv
 
-from slfs._compat import Interval
+from slfs._compat import HasMethods, Interval
 from slfs._core.progress import counting
 from slfs._core.resources import Resources
 from slfs.base import TrainingData
 from slfs.coding.encode import encode_table
 from slfs.counting.backend import make_backend
-from slfs.counting.planes import SampleLayout
 from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
 from slfs.screening.facts import ColumnFacts
+from slfs.screening.forced import Forced
 from slfs.screening.pipeline import screen_table
-from slfs.screening.reasons import SIGNIFICANT, Role
+from slfs.screening.reasons import SIGNIFICANT, Reason, Role
 from slfs.selectors._shared.additive import node_scores
+from slfs.selectors._shared.joint_gain import Group
 from slfs.selectors._shared.pursuit import Pursuit, pursuit_bytes
-from slfs.selectors._shared.sentences import size_sentence
-from slfs.selectors.base import BaseSelector
+from slfs.selectors._shared.selection import packed_as
+from slfs.selectors._shared.sentences import listed, size_sentence
+from slfs.selectors.base import FORCED_CONSTRAINTS, GROUP_CONSTRAINTS, BaseSelector
 from slfs.tables.parts import Part
 
 Floats = NDArray[np.float64]
@@ -48,7 +52,7 @@ class SizePath:
     Attributes
     ----------
     n_features : ndarray of shape (n_sizes,)
-        Number of columns, from 0 on.
+        Number of columns, from 0 or from the number of included columns on.
     log_loss : ndarray of shape (n_sizes,)
         Mean log loss on the samples left out, over the folds.
     standard_error : ndarray of shape (n_sizes,)
@@ -65,16 +69,22 @@ class SizePath:
 
     @property
     def best(self) -> int:
-        return int(np.flatnonzero(self.log_loss <= self.log_loss.min() + _NEGLIGIBLE)[0])
+        limit = self.log_loss.min() + _NEGLIGIBLE
+        return int(self.n_features[np.flatnonzero(self.log_loss <= limit)[0]])
 
     @property
     def within_one_standard_error(self) -> int:
-        limit = self.log_loss[self.best] + self.standard_error[self.best]
-        return int(np.flatnonzero(self.log_loss <= limit)[0])
+        best = self.at(self.best)
+        limit = self.log_loss[best] + self.standard_error[best]
+        return int(self.n_features[np.flatnonzero(self.log_loss <= limit)[0]])
+
+    def at(self, n_columns: int) -> int:
+        """Return the index of a number of columns."""
+        return int(np.searchsorted(self.n_features, n_columns))
 
     def up_to(self, n_columns: int) -> SizePath:
         """Return the part of the path up to a number of columns."""
-        end = n_columns + 1
+        end = self.at(n_columns) + 1
         return SizePath(self.n_features[:end], self.log_loss[:end], self.standard_error[:end])
 
 
@@ -91,8 +101,10 @@ def make_size_path(
     called after each one.
     """
     losses = []
+    forced = selector._forced()
+    first = 0 if forced is None else forced.n_included
     for train, test in folds:
-        losses.append(_fold_losses(selector, data, train, test, resources))
+        losses.append(_fold_losses(selector, data, train, test, resources, forced)[first:])
         step()
     sizes = [len(loss) for loss in losses] or [1]
     table = np.zeros((len(losses), max(sizes)))
@@ -101,7 +113,7 @@ def make_size_path(
         row[: len(loss)] = loss
     error = table.std(axis=0, ddof=1) / np.sqrt(len(table)) if len(table) > 1 else np.zeros(max(sizes))
     mean = table.mean(axis=0) if len(table) else np.zeros(max(sizes))
-    return SizePath(np.arange(max(sizes)), mean, error)
+    return SizePath(first + np.arange(max(sizes)), mean, error)
 
 
 def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
@@ -127,36 +139,54 @@ def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _fold_losses(
-    selector: AutomaticSizeMixin, data: TrainingData, train: Ints, test: Ints, resources: Resources
+    selector: AutomaticSizeMixin,
+    data: TrainingData,
+    train: Ints,
+    test: Ints,
+    resources: Resources,
+    forced: Forced | None,
 ) -> Floats:
     """Return the log loss on the test samples for 0, 1, ... columns."""
     y, names = data.target.codes, selector._feature_names().tolist()
     present, codes = np.unique(y[train], return_inverse=True)
-    layout = SampleLayout.from_class_codes(codes, len(present))
+    layout = data.layout_of(train, codes)
     part = Part(data.table, names, train)
     facts, store = screen_table(
-        part, layout, data.categorical, resources, selector._judge(), test=selector._needs_p_values()
+        part,
+        layout,
+        data.categorical,
+        resources,
+        selector._judge(),
+        test=selector._needs_p_values(),
+        forced=forced,
     )
     information = Information(make_backend(store.packed(), resources.threads))
     pursuit = selector._pursuit(information, facts)
-    chosen: list[int] = []
-    tables: list[list[Floats]] = [[]]
-    for step in pursuit:
-        chosen.append(int(information.packed.columns[step.column]))
-        tables.append(pursuit.model.refined_tables(_SWEEPS))
-        if len(chosen) == selector.max_features:
-            break
+    column_of = information.packed.columns
+    chosen: list[int] = column_of[pursuit.given].tolist()
+    n_given = len(chosen)
+    tables: list[list[Floats]] = []
+    for step in pursuit.take(selector.max_features):
+        if not tables:
+            tables.append(pursuit.model.refined_tables(_SWEEPS)[:n_given])
+        chosen.append(int(column_of[step.column]))
+        if len(chosen) == n_given + step.n_after:  # a whole group
+            tables += [tables[-1]] * (step.n_after - len(tables))
+            tables.append(pursuit.model.refined_tables(_SWEEPS))
+    tables = tables or [pursuit.model.refined_tables(_SWEEPS)]
     columns = np.array(chosen, np.int64)
     encoded = encode_table(
         Part(data.table, names, test), facts.coding.take(columns), columns, resources.threads
     )
     known = np.isin(y[test], present)
     label = np.searchsorted(present, y[test])
+    tested = None if data.weights is None else data.weights.of_samples(test)
+    weights = None if tested is None else tested.counts
     losses = np.empty(len(tables))
     for size, own in enumerate(tables):
         probability = softmax(node_scores(pursuit.model.log_prior, own, encoded), axis=1)
         right = np.where(known, probability[np.arange(len(test)), np.where(known, label, 0)], 0.0)
-        losses[size] = -np.log(np.maximum(right, _LEAST_PROBABILITY)).mean()
+        losses[size] = np.average(-np.log(np.maximum(right, _LEAST_PROBABILITY)), weights=weights)
     return losses
 
 
@@ -165,16 +195,54 @@ class AutomaticSizeMixin(BaseSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseSelector._parameter_constraints,
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        **FORCED_CONSTRAINTS,
+        **GROUP_CONSTRAINTS,
+        "cv": [
+            Interval(Integral, 2, None, closed="left"),
+            HasMethods(["split", "get_n_splits"]),
+            "array-like",
+        ],
         "max_features": [Interval(Integral, 1, None, closed="left")],
         "one_standard_error": ["boolean"],
     }
 
     _fitted: ClassVar[frozenset[str]] = BaseSelector._fitted | {"size_path_"}
 
-    cv: int
+    cv: Any
     max_features: int
     one_standard_error: bool
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Select features for classification.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Training data. Numbers are discretized by MDLP; strings, booleans and categories are used as
+            they are, ordered categories of pandas are cut by MDLP; missing values are a separate level.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weight of each row. Whole numbers are frequencies: the result is the same as if each row were
+            repeated as often. Other weights say how much a row matters; their scale is irrelevant, see
+            the page "Sample weights" of the documentation. Rows with weight 0 are left out. ``None``
+            means 1 for every row.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Group of each row, such as a patient or a site. Rows of a group are in the same fold when
+            the number of features is found. See ``feature_groups`` for groups of columns.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        return self._fit_rows(X, y, sample_weight, groups)
 
     def _fit_by_pursuit(self, data: TrainingData, resources: Resources) -> None:
         """Find the number of columns if it was not given, and select."""
@@ -186,38 +254,91 @@ class AutomaticSizeMixin(BaseSelector):
         if self.n_features_to_select != "auto":
             BaseSelector._fit_table(self, data, resources)
             return
-        folds = list(_folds(self.cv, data.target.codes))
+        folds = self._make_folds(data)
         with counting(len(folds) + 1) as step:
             self.size_path_ = make_size_path(self, data, folds, resources, step)
             BaseSelector._fit_table(self, data, resources)
             step()
 
+    def _make_folds(self, data: TrainingData) -> list[tuple[Ints, Ints]]:
+        """Return the samples of each fold: those to learn from, and those to compute the log loss on.
+
+        They are given by their rows, which occur several times if their sample weight is a frequency.
+        Rows of a group are in the same fold.
+        """
+        codes, samples = data.target.codes, data.samples
+        if data.groups is None and isinstance(self.cv, Integral):
+            drawn = _folds(int(self.cv), codes[samples])
+            return [(samples[train], samples[test]) for train, test in drawn]
+        splitter = check_cv(self.cv, codes, classifier=True)
+        if data.groups is not None and isinstance(self.cv, Integral):
+            n_groups = int(data.groups.max()) + 1
+            if n_groups < 2:
+                raise ValueError("groups has a single group, which cannot be divided into folds.")
+            n_splits = min(int(self.cv), n_groups)
+            splitter = StratifiedGroupKFold(n_splits, shuffle=True, random_state=0)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The least populated class")
+            try:
+                splits = list(splitter.split(np.zeros((len(codes), 1)), codes, data.groups))
+            except ValueError as error:
+                hint = "" if data.groups is not None else " If it needs groups, pass them to fit."
+                raise ValueError(f"cv={self.cv!r} cannot split the rows: {error}{hint}") from None
+        folds = [
+            (samples[np.isin(samples, train)], samples[np.isin(samples, test)]) for train, test in splits
+        ]
+        if any(len(np.unique(codes[train])) < 2 for train, _ in folds):
+            raise ValueError(
+                f"cv={self.cv!r} has a split whose training rows do not contain two classes. Use a "
+                "splitter that is stratified by class, or a number of folds."
+            )
+        return [(train, test) for train, test in folds if len(test)]
+
     def _n_steps(self, n_columns: int) -> int:
         """Return the largest number of steps of the pursuit."""
         return min(self._n_wanted(n_columns) or self.max_features, n_columns)
 
-    def _pursuit(self, information: Information, facts: ColumnFacts) -> Pursuit:  # noqa: ARG002
+    def _pursuit(self, information: Information, facts: ColumnFacts) -> Pursuit:
         """Return the pursuit that selects columns, in a fold and in the whole table."""
-        return Pursuit(information)
+        return Pursuit(
+            information,
+            packed_as(information, facts, Reason.CANDIDATE),
+            given=packed_as(information, facts, Reason.CONDITIONING),
+            included=packed_as(information, facts, Reason.INCLUDED),
+            groups=self._packed_groups(information, facts),
+        )
+
+    def _packed_groups(self, information: Information, facts: ColumnFacts) -> list[Group]:
+        """Return the groups of packed columns that may be selected."""
+        forced = self._forced()
+        if forced is None or forced.group is None:
+            return []
+        candidates = packed_as(information, facts, Reason.CANDIDATE)
+        number = forced.group[information.packed.columns[candidates]]
+        groups = [Group(candidates[number == own], name) for own, name in enumerate(forced.group_names)]
+        return [group for group in groups if len(group.columns)]
 
     def _needs_p_values(self) -> bool:
         """Whether the pursuit depends on p-values."""
         return False
 
     def _shared_figures(self) -> dict[str, Any]:
-        """Add the largest number of columns that cross-validation has tried, and the best one."""
+        """Add the smallest and largest number of columns of cross-validation, and the best one."""
         path, shared = self.size_path_, super()._shared_figures()
         if path is None:
             return shared
-        return {**shared, "n_tried": int(path.n_features[-1]), "n_best": path.best}
+        first, last = int(path.n_features[0]), int(path.n_features[-1])
+        return {**shared, "n_first": first, "n_tried": last, "n_best": path.best}
 
     def _size_sentence(self) -> str:
         """Say how many columns cross-validation has found; "" if their number was given."""
         path = getattr(self, "size_path_", None)
         if path is None:
             return ""
+        given = listed(self.conditioning_)
         full = bool((self.features_["role"] == Role.NO_ROOM).any())
-        text = size_sentence(path, self._found_size(path), self.n_features_, full=full)
+        size, noun = self._found_size(path), self._target_noun()
+        text = size_sentence(path, size, self.n_features_, full=full, given=given, noun=noun)
         if path.best == self.max_features < self.n_features_in_:
             text += f" More were not tried: see max_features={self.max_features}."
         return text
@@ -236,7 +357,7 @@ class AutomaticSizeMixin(BaseSelector):
             wanted = self._n_wanted(len(facts.coding))
             assert wanted is not None  # "auto" has a path
             return wanted
-        self.size_path_ = path.up_to(len(pursuit.candidates))
+        self.size_path_ = path.up_to(len(pursuit.included) + len(pursuit.candidates))
         columns = information.packed.columns[pursuit.candidates]
         significant = bool((q_values(facts.p_value)[columns] <= SIGNIFICANT).any())
         return max(self._found_size(self.size_path_), int(significant))

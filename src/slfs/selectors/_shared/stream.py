@@ -31,7 +31,8 @@ from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors.base import BaseSelector
 from slfs.tables.registry import is_in_memory, read_table
 from slfs.tables.table import ColumnSource, Table, resolve_categorical
-from slfs.tables.target import read_target
+from slfs.tables.target import Target
+from slfs.tables.weights import SampleWeights, make_layout, make_weights, read_sample_weight
 
 
 @dataclass
@@ -87,7 +88,9 @@ class _Arrived:
     n_columns: int
     store: PlaneStore
     n_packed: int
+    n_rows: int
     memory: Any
+    target: Target | None = None
 
 
 class StreamSelector(BaseSelector):
@@ -122,7 +125,9 @@ class StreamSelector(BaseSelector):
                 "categorical type."
             )
 
-    def fit_stream(self, blocks: Iterable[Any], y: ArrayLike) -> StreamSelector:
+    def fit_stream(
+        self, blocks: Iterable[Any], y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> StreamSelector:
         """Select features from a stream of blocks of columns.
 
         The packed samples are kept, so that `extend` can add columns later.
@@ -133,7 +138,9 @@ class StreamSelector(BaseSelector):
             Blocks of columns, each with the same samples in the same order, of any type that ``fit``
             accepts. Either all blocks have column names, or none.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers; see ``target``.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weight of each row; see `SLFS.fit`.
 
         Returns
         -------
@@ -147,20 +154,21 @@ class StreamSelector(BaseSelector):
                 "blocks is a single table. Pass an iterable of tables, for example [X], or call "
                 "fit(X, y)."
             )
-        target = read_target(y)
-        layout = SampleLayout.from_class_codes(target.codes, len(target.classes))
+        target, weights = self._read_weighted_target(y, sample_weight)
+        layout = make_layout(target.codes, len(target.classes), weights, target.values)
+        n_rows = len(target.codes)
         with Resources(self.n_jobs, self.memory_limit) as resources:
             arrived, names = None, _Names()
             with counting(len(blocks) if isinstance(blocks, Sized) else None) as step:
                 for X in blocks:
                     block = X if is_in_memory(X) else read_table(X)
                     names.add(_names_of(block))
-                    arrived = self._take_in(block, layout, arrived, resources)
+                    arrived = self._take_in(block, layout, n_rows, arrived, resources)
                     step()
             if arrived is None:
                 raise ValueError("blocks is empty. Pass at least one block of columns.")
             self._set_names(names.joined)
-            self._finish(arrived, target.classes, target.name, resources, keep=True)
+            self._finish(arrived, target, resources, keep=True)
         return self
 
     def extend(self, block: Any) -> StreamSelector:
@@ -194,26 +202,44 @@ class StreamSelector(BaseSelector):
         try:
             with Resources(self.n_jobs, self.memory_limit) as resources:
                 before = replace(self._arrived, memory=copy.deepcopy(self._arrived.memory))
-                arrived = self._take_in(block, before.store.layout, before, resources)
+                layout, n_rows = before.store.layout, before.n_rows
+                arrived = self._take_in(block, layout, n_rows, before, resources)
                 self._set_names(names.joined)
-                self._finish(arrived, self.classes_, self.network_.class_name, resources, keep=True)
+                target = self._arrived.target
+                assert target is not None  # fit_stream keeps it
+                self._finish(arrived, target, resources, keep=True)
         except BaseException:
             self.__dict__ = known_state
             raise
         return self
 
+    def _read_weighted_target(
+        self, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Target, SampleWeights | None]:
+        """Read target and weights of a stream, whose number of rows is that of the target."""
+        values = None
+        if sample_weight is not None:
+            values = read_sample_weight(sample_weight, len(y))  # type: ignore[arg-type]
+        target = self._read_target(y, values)
+        return target, make_weights(values, self.class_weight, target, self.memory_limit)
+
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
         arrived = self._take_in_table(data.table, data.layout, data.categorical, None, resources)
-        self._finish(arrived, data.target.classes, data.target.name, resources, keep=False)
+        self._finish(arrived, data.target, resources, keep=False)
 
     def _take_in(
-        self, block: Any, layout: SampleLayout, before: _Arrived | None, resources: Resources
+        self,
+        block: Any,
+        layout: SampleLayout,
+        n_rows: int,
+        before: _Arrived | None,
+        resources: Resources,
     ) -> _Arrived:
         """Read a block, code it, and process its columns."""
         table = read_table(block)
-        if table.n_samples != layout.n_samples:
+        if table.n_samples != n_rows:
             raise ValueError(
-                f"A block of the stream has {table.n_samples} rows, but y has {layout.n_samples} "
+                f"A block of the stream has {table.n_samples} rows, but y has {n_rows} "
                 "labels. Every block must have the same samples in the same order."
             )
         categorical = resolve_categorical(self.categorical_features, table, None)
@@ -240,6 +266,7 @@ class StreamSelector(BaseSelector):
             resources,
             self._judge(),
             test=True,
+            forced=self._forced(),
             store=store,
             first=first,
         )
@@ -260,17 +287,9 @@ class StreamSelector(BaseSelector):
 
         memory = self._look_ahead(facts, memory)
         memory = self._arrive(information, np.arange(done, len(packed)), memory, numbers)
-        return _Arrived(parts, n_small, first + n_columns, store, len(packed), memory)
+        return _Arrived(parts, n_small, first + n_columns, store, len(packed), table.n_samples, memory)
 
-    def _finish(
-        self,
-        arrived: _Arrived,
-        classes: NDArray[Any],
-        class_name: str,
-        resources: Resources,
-        *,
-        keep: bool,
-    ) -> None:
+    def _finish(self, arrived: _Arrived, target: Target, resources: Resources, *, keep: bool) -> None:
         """Set the fitted attributes; ``keep`` also keeps the packed samples that `extend` needs."""
         self.n_features_in_ = arrived.n_columns
         facts = join_facts(arrived.parts)
@@ -278,10 +297,10 @@ class StreamSelector(BaseSelector):
             make_backend(arrived.store.packed(arrived.n_packed), resources.threads)
         )
         selection = self._conclude(information, arrived.memory)
-        self._set_fitted(information, facts, selection, classes, class_name)
+        self._set_fitted(information, facts, selection, target)
         self.__dict__.pop("_arrived", None)
         if keep:
-            self._arrived = replace(arrived, parts=[facts], n_small=0)
+            self._arrived = replace(arrived, parts=[facts], n_small=0, target=target)
 
     def _set_names(self, names: list[str] | None) -> None:
         self.__dict__.pop("feature_names_in_", None)

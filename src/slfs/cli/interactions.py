@@ -1,0 +1,164 @@
+"""The command interactions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from slfs.cli.common import categorical_columns, labels, read_labelled
+from slfs.cli.options import (
+    Categorical,
+    Data,
+    Drop,
+    EscapeFormulas,
+    Format,
+    Id,
+    Jobs,
+    Json,
+    Memory,
+    Missing,
+    NoHeader,
+    Sheet,
+    Target,
+    TargetsFrom,
+    TargetType,
+    Transpose,
+)
+from slfs.cli.output import progress, show_json, show_table
+
+if TYPE_CHECKING:
+    from slfs.evaluation.pairs import Interactions
+
+
+def interactions(
+    data: Data,
+    target: Target = None,
+    target_type: TargetType = "auto",
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--columns", metavar="COLUMN", help="Column to test; repeatable. Default: all."),
+    ] = None,
+    partners: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="COLUMN", help="Test only pairs with this column; repeatable."),
+    ] = None,
+    n_top: Annotated[
+        int, typer.Option("--top", metavar="N", min=0, help="Number of pairs to show in any case.")
+    ] = 20,
+    fdr: Annotated[
+        float, typer.Option("--fdr", metavar="Q", help="False discovery rate of the pairs.")
+    ] = 0.05,
+    max_levels: Annotated[
+        int, typer.Option("--max-levels", metavar="N", help="Maximum number of levels of a column.")
+    ] = 3,
+    categorical: Categorical = None,
+    drop: Drop = None,
+    ids: Id = None,
+    targets_from: TargetsFrom = None,
+    transpose: Transpose = False,
+    missing: Missing = None,
+    no_header: NoHeader = False,
+    sheet: Sheet = None,
+    file_format: Format = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write one row per pair: .csv, .tsv, .parquet, .arrow."),
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Store the state of a long scan here, and go on from it."),
+    ] = None,
+    escape_formulas: EscapeFormulas = False,
+    as_json: Json = False,
+    memory_limit: Memory = None,
+    n_jobs: Jobs = -1,
+) -> None:
+    """Find pairs of columns that tell more about the target together than alone.
+
+    All pairs are tested for an interaction beyond the effects of both columns; q-values are corrected
+    for the number of all pairs. A scan that is stopped with Ctrl-C can be continued if --resume was used.
+
+    Example:  slfs interactions cancer.csv --target diagnosis --with age
+    """
+    from slfs._core.progress import progress_callback
+    from slfs.evaluation import interactions as find_interactions
+    from slfs.files.writing import check_output, write_table
+
+    check_output(out, resume, inputs=[data], table=True)
+    check_output(resume, inputs=[data])
+    file = read_labelled(
+        data,
+        target,
+        file_format,
+        missing=missing,
+        drop=drop,
+        ids=ids,
+        targets_from=targets_from,
+        transpose=transpose,
+        no_header=no_header,
+        sheet=sheet,
+    )
+    with progress("testing pairs") as tick, progress_callback(tick):
+        found = find_interactions(
+            file.X,
+            labels(file),
+            columns=None if not columns else [file.find(name) for name in columns],
+            partners=None if not partners else [file.find(name) for name in partners],
+            n_top=n_top,
+            fdr=fdr,
+            max_levels=max_levels,
+            target=target_type,
+            categorical_features=categorical_columns(categorical, file),
+            n_jobs=n_jobs,
+            memory_limit=memory_limit,
+            checkpoint=resume,
+        )
+    if out is not None:
+        write_table(found.to_frame(), out, escape_formulas=escape_formulas)
+    if as_json:
+        about = {"data": file.name, "target": file.target, "ids": file.ids}
+        show_json({**about, **found.to_dict()})
+        return
+    _show(found, file.name)
+    if out is not None:
+        typer.echo(f"\nWritten: {out}")
+
+
+def _show(found: Interactions, name: str) -> None:
+    """Print the best pairs, and how the first one is distributed over the classes."""
+    are = "is" if found.n_significant == 1 else "are"
+    typer.echo(
+        f"{name}: {found.n_significant} of {found.n_tested} pairs {are} significant "
+        f"(false discovery rate {found.fdr:g}).\n"
+    )
+    shown: Any = found.pairs[: len(found.tables)]
+    if len(shown) == 0:
+        return
+    lines = [
+        [
+            row.first,
+            row.second,
+            f"{row.synergy:.4f}",
+            f"{row.joint_information:.4f}",
+            f"{row.p_value:.2g}",
+            f"{row.q_value:.2g}",
+        ]
+        for row in shown
+    ]
+    numbers = ["synergy", "together", "p-value", "q-value"]
+    show_table(["first", "second", *numbers], lines, right=numbers)
+    typer.echo(
+        "\nsynergy: information about the target in nats that the pair has in addition to that of both\n"
+        "columns; together: all information of the pair. q-value: corrected for all pairs."
+    )
+    best, last = found.tables[0], str(found.classes[-1])
+    share = best.counts[:, :, -1] / best.counts.sum(axis=2).clip(min=1)
+    typer.echo(f"\nShare of {last} (samples) by {best.first} (rows) and {best.second}:")
+    cells = zip(share.tolist(), best.counts.sum(axis=2).tolist(), strict=True)
+    rows = [
+        [level, *(f"{part:.0%} ({size})" for part, size in zip(parts, sizes, strict=True))]
+        for level, (parts, sizes) in zip(best.first_levels, cells, strict=True)
+    ]
+    show_table(["", *best.second_levels], rows, right=best.second_levels)

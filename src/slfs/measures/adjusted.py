@@ -1,0 +1,247 @@
+"""Levels of columns -> score tests of independence from the class, given the levels of other columns.
+
+The model of the class is log-linear in the levels of the conditioning columns. A column is tested by the
+sums of its residuals at the levels of the column: their variance is that of the sums less what the
+parameters of the model explain. Samples with the same levels of all conditioning columns, a stratum,
+have the same probabilities, so that all sums follow from the counts of levels and strata.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import chdtrc, softmax
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.uint8]
+
+_MOST_CLASSES, _MOST_ENTRIES = 32, 1e7
+"""Limits of the number of classes, and of the number of products of weights and levels.
+
+With more classes the rarest are pooled.
+"""
+
+_FEWEST = 5
+"""Levels and classes with fewer samples are pooled: a chi-squared distribution does not suit them."""
+
+_LEAST_INFORMATION = 0.5
+"""Directions in which the residuals have a smaller variance are left out of a test."""
+
+_TREND_SHARE = 0.75
+"""Share of the error rate that is spent on the trend over ordered levels."""
+
+_RIDGE, _ENOUGH, _ROUNDS = 1e-6, 1e-9, 100
+"""Weight of the squares of the parameters; when to stop fitting them."""
+
+
+@dataclass(frozen=True)
+class Covariates:
+    """A log-linear model of the class given the levels of some columns.
+
+    Attributes
+    ----------
+    stratum : ndarray of shape (n_samples,)
+        Stratum of each sample: samples with the same levels are in the same one.
+    labels : ndarray of shape (n_samples,)
+        Class of each sample; rare classes may be pooled.
+    probability : ndarray of shape (n_strata, n_classes)
+        P(class | stratum) of the model.
+    design : csr_array of shape (n_strata, n_parameters)
+        The levels of each stratum, with a constant.
+    """
+
+    stratum: Ints
+    labels: Ints
+    probability: Floats
+    design: sparse.csr_array
+
+    @functools.cached_property
+    def _weights(self) -> Floats:
+        """Covariances of the classes in each stratum, all but the last class."""
+        p = self.probability[:, :-1]
+        return p[:, :, np.newaxis] * (np.eye(p.shape[1]) - p[:, np.newaxis])
+
+    @functools.cached_property
+    def _products(self) -> sparse.csr_array:
+        """Weights times levels, of shape (n_strata, n_classes - 1, n_classes - 1, n_parameters)."""
+        weights = self._weights.reshape(len(self._weights), -1)
+        rows = np.repeat(np.arange(len(weights)), np.diff(self.design.indptr))
+        entries = weights[rows] * self.design.data[:, np.newaxis]
+        n_parameters = self.design.shape[1]
+        column = np.arange(weights.shape[1]) * n_parameters + self.design.indices[:, np.newaxis]
+        index = np.repeat(rows, weights.shape[1]), column.reshape(-1)
+        shape = len(weights), weights.shape[1] * n_parameters
+        return sparse.csr_array((entries.reshape(-1), index), shape=shape)
+
+    @functools.cached_property
+    def _solved(self) -> tuple[Floats, tuple[Floats, bool]]:
+        """Sums of residuals of the parameters, and their information, ready to be solved for."""
+        n_strata, n_classes = self.probability.shape
+        cells = np.bincount(self.stratum * n_classes + self.labels, minlength=n_strata * n_classes)
+        counts = cells.reshape(n_strata, n_classes)
+        return _score(self.design, counts, self.probability)
+
+    def test(self, codes: Codes, ordered: Ints | None = None) -> tuple[float, float]:
+        """Test one column for independence from the class given the columns of the model.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_samples,)
+            Level of each sample.
+        ordered : ndarray or None, default=None
+            The levels in ascending order, for a test of trend; other levels, such as that of missing
+            values, have no order. None if no level has one.
+
+        Returns
+        -------
+        p_value : float
+            1 if the columns of the model determine the column.
+        information : float
+            Information about the class that the columns of the model do not contain, in nats: half the
+            statistic per sample.
+        """
+        n_strata, n_classes = self.probability.shape
+        levels, rest = _pooled(codes)
+        n_levels = int(levels.max()) + 1
+        by_stratum = _count(levels, self.stratum, n_levels, n_strata)
+        by_class = _count(levels, self.labels, n_levels, n_classes)
+        n = n_classes - 1
+        residual = by_class[:, :-1] - by_stratum @ self.probability[:, :-1]
+        information = by_stratum @ self._weights.reshape(n_strata, -1)
+        crossed = (by_stratum @ self._products).reshape(n_levels * n, -1)
+        nuisance, factor = self._solved
+        solved = cho_solve(factor, crossed.T)
+        score = residual.reshape(-1) - nuisance @ solved
+        variance = -crossed @ solved
+        for level in range(n_levels):
+            own = slice(level * n, (level + 1) * n)
+            variance[own, own] += information[level].reshape(n, n)
+        statistic, freedom = _quadratic(score, variance)
+        nats = statistic / (2 * len(codes))
+        p_value = float(chdtrc(freedom, statistic)) if freedom else 1.0
+        if ordered is None or freedom <= n or rest is None:
+            return p_value, nats
+        position = np.full(n_levels, np.nan)
+        position[rest[ordered]] = np.arange(len(ordered))  # pooled levels are next to each other rarely
+        sizes = by_class.sum(axis=1)
+        known = ~np.isnan(position)
+        position -= np.average(position[known], weights=sizes[known])
+        trend = np.kron(np.where(known, position, 0.0), np.eye(n)).reshape(n, -1)
+        statistic, freedom = _quadratic(trend @ score, trend @ variance @ trend.T)
+        if freedom == 0:
+            return p_value, nats
+        by_trend = float(chdtrc(freedom, statistic))
+        return min(by_trend / _TREND_SHARE, p_value / (1 - _TREND_SHARE), 1.0), nats
+
+
+def fit_covariates(codes: list[Codes], labels: NDArray[np.integer]) -> Covariates:
+    """Fit the model of the class given the levels of some columns, one array of codes per column."""
+    strata, stratum = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
+    stratum = stratum.reshape(-1).astype(np.int64)
+    n_strata = len(strata)
+    blocks = [sparse.csr_array(np.ones((n_strata, 1)))]
+    for own in strata.T:
+        found, level = np.unique(own, return_inverse=True)
+        kept = np.flatnonzero(level > 0)
+        shape = n_strata, len(found) - 1
+        blocks.append(sparse.csr_array((np.ones(len(kept)), (kept, level[kept] - 1)), shape=shape))
+    design = sparse.csr_array(sparse.hstack(blocks, format="csr"))
+    most = int((_MOST_ENTRIES / max(design.nnz, 1)) ** 0.5)
+    labels = _few_classes(labels, min(max(most, 2), _MOST_CLASSES))
+    n_classes = int(labels.max()) + 1
+    counts = _count(stratum, labels, n_strata, n_classes)
+    return Covariates(stratum, labels, _fit(design, counts), design)
+
+
+def _fit(design: sparse.csr_array, counts: Ints) -> Floats:
+    """Return P(class | stratum) of the model with the largest likelihood, by Newton's method."""
+    sizes = counts.sum(axis=1)
+    beta = np.zeros((design.shape[1], counts.shape[1]))
+    share = counts.sum(axis=0) / sizes.sum()
+    beta[0] = np.log(share) - np.log(share[-1])
+
+    def loss(at: Floats) -> float:
+        log_p = design @ at
+        log_p -= np.logaddexp.reduce(log_p, axis=1)[:, np.newaxis]
+        return float(-(counts * log_p).sum() + _RIDGE / 2 * (at**2).sum())
+
+    now = loss(beta)
+    for _ in range(_ROUNDS):
+        score, factor = _score(design, counts, softmax(design @ beta, axis=1))
+        score -= _RIDGE * beta[:, :-1].T.reshape(-1)
+        step = np.zeros_like(beta)
+        step[:, :-1] = cho_solve(factor, score).reshape(-1, len(beta)).T
+        size = 1.0
+        while (then := loss(beta + size * step)) > now and size > 1e-6:
+            size /= 2
+        beta += size * step
+        if now - then <= _ENOUGH * (1 + abs(now)):
+            break
+        now = then
+    probability: Floats = softmax(design @ beta, axis=1)
+    return probability
+
+
+def _score(
+    design: sparse.csr_array, counts: Ints, probability: Floats
+) -> tuple[Floats, tuple[Floats, bool]]:
+    """Return the sums of residuals of all parameters, class by class, and their information."""
+    sizes, p = counts.sum(axis=1), probability[:, :-1]
+    residual = counts[:, :-1] - sizes[:, np.newaxis] * p
+    n, q = p.shape[1], design.shape[1]
+    information = np.empty((n, q, n, q))
+    for a in range(n):
+        for b in range(a, n):
+            weight = sizes * p[:, a] * ((a == b) - p[:, b])
+            own = (design.T @ (design * weight[:, np.newaxis])).toarray()
+            information[a, :, b], information[b, :, a] = own, own.T
+    flat = information.reshape(n * q, n * q)
+    flat[np.diag_indices(n * q)] += _RIDGE
+    return (design.T @ residual).T.reshape(-1), cho_factor(flat)
+
+
+def _quadratic(score: Floats, variance: Floats) -> tuple[float, int]:
+    """Return the statistic of a score, and its degrees of freedom."""
+    values, vectors = np.linalg.eigh(variance)
+    kept = values > _LEAST_INFORMATION
+    parts = (vectors.T @ score)[kept]
+    return float((parts**2 / values[kept]).sum()), int(kept.sum())
+
+
+def _count(rows: NDArray[np.integer], columns: NDArray[np.integer], height: int, width: int) -> Ints:
+    cells = np.bincount(rows.astype(np.int64) * width + columns, minlength=height * width)
+    return cells.reshape(height, width)
+
+
+def _pooled(codes: Codes) -> tuple[Ints, Ints | None]:
+    """Pool the levels with few samples; return the new codes, and the new level of each level.
+
+    None instead of the latter if levels were pooled.
+    """
+    sizes = np.bincount(codes)
+    rare = sizes < _FEWEST
+    level = np.cumsum(~rare) - 1
+    if rare.any() and sizes[rare].sum() > 0:
+        level[rare] = int((~rare).sum())
+        return level[codes], None
+    return level[codes], level
+
+
+def _few_classes(labels: NDArray[np.integer], most: int) -> Ints:
+    """Pool the rarest classes, so that there are few and none has few samples."""
+    sizes = np.bincount(labels)
+    order = np.argsort(-sizes, kind="stable")
+    frequent = order[: most - 1 if len(order) > most else most]
+    frequent = np.sort(frequent[sizes[frequent] >= _FEWEST])
+    if len(frequent) < len(sizes) and len(frequent) == 0:
+        frequent = order[:1]
+    place = np.full(len(sizes), len(frequent))
+    place[frequent] = np.arange(len(frequent))
+    pooled: Ints = place[labels].astype(np.int64)
+    return pooled

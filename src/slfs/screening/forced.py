@@ -1,0 +1,136 @@
+"""The parameters include, exclude and condition_on -> what they mean for each column."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.measures.adjusted import Covariates
+from slfs.screening.reasons import SIGNIFICANT, Reason
+from slfs.tables.choice import resolve_columns, resolve_groups
+
+Ints = NDArray[np.int64]
+
+FORCED = (Reason.INCLUDED, Reason.CONDITIONING)
+"""Columns that are packed whatever they tell about the class."""
+
+_MOST_INTERVALS = 10
+
+
+@dataclass(frozen=True)
+class Forced:
+    """What the user has decided about each column.
+
+    Attributes
+    ----------
+    reason : ndarray of int8 of shape (n_columns,)
+        `Reason.INCLUDED`, `Reason.EXCLUDED` or `Reason.CONDITIONING`; `Reason.CANDIDATE` for columns
+        about which the method decides.
+    covariates : Covariates or None
+        The model of the class given the conditioning columns; None without such columns.
+    group : ndarray of shape (n_columns,) or None
+        Number of the group of each column, -1 for none; None without groups.
+    group_names : tuple of str
+        Names of the groups.
+    """
+
+    reason: NDArray[np.int8]
+    covariates: Covariates | None = None
+    group: Ints | None = None
+    group_names: tuple[str, ...] = ()
+
+    @property
+    def conditioning(self) -> Ints:
+        """The conditioning columns."""
+        return np.flatnonzero(self.reason == Reason.CONDITIONING)
+
+    @property
+    def n_included(self) -> int:
+        return int((self.reason == Reason.INCLUDED).sum())
+
+    def in_group(self, columns: Ints) -> NDArray[np.bool_]:
+        """Return which columns are judged together with others."""
+        if self.group is None:
+            return np.zeros(len(columns), np.bool_)
+        grouped: NDArray[np.bool_] = self.group[columns] >= 0
+        return grouped & (self.reason[columns] == Reason.CANDIDATE)
+
+    def coded_as(self, columns: Ints) -> NDArray[np.int8]:
+        """Return the reason after which the levels of columns are learned.
+
+        A column of a group needs levels, as an included one does, whatever it tells on its own.
+        """
+        own = self.reason[columns]
+        return np.where(self.in_group(columns), Reason.INCLUDED, own).astype(np.int8)
+
+    def judge(
+        self, columns: Ints, judged: NDArray[np.int8], p_values: NDArray[np.float64]
+    ) -> NDArray[np.int8]:
+        """Adapt the reasons of some columns, which were judged on their own."""
+        own, reasons = self.reason[columns], judged.copy()
+        if self.covariates is not None:
+            kept = (reasons == Reason.CANDIDATE) | (reasons == Reason.NOT_SIGNIFICANT)
+            reasons[kept & (p_values > SIGNIFICANT)] = Reason.EXPLAINED
+        reasons[self.in_group(columns)] = Reason.CANDIDATE
+        return np.where(own == Reason.CANDIDATE, reasons, own).astype(np.int8)
+
+
+def read_forced(selector: Any, n_columns: int, names: NDArray[Any] | None) -> Forced | None:
+    """Resolve the parameters of a selector that list columns; None if it has none.
+
+    Columns that are in two of include, exclude and condition_on are an error, and groups that are only
+    partly in one of them.
+    """
+    own = (selector.include, selector.exclude, selector.condition_on)
+    if all(choice is None for choice in own) and selector.feature_groups is None:
+        return None
+    forced = _read_lists(*own, n_columns, names)
+    if selector.feature_groups is None:
+        return forced
+    group, found = resolve_groups(selector.feature_groups, n_columns, names, "feature_groups")
+    for number, name in enumerate(found):
+        members = np.flatnonzero(group == number)
+        if len(np.unique(forced.reason[members])) > 1:
+            raise ValueError(
+                f"Some columns of the group {name!r} are in include, exclude or condition_on, others "
+                "are not. List all of them or none."
+            )
+    return replace(forced, group=group, group_names=tuple(found))
+
+
+def _read_lists(
+    include: Any, exclude: Any, condition_on: Any, n_columns: int, names: NDArray[Any] | None
+) -> Forced:
+    reason = np.full(n_columns, Reason.CANDIDATE, np.int8)
+    lists = {
+        "include": (include, Reason.INCLUDED),
+        "exclude": (exclude, Reason.EXCLUDED),
+        "condition_on": (condition_on, Reason.CONDITIONING),
+    }
+    of_reason = {own: parameter for parameter, (_, own) in lists.items()}
+    for parameter, (choice, own) in lists.items():
+        columns = resolve_columns(choice, n_columns, names, parameter)
+        taken = columns[reason[columns] != Reason.CANDIDATE]
+        if len(taken):
+            other = of_reason[Reason(int(reason[taken[0]]))]
+            shown = [str(column if names is None else names[column]) for column in taken[:5].tolist()]
+            raise ValueError(
+                f"Columns are in {other!r} and in {parameter!r}: {', '.join(shown)}. A column can be in "
+                "one of the two only."
+            )
+        reason[columns] = own
+    if (reason == Reason.EXCLUDED).all():
+        raise ValueError("'exclude' lists all columns. Leave at least one that can be selected.")
+    return Forced(reason)
+
+
+def n_intervals(n_samples: int) -> int:
+    """Return the number of equal-frequency intervals of a conditioning column of numbers.
+
+    Few intervals leave much of what the column explains unexplained, many cost parameters.
+    """
+    return min(max(round(math.sqrt(n_samples) / 2), 4), _MOST_INTERVALS)

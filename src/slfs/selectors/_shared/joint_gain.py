@@ -1,0 +1,105 @@
+"""Groups of columns -> the gain of all their tables together, which copies do not add to."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs._core.indices import PackedIndex
+from slfs._core.ragged import starts
+from slfs.counting.residuals import GAIN_RIDGE, RESIDUAL_SCALE, WEIGHT_SCALE, Residuals
+from slfs.measures.information import Information
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_ENTRIES = 1 << 22
+"""Maximum number of entries of the matrix of samples and levels that is in memory at a time."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Packed columns that enter the model together, and the name of their group."""
+
+    columns: Ints
+    name: str
+
+
+def joint_gain(information: Information, columns: Ints, residuals: Residuals, n_residuals: int) -> float:
+    """Compute how well the tables of several columns together explain the residuals of a model.
+
+    As for a single column, this is what a Newton step lowers the log loss by, but the step is taken for
+    all tables at once: columns that tell the same share what they explain. Many columns explain some of
+    any residuals; what as many columns of noise would explain, more than one of them, is deducted.
+    """
+    unit = information.packed.layout.unit
+    levels = information.packed.arrays.levels[columns].astype(np.int64)
+    first, n_samples = starts(levels), information.packed.layout.n_samples
+    n_levels = int(first[-1])
+    rows = residuals.rows[:, : 2 * n_residuals].astype(np.float64)
+    score = np.zeros((n_residuals, n_levels))
+    information_sums = np.zeros((n_residuals, n_levels, n_levels))
+    codes = np.stack([information.codes(PackedIndex(f)) for f in columns.tolist()])
+    height = max(1, _ENTRIES // n_levels)
+    for begin in range(0, n_samples, height):
+        part = slice(begin, min(begin + height, n_samples))
+        design = np.zeros((part.stop - begin, n_levels))
+        for own, start in zip(codes[:, part], first[:-1].tolist(), strict=True):
+            design[np.arange(len(design)), start + own] = 1.0
+        for c in range(n_residuals):  # sums of integers, which floats hold exactly
+            score[c] += design.T @ rows[part, c]
+            weight = rows[part, n_residuals + c]
+            information_sums[c] += design.T @ (design * weight[:, np.newaxis])
+    gain = 0.0
+    for c in range(n_residuals):
+        own = information_sums[c] / WEIGHT_SCALE
+        ridged = own + GAIN_RIDGE * unit * np.eye(n_levels)
+        u = score[c] / RESIDUAL_SCALE
+        solved = np.linalg.solve(ridged, np.column_stack([u, own]))
+        by_chance = np.trace(solved[:, 1:]) * (1 - 1 / len(columns)) * unit
+        gain += float(u @ solved[:, 0]) - float(by_chance)
+    return 2.0 * gain if n_residuals == 1 else gain
+
+
+class GroupQueue:
+    """Groups by decreasing upper bound of their score: the minimum of their gains over all steps."""
+
+    def __init__(self, information: Information, groups: list[Group], start: Residuals, n: int) -> None:
+        self._information, self._groups, self._n_residuals = information, groups, n
+        self._heap = [
+            (-self._gain(place, start), int(group.columns[0]), place)
+            for place, group in enumerate(groups)
+        ]
+        self._waiting: list[list[Residuals]] = [[] for _ in groups]
+        heapq.heapify(self._heap)
+
+    def add(self, residuals: Residuals) -> None:
+        """Take note of the residuals of a step."""
+        for waiting in self._waiting:
+            waiting.append(residuals)
+
+    def best(self, rival: float, column: int, room: float) -> tuple[float, Group] | None:
+        """Take out the best group that fits and beats a column with a score; None if there is none.
+
+        Groups that do not fit are given up: the room only shrinks.
+        """
+        while self._heap:
+            bound, first, place = self._heap[0]
+            if len(self._groups[place].columns) > room:
+                heapq.heappop(self._heap)
+                continue
+            if -bound < rival or (-bound == rival and first > column):
+                return None
+            if not self._waiting[place]:
+                heapq.heappop(self._heap)
+                return -bound, self._groups[place]
+            gain = self._gain(place, self._waiting[place].pop())  # the newest tells most
+            heapq.heapreplace(self._heap, (max(bound, -gain), first, place))
+        return None
+
+    def _gain(self, place: int, residuals: Residuals) -> float:
+        columns = self._groups[place].columns
+        return joint_gain(self._information, columns, residuals, self._n_residuals)

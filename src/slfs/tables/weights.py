@@ -1,0 +1,244 @@
+"""Sample weights and class weights of the user -> how often each row of the table is counted.
+
+Weights that are whole numbers are frequencies: a row with weight w is counted w times. Other weights,
+and class weights, say how much a row matters, not how often it was seen. They are scaled and rounded to
+integers, and the rows with weights w together are worth (sum of w)^2 / (sum of w^2) samples, the
+effective sample size of Kish: N for equal weights, and less the more they differ. With more, a few heavy
+rows would pass for strong evidence. In tests of significance each row is counted once.
+
+L. Kish, "Survey sampling", Wiley 1965.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs._core.memory import parse_size, show_size, total_memory
+from slfs.counting.planes import SampleLayout
+from slfs.tables.target import Target, centered_ranks
+from slfs.tables.values import is_dask, masked_as_missing
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+FINEST = 8
+"""Maximum mean number of times that a row is counted because of weights that are not frequencies."""
+
+ERROR = 0.01
+"""Mean rounding error of weights, relative to their mean, that is small enough for a lower number."""
+
+MOST = 2**31 - 1
+"""Maximum number of samples, including repeated ones."""
+
+SAMPLE_BYTES = 40
+"""Memory per sample that is needed in any case: its row, its class, its entry of n log n, its codes."""
+
+_FEW = 1e6
+"""Totals of the weights that are not worth asking for the memory of the machine."""
+
+
+@dataclass(frozen=True)
+class SampleWeights:
+    """How often each row of a table is counted.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_rows,)
+        How often each row is counted, 0 for rows that are left out.
+    unit : float
+        Number of counts that are worth one sample.
+    frequencies : ndarray of shape (n_rows,) or None
+        How often each row is counted in tests of significance. None: as in ``counts``.
+    """
+
+    counts: Ints
+    unit: float = 1.0
+    frequencies: Ints | None = None
+
+    def samples(self) -> Ints:
+        """Return the row of each sample: every row as often as it was seen."""
+        seen = self.counts if self.frequencies is None else self.frequencies
+        return np.repeat(np.arange(len(seen)), seen)
+
+    def of_samples(self, rows: Ints) -> SampleWeights | None:
+        """Return the weights of some samples, each of which was seen once; None if they are all 1."""
+        if self.frequencies is None:
+            return None
+        copies = self.counts[rows] // self.frequencies[rows]
+        return SampleWeights(copies, self.unit, np.ones(len(rows), np.int64))
+
+
+def make_layout(
+    codes: Ints, n_classes: int, weights: SampleWeights | None, values: Floats | None = None
+) -> SampleLayout:
+    """Sort the rows by class, repeated as their weights say; None means each row once.
+
+    ``values`` is a continuous target, whose bins are the classes.
+    """
+    if values is not None:
+        return _with_ranks(make_layout(codes, n_classes, weights), values)
+    if weights is None:
+        return SampleLayout.from_class_codes(codes, n_classes)
+    tested = None
+    if weights.frequencies is not None:
+        tested = SampleLayout.from_class_codes(codes, n_classes, weights.frequencies)
+    layout = SampleLayout.from_class_codes(codes, n_classes, weights.counts)
+    return replace(layout, unit=weights.unit, tested=tested)
+
+
+def _with_ranks(layout: SampleLayout, values: Floats) -> SampleLayout:
+    """Add the ranks of a continuous target to a layout."""
+    tested = None if layout.tested is None else _with_ranks(layout.tested, values)
+    return replace(layout, tested=tested, target_ranks=centered_ranks(values, layout.counts))
+
+
+def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
+    """Check the weights that a user has passed: one number per row, at least one of them positive."""
+    if is_dask(sample_weight):
+        sample_weight = sample_weight.compute()
+    if nw.dependencies.is_into_series(sample_weight):
+        sample_weight = nw.from_native(sample_weight, series_only=True).to_numpy()
+    try:
+        values = np.asarray(masked_as_missing(sample_weight)).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must contain numbers: {error}.") from None
+    if values.ndim != 1:
+        raise ValueError(
+            f"sample_weight has shape {values.shape}; expected ({n_rows},), one number for each row "
+            "of X."
+        )
+    if len(values) != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
+            f"sample_weight has {len(values)} numbers. Pass one weight for each row of X."
+        )
+    wrong = ~(np.isfinite(values) & (values >= 0))
+    if wrong.any():
+        row = int(wrong.argmax())
+        what = "negative" if values[row] < 0 else "missing or infinite"
+        raise ValueError(
+            f"sample_weight has {int(wrong.sum())} invalid value(s), the first is {values[row]:g} in "
+            f"row {row} (rows count from 0). A weight cannot be {what}; use 0 to leave a row out."
+        )
+    if not values.any():
+        raise ValueError(
+            "All sample weights are zero, so that no row is left. Pass at least one positive weight."
+        )
+    return values
+
+
+def make_weights(
+    values: Floats | None, class_weight: Any, target: Target, memory_limit: int | str | None
+) -> SampleWeights | None:
+    """Combine sample weights and class weights; None if every row is counted once.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,) or None
+        Sample weights.
+    class_weight : dict, "balanced" or None
+        Weight of each class. The sample weights are multiplied by it.
+    target : Target
+        The classes.
+    memory_limit : int, str or None
+        Maximum memory of the process. None: the memory of this machine.
+
+    Returns
+    -------
+    weights : SampleWeights or None
+    """
+    if values is None and class_weight is None:
+        return None
+    if class_weight is not None and target.values is not None:
+        raise ValueError(
+            f"class_weight={class_weight!r} weights classes, but the target {target.name!r} is "
+            "continuous. Use sample_weight, or class_weight=None."
+        )
+    values = np.ones(len(target.codes)) if values is None else values
+    whole = bool((values == np.floor(values)).all())
+    if whole and class_weight is None:
+        if (values == 1).all():
+            return None
+        _check_total(float(values.sum()), memory_limit)
+        return SampleWeights(values.astype(np.int64))
+    _check_total(float(values.sum()) if whole else 0.0, memory_limit)
+    frequencies = values.astype(np.int64) if whole else (values > 0).astype(np.int64)
+    matters = values / np.maximum(frequencies, 1)  # of one copy of the row
+    matters = matters * _class_weights(class_weight, target, frequencies)[target.codes]
+    # rounded, so that weights in another unit give the same numbers
+    matters = np.round(matters * (frequencies.sum() / (frequencies @ matters)), 9)
+    counts = frequencies * _rounded(matters, frequencies)
+    _check_total(float(counts.sum()), memory_limit)
+    if whole and (counts == frequencies).all():
+        return None if (counts == 1).all() else SampleWeights(counts)
+    copies = counts // np.maximum(frequencies, 1)
+    return SampleWeights(counts, float((counts @ copies) / counts.sum()), frequencies)
+
+
+def _check_total(total: float, memory_limit: int | str | None) -> None:
+    """Raise an error if there would be more samples than the memory can hold."""
+    if total < _FEW:
+        return
+    limit = total_memory() if memory_limit is None else parse_size(memory_limit)
+    most = min(MOST, limit // SAMPLE_BYTES)
+    if total > most:
+        raise ValueError(
+            f"The sample weights add up to {total:.4g} samples, because whole numbers are frequencies: "
+            f"a row with weight 3 is counted three times. With {show_size(limit)} of memory at most "
+            f"{most:.4g} samples are possible. If the weights are not frequencies, divide them by their "
+            "mean. Otherwise divide them by a whole number and round, or set a higher memory_limit."
+        )
+
+
+def _class_weights(class_weight: Any, target: Target, frequencies: Ints) -> Floats:
+    """Return the weight of each class."""
+    n_classes = len(target.classes)
+    if class_weight is None:
+        return np.ones(n_classes)
+    if not isinstance(class_weight, Mapping):  # "balanced"
+        totals = np.bincount(target.codes, weights=frequencies, minlength=n_classes)
+        return np.asarray(frequencies.sum() / (n_classes * totals))
+    labels = target.classes.tolist()
+    unknown = [label for label in class_weight if label not in labels]
+    unweighted = [label for label in labels if label not in class_weight]
+    if unknown and unweighted:
+        raise ValueError(
+            f"class_weight has weights for {unknown[:5]}, which are not classes of y, but not for "
+            f"{unweighted[:5]}. Pass the labels as they are in y."
+        )
+    weights = np.array([class_weight.get(label, 1.0) for label in labels], np.float64)
+    if not (np.isfinite(weights) & (weights > 0)).all():
+        raise ValueError(
+            f"class_weight must contain positive numbers. Got {dict(class_weight)!r} instead. To leave "
+            "a class out, drop its rows, or set their sample_weight to 0."
+        )
+    return weights
+
+
+def _rounded(values: Floats, frequencies: Ints) -> Ints:
+    """Round multiples of the weights to integers, at least 1.
+
+    Among the factors up to FINEST, the smallest one is used whose mean rounding error is at most ERROR;
+    if there is none, the one with the smallest error.
+    """
+    size, kept = float(frequencies.sum()), frequencies > 0
+    least = float(values[kept].min())
+    multiples = np.arange(1, FINEST + 1)
+    factors = multiples.astype(np.float64)
+    if least * FINEST >= 1:  # so that the smallest weight becomes 1, 2, ...
+        factors = np.unique(np.concatenate([factors, multiples / least]))
+    best, smallest = values, np.inf
+    for factor in factors[factors <= FINEST].tolist():
+        counts = np.maximum(np.rint(np.round(values * factor, 6)), 1)
+        error = float(frequencies @ np.abs(counts / factor - values)) / size
+        if error < smallest:
+            best, smallest = counts, error
+        if error <= ERROR:
+            break
+    return best.astype(np.int64)

@@ -1,0 +1,258 @@
+"""include, exclude, condition_on: known answers, errors, and what the results must not depend on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.stats import kstest
+from sklearn.base import clone
+
+from slfs import (
+    BNSLFS,
+    CMIM,
+    DISR,
+    FCBF,
+    JMI,
+    JMIM,
+    MRMR,
+    OSFS,
+    SLFS,
+    Chi2Ranking,
+    ResidualPursuit,
+    StabilitySelection,
+)
+from slfs.evaluation.significance import assess, p_values
+from slfs.measures.adjusted import fit_covariates
+from slfs.saving import load, save
+from slfs.screening.plan import BlockLimits, block_limits
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+CONDITIONAL: list[Any] = [
+    SLFS(),
+    SLFS(order="conditional"),
+    SLFS(order="relevance"),
+    SLFS(irrelevance="test"),
+    ResidualPursuit(),
+    MRMR(),
+    CMIM(),
+    JMI(),
+    DISR(),
+    JMIM(),
+    FCBF(),
+]
+FORCING: list[Any] = [*CONDITIONAL, Chi2Ranking()]
+
+
+def names(selectors: list[Any]) -> list[str]:
+    return [repr(selector) for selector in selectors]
+
+
+@pytest.fixture(scope="module")
+def confounded() -> tuple[pd.DataFrame, np.ndarray]:
+    """The batch drives x and the class; own drives the class; noise and sex do not."""
+    random = np.random.default_rng(1)
+    n = 600
+    batch, own = random.integers(0, 3, n), random.normal(size=n)
+    y = (1.5 * (batch - 1) + 1.2 * own + random.normal(size=n) > 0).astype(int)
+    X = pd.DataFrame(
+        {
+            "batch": batch.astype(str),
+            "x": batch + 0.5 * random.normal(size=n),
+            "own": own,
+            "noise": random.normal(size=n),
+            "constant": np.ones(n),
+            "sex": random.choice(["m", "f"], n),
+            "copy": batch.astype(float),
+        }
+    )
+    return X, y
+
+
+@pytest.mark.parametrize("selector", CONDITIONAL, ids=names(CONDITIONAL))
+def test_condition_on_removes_what_it_explains(
+    selector: Any, confounded: tuple[pd.DataFrame, np.ndarray]
+) -> None:
+    X, y = confounded
+    fitted = clone(selector).set_params(condition_on=["batch"]).fit(X, y)
+    assert fitted.get_feature_names_out().tolist() == ["own"]
+    records = pd.DataFrame(fitted.features_).set_index("name")
+    assert records.reason[["batch", "x", "copy"]].tolist() == ["conditioning", "explained", "explained"]
+    assert records.role[["batch", "x"]].tolist() == ["conditioned on", "redundant"]
+    assert records.relevance["x"] > 0.1 > 0.01 > records.relevance_given["x"]
+    assert records.relevance_given["own"] > 0.1
+    assert records.relevance_given["copy"] < 1e-9
+    assert np.isnan(records.p_value["batch"])
+    assert "given 'batch' it is not significant" in fitted.explain("x")
+    assert "conditioned on" in fitted.explain("batch")
+    assert "depends on the class given 'batch': overwhelming" in fitted.explain("own")
+    assert fitted.conditioning_ == ["batch"]
+
+
+@pytest.mark.parametrize("selector", FORCING, ids=names(FORCING))
+def test_included_columns_are_selected_and_count(
+    selector: Any, confounded: tuple[pd.DataFrame, np.ndarray]
+) -> None:
+    X, y = confounded
+    fitted = clone(selector).set_params(include=["noise", "sex", "constant"]).fit(X, y)
+    assert fitted.indices_[:3].tolist() == [3, 4, 5]
+    assert {"batch", "own"} & set(fitted.get_feature_names_out())
+    assert fitted.features_["reason"][[3, 4, 5]].tolist() == ["included"] * 3
+    assert "because it is included" in fitted.explain("constant")
+    assert fitted.features_["n_levels"][[3, 4]].tolist() == [4, 1]  # quartiles; a single value
+    few = clone(fitted).set_params(n_features_to_select=4).fit(X, y)
+    assert few.n_features_ == 4
+    assert few.indices_[:3].tolist() == [3, 4, 5]
+    assert BNSLFS.from_selector(few, structure="linked").score(X, y) > 0.6
+
+
+@pytest.mark.parametrize("selector", FORCING, ids=names(FORCING))
+def test_excluded_columns_are_not_candidates(
+    selector: Any, confounded: tuple[pd.DataFrame, np.ndarray]
+) -> None:
+    X, y = confounded
+    without = clone(selector).fit(X.drop(columns=["own", "x"]), y)
+    fitted = clone(selector).set_params(exclude=[1, 2]).fit(X, y)
+    assert_array_equal(fitted.get_feature_names_out(), without.get_feature_names_out())
+    assert_array_equal(fitted.selection_scores_, without.selection_scores_)
+    assert fitted.features_["role"][[1, 2]].tolist() == ["excluded"] * 2
+    assert fitted.explain("own") == "'own' is excluded (exclude): it was not a candidate."
+    assert_array_equal(np.delete(fitted.qvalues_, [1, 2]), without.qvalues_)
+
+
+def test_names_indices_and_masks_mean_the_same(confounded: tuple[pd.DataFrame, np.ndarray]) -> None:
+    X, y = confounded
+    mask = X.columns == "batch"
+    fits = [SLFS(condition_on=choice).fit(X, y) for choice in ("batch", ["batch"], [0], mask)]
+    for other in fits[1:]:
+        assert_array_equal(other.pvalues_, fits[0].pvalues_)
+        assert_array_equal(other.indices_, fits[0].indices_)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"include": ["nois"]}, "Did you mean 'noise'"),
+        ({"include": ["x"], "exclude": ["x"]}, "in 'include' and in 'exclude': x"),
+        ({"condition_on": ["x"], "exclude": ["x"]}, "in 'exclude' and in 'condition_on': x"),
+        ({"include": ["x", "own"], "n_features_to_select": 1}, "more than the 1 of"),
+        ({"exclude": list(range(7))}, "'exclude' lists all columns"),
+        ({"exclude": [7]}, "has the index 7; X has columns 0 to 6"),
+        ({"condition_on": [True]}, r"has shape \(1,\); expected \(7,\)"),
+        ({"include": ["x"], "order": "given"}, "cannot be combined with order='given'"),
+        ({"include": [1, 2, 3], "max_depth": 1, "max_children": 2}, "than the tree has room for"),
+    ],
+)
+def test_errors_name_the_remedy(
+    parameters: dict[str, Any], message: str, confounded: tuple[pd.DataFrame, np.ndarray]
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        SLFS(**parameters).fit(*confounded)
+
+
+def test_streams_refuse(confounded: tuple[pd.DataFrame, np.ndarray]) -> None:
+    X, y = confounded
+    with pytest.raises(ValueError, match="exclude cannot be used with a stream"):
+        SLFS(order="given", exclude=["x"]).fit_stream([X], y)
+    assert "own" not in SLFS(order="given", exclude=["own"]).fit(X, y).get_feature_names_out()
+    assert "condition_on" not in OSFS().get_params()
+
+
+def test_results_do_not_depend_on_threads_or_blocks(
+    confounded: tuple[pd.DataFrame, np.ndarray],
+) -> None:
+    X, y = confounded
+    selector = SLFS(include=["noise"], condition_on=["batch", "sex"])
+    first = clone(selector).fit(X, y)
+    others = [clone(selector).set_params(n_jobs=2).fit(X, y)]
+    with block_limits(BlockLimits(n_columns=1)):
+        others.append(clone(selector).fit(X, y))
+    others.append(clone(selector).set_params(memory_limit="2GiB").fit(X, y))
+    for other in others:
+        assert_array_equal(other.pvalues_, first.pvalues_)
+        assert_array_equal(other.indices_, first.indices_)
+        assert_array_equal(other.selection_scores_, first.selection_scores_)
+
+
+def test_models_are_saved(confounded: tuple[pd.DataFrame, np.ndarray], tmp_path: Any) -> None:
+    X, y = confounded
+    fitted = SLFS(include=["noise"], exclude=[5], condition_on=X.columns == "batch").fit(X, y)
+    save(fitted, tmp_path / "model.slfs")
+    loaded = load(tmp_path / "model.slfs")
+    for column in X:
+        assert loaded.explain(column) == fitted.explain(column)
+    assert_array_equal(clone(loaded).fit(X, y).indices_, fitted.indices_)
+
+
+def test_subsamples_use_the_same_columns(confounded: tuple[pd.DataFrame, np.ndarray]) -> None:
+    X, y = confounded
+    inner = SLFS(include=["noise"], exclude=["sex"], condition_on=["batch"], n_features_to_select=2)
+    for fdr in (None, 0.5):
+        stable = StabilitySelection(inner, n_subsamples=4, fdr=fdr).fit(X, y)
+        assert stable.indices_.tolist() == ([3, 2] if fdr is None else [3])  # a rate of 0.5: two or none
+        assert stable.frequencies_[[0, 3, 5]].tolist() == [0, 1, 0]
+        assert stable.features_["role"][[0, 5]].tolist() == ["conditioned on", "excluded"]
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("n_samples", [100, 300, 1000])
+def test_p_values_given_a_confounder_are_uniform(n_samples: int, n_classes: int) -> None:
+    random = np.random.default_rng(n_samples + n_classes)
+    z = random.integers(0, 4, n_samples)
+    odds = np.exp(np.outer(z - 1.5, np.linspace(-1, 1, n_classes)))
+    shares = (odds / odds.sum(axis=1, keepdims=True)).cumsum(axis=1)
+    y = (shares < random.random((n_samples, 1))).sum(axis=1)
+    X = z[:, np.newaxis] + random.normal(size=(n_samples, 400))
+    X = np.column_stack([z, X])
+    found = p_values(X, y, condition_on=[0], categorical_features=[0])
+    assert np.isnan(found[0])
+    assert 0.025 < (found[1:] < 0.05).mean() < 0.08
+    assert (found[1:] < 0.01).mean() < 0.025
+    levels = np.clip(X.round(), 0, 3)  # without a test of trend, a single test: uniform
+    found = p_values(levels, y, condition_on=[0], categorical_features="all")
+    assert kstest(found[1:], "uniform").pvalue > 1e-3
+    assert (p_values(X, y)[1:] < 0.05).mean() > 0.5  # without condition_on they depend on the class
+
+
+def test_a_score_test_is_nearly_a_likelihood_ratio_test() -> None:
+    random = np.random.default_rng(3)
+    z, f = random.integers(0, 3, 500), random.integers(0, 3, 500)
+    y = (random.random(500) < 1 / (1 + np.exp(1 - 0.5 * z - 0.3 * f))).astype(int)
+    p_value, nats = fit_covariates([z.astype(np.uint8)], y).test(f.astype(np.uint8))
+    # the likelihood ratio of both additive models, fitted to the counts
+    small, large = (_deviance([z], y), _deviance([z, f], y))
+    assert 2 * 500 * nats == pytest.approx(small - large, rel=0.05)
+    assert 0 < p_value < 0.2
+
+
+def _deviance(columns: list[np.ndarray], y: np.ndarray) -> float:
+    model = fit_covariates([column.astype(np.uint8) for column in columns], y)
+    return float(-2 * np.log(model.probability[model.stratum, y]).sum())
+
+
+def test_a_column_with_an_effect_of_its_own_is_found() -> None:
+    random = np.random.default_rng(4)
+    z = random.normal(size=(400, 2))
+    f = z[:, 0] + random.normal(size=400)
+    y = (z.sum(axis=1) + 0.8 * (f - z[:, 0]) + random.logistic(size=400) > 0).astype(int)
+    X = np.column_stack([z, f])
+    assert p_values(X, y, condition_on=[0, 1])[2] < 1e-4
+    with pytest.raises(ValueError, match="cannot be combined with condition_on"):
+        p_values(X, y, condition_on=[0], n_permutations=99)
+    selector = SLFS(condition_on=[0, 1]).fit(X, y)
+    assert selector.indices_.tolist() == [2]
+    assert assess(selector, X, y).p_value[2] < 1e-4
+
+
+def test_a_covariate_without_levels_of_its_own_has_quantiles() -> None:
+    random = np.random.default_rng(5)
+    z, f = random.normal(size=(2, 300))
+    y = (f + z**2 > 1).astype(int)  # MDLP finds a cut in f; z depends on the class, too
+    X = np.column_stack([random.permutation(z), f])
+    selector = CMIM(condition_on=[0]).fit(X, y)
+    assert selector.features_["n_levels"][0] == 9  # MDLP finds no cut in it
+    assert selector.indices_.tolist() == [1]

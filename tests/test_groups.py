@@ -1,0 +1,237 @@
+"""feature_groups: columns that enter together; groups: rows that stay together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, cross_validate
+from sklearn.pipeline import make_pipeline
+
+from slfs import BNSLFS, SLFS, ResidualPursuit, StabilitySelection
+from slfs.counting.residuals import Residuals, residual_gains
+from slfs.measures.residuals import AdditiveModel
+from slfs.saving import load, save
+from slfs.selectors._shared.joint_gain import joint_gain
+from tests.helpers import information_of
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+WEAK = [f"weak{i}" for i in range(5)]
+NOISE = [f"noise{i}" for i in range(8)]
+GROUPS = {"weak": WEAK, "noise": NOISE}
+SELECTORS = [SLFS, ResidualPursuit]
+
+
+@pytest.fixture(scope="module")
+def table() -> tuple[pd.DataFrame, np.ndarray]:
+    """Five weak columns, of which each tells less than "single", and one strong column."""
+    random = np.random.default_rng(0)
+    n = 800
+    weak, single, strong = random.normal(size=(n, 5)), *random.normal(size=(2, n))
+    y = (1.5 * strong + 0.5 * weak.sum(axis=1) + 0.9 * single + random.logistic(size=n) > 0).astype(int)
+    X = pd.DataFrame(weak, columns=WEAK).assign(single=single, strong=strong)
+    return X.join(pd.DataFrame(random.normal(size=(n, 8)), columns=NOISE)), y
+
+
+@pytest.mark.parametrize("kind", SELECTORS)
+def test_a_group_of_weak_columns_beats_a_single_column(
+    kind: Any, table: tuple[pd.DataFrame, np.ndarray]
+) -> None:
+    X, y = table
+    alone = kind(n_features_to_select=2).fit(X, y)
+    assert alone.get_feature_names_out().tolist() == ["single", "strong"]
+    fitted = kind(n_features_to_select=6, feature_groups=GROUPS).fit(X, y)
+    assert X.columns[fitted.indices_].tolist() == ["strong", *WEAK]
+    assert len(set(fitted.selection_scores_[1:].tolist())) == 1
+    sentence = fitted.explain("weak2")
+    assert "together with the 4 other columns of the group 'weak', after 1 other" in sentence
+
+
+@pytest.mark.parametrize("kind", SELECTORS)
+def test_a_group_that_does_not_fit_is_left_out(
+    kind: Any, table: tuple[pd.DataFrame, np.ndarray]
+) -> None:
+    X, y = table
+    fitted = kind(n_features_to_select=5, feature_groups=GROUPS).fit(X, y)
+    assert set(fitted.get_feature_names_out()) == {"single", "strong"}
+
+
+@pytest.mark.parametrize("kind", SELECTORS)
+def test_the_size_is_found_by_groups(kind: Any, table: tuple[pd.DataFrame, np.ndarray]) -> None:
+    X, y = table
+    fitted = kind(feature_groups=GROUPS).fit(X, y)
+    assert set(fitted.get_feature_names_out()) == {"strong", "single", *WEAK}
+    losses = fitted.size_path_.log_loss
+    assert len(set(losses[1:6].tolist())) < 5  # sizes inside a group have the loss of the one before
+
+
+def test_copies_add_nothing() -> None:
+    random = np.random.default_rng(1)
+    n = 800
+    copied, single = random.normal(size=(2, n))
+    y = (copied + 1.4 * single + random.logistic(size=n) > 0).astype(int)
+    X = pd.DataFrame({f"copy{i}": copied for i in range(10)}).assign(single=single)
+    groups = {"copies": [f"copy{i}" for i in range(10)]}
+    fitted = ResidualPursuit(n_features_to_select=11, feature_groups=groups).fit(X, y)
+    assert fitted.indices_[0] == 10  # although its gain is not twice that of a copy
+    one = ResidualPursuit(n_features_to_select=2).fit(X[["copy0", "single"]], y)
+    assert fitted.selection_scores_[1] < 1.2 * one.selection_scores_[1]
+
+
+def test_the_gain_of_one_column_is_the_joint_gain() -> None:
+    random = np.random.default_rng(2)
+    for n_classes in (2, 4):
+        codes = random.integers(0, 3, (3, 200)).astype(np.uint8)
+        y = (codes[0] + random.integers(0, 2, 200)) % n_classes
+        information = information_of(codes, y)
+        layout = information.packed.layout
+        model = AdditiveModel(layout.labels, layout.totals)
+        rows = Residuals.of_rows(model.weights())
+        for f in range(3):
+            sums = information.backend.weighted_sums(
+                np.array([f]), model.weights()[:, : 2 * model.n_residuals].astype(np.int64)
+            )
+            levels = information.packed.arrays.levels[[f]].astype(np.int64)
+            found = joint_gain(information, np.array([f]), rows, model.n_residuals)
+            assert found == pytest.approx(residual_gains(sums, levels)[0])
+
+
+@pytest.mark.parametrize("kind", SELECTORS)
+def test_groups_of_one_column_change_nothing(kind: Any, table: tuple[pd.DataFrame, np.ndarray]) -> None:
+    X, y = table
+    plain = kind().fit(X, y)
+    own: list[Any] = [{"a": ["weak0"], "b": ["strong"]}, list(range(X.shape[1])), [None] * X.shape[1]]
+    for groups in own:
+        fitted = kind(feature_groups=groups).fit(X, y)
+        assert_array_equal(fitted.indices_, plain.indices_)
+        assert_array_equal(fitted.selection_scores_, plain.selection_scores_)
+        assert_array_equal(fitted.size_path_.log_loss, plain.size_path_.log_loss)
+
+
+def test_labels_and_mappings_mean_the_same(table: tuple[pd.DataFrame, np.ndarray]) -> None:
+    X, y = table
+    labels = ["weak"] * 5 + [None, None] + ["noise"] * 8
+    first = SLFS(n_features_to_select=6, feature_groups=GROUPS).fit(X, y)
+    second = SLFS(n_features_to_select=6, feature_groups=labels, n_jobs=2).fit(X, y)
+    assert_array_equal(first.indices_, second.indices_)
+    assert first.explain("weak0") == second.explain("weak0")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"feature_groups": {"a": ["weak0", "weak1"], "b": ["weak1", "weak2"]}}, "'a' and 'b'.*overlap"),
+        ({"feature_groups": [1, 2]}, "has 2 labels; X has 15 columns"),
+        ({"feature_groups": GROUPS, "include": ["weak0"]}, "the group 'weak'.*List all of them or none"),
+        ({"feature_groups": GROUPS, "order": "conditional"}, "needs order='residual'"),
+        ({"feature_groups": {"a": ["weak7", "weak1"]}}, "names columns that X does not have"),
+    ],
+)
+def test_errors(
+    parameters: dict[str, Any], message: str, table: tuple[pd.DataFrame, np.ndarray]
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        SLFS(**parameters).fit(*table)
+
+
+def test_a_tree_without_room_for_a_group_has_none_of_it(
+    table: tuple[pd.DataFrame, np.ndarray],
+) -> None:
+    X, y = table
+    fitted = SLFS(n_features_to_select=8, feature_groups=GROUPS, max_depth=1, max_children=4).fit(X, y)
+    assert not set(fitted.get_feature_names_out()) & set(WEAK)
+
+
+def test_groups_with_other_parameters(table: tuple[pd.DataFrame, np.ndarray], tmp_path: Any) -> None:
+    X, y = table
+    given = SLFS(feature_groups=GROUPS, condition_on=["strong"], n_features_to_select=5).fit(X, y)
+    assert given.get_feature_names_out().tolist() == WEAK
+    included = SLFS(feature_groups=GROUPS, include=NOISE, n_features_to_select=9).fit(X, y)
+    assert set(included.get_feature_names_out()) == {"strong", *NOISE}
+    tested = SLFS(feature_groups=GROUPS, irrelevance="test", n_features_to_select=15).fit(X, y)
+    assert not set(tested.get_feature_names_out()) & set(NOISE)
+    save(given, tmp_path / "model.slfs")
+    assert load(tmp_path / "model.slfs").explain("weak1") == given.explain("weak1")
+    stable = StabilitySelection(clone(given).set_params(condition_on=None), n_subsamples=4).fit(X, y)
+    assert len(set(stable.frequencies_[:5].tolist())) == 1
+    noisy = StabilitySelection(clone(given), n_subsamples=4, fdr=0.5).fit(X, y)
+    assert noisy.get_feature_names_out().tolist() == WEAK
+
+
+# -- rows that stay together ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def patients() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ten samples of each of 60 patients; the columns tell who it is, but not what is wrong."""
+    random = np.random.default_rng(0)
+    patient = np.repeat(np.arange(60), 10)
+    y = random.integers(0, 2, 60)[patient]
+    return random.normal(size=(60, 30))[patient] + 0.05 * random.normal(size=(600, 30)), y, patient
+
+
+def test_folds_keep_groups_together(patients: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+    X, y, patient = patients
+    assert SLFS().fit(X, y).size_path_.best > 5
+    for cv in (5, StratifiedGroupKFold(5), GroupKFold(3)):
+        fitted = SLFS(cv=cv).fit(X, y, groups=patient)
+        assert fitted.size_path_.best <= 1
+    names = pd.Series([f"patient {number}" for number in patient])
+    assert_array_equal(
+        SLFS().fit(X, y, groups=names).size_path_.log_loss,
+        SLFS().fit(X, y, groups=patient).size_path_.log_loss,
+    )
+
+
+def test_subsamples_keep_groups_together(
+    patients: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> None:
+    X, y, patient = patients
+    seen: list[np.ndarray] = []
+
+    class Watching(SLFS):
+        def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+            seen.append(np.unique(groups, return_counts=True)[1])
+            return super().fit(X, y, sample_weight, groups)
+
+    stable = StabilitySelection(Watching(n_features_to_select=5), n_subsamples=6)
+    stable.fit(X, y, groups=patient)
+    assert len(seen) == 6
+    assert all((sizes == 10).all() and 25 <= len(sizes) <= 35 for sizes in seen)
+
+
+def test_groups_are_routed(patients: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+    X, y, patient = patients
+    with sklearn.config_context(enable_metadata_routing=True):
+        selector = SLFS().set_fit_request(groups=True)
+        classifier = BNSLFS(SLFS()).set_fit_request(groups=True)
+        for model in (make_pipeline(selector, LogisticRegression()), classifier):
+            found = cross_validate(model, X, y, cv=GroupKFold(2), params={"groups": patient})
+            assert len(found["test_score"]) == 2
+    fitted = BNSLFS(SLFS()).fit(X, y, groups=patient)
+    assert_array_equal(fitted.selector_.indices_, SLFS().fit(X, y, groups=patient).indices_)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([1, 2], "groups has 2 labels; X has 600 rows"),
+        ([None] * 600, "groups has missing labels"),
+        ([1] * 600, "groups has a single group"),
+    ],
+)
+def test_wrong_groups(
+    groups: list[Any], message: str, patients: tuple[np.ndarray, np.ndarray, np.ndarray]
+) -> None:
+    X, y, _ = patients
+    with pytest.raises(ValueError, match=message):
+        SLFS().fit(X, y, groups=groups)
+    with pytest.raises(ValueError, match="pass them to fit"):
+        SLFS(cv=StratifiedGroupKFold(5)).fit(X, y)

@@ -1,0 +1,311 @@
+"""Pairs of columns that tell more about the class together than alone."""
+
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+from slfs import InteractionSelector, SLFS, interactions, progress_callback
+from slfs._core.threads import Threads
+from slfs.counting.backend import use_backend
+from slfs.counting.numpy_backend import NumpyBackend
+from slfs.evaluation import assess
+from slfs.measures.interactions import exact_p_values, interaction_p_values, pair_screen
+from slfs.measures.contingency import log_factorials
+from slfs.saving import load, save
+from slfs.screening import pairs as pairs_module
+from slfs.screening.few_levels import _merge_intervals, _pool_rare
+from tests import naive
+from tests.helpers import pack_codes
+
+
+@st.composite
+def tables(draw, n_classes=None, levels=None):
+    """Tables of classes and levels with small and large counts, and often empty cells."""
+    n_classes = n_classes or draw(st.integers(2, 3))
+    shape = levels or draw(st.tuples(st.integers(2, 3), st.integers(2, 4)))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    mean = draw(st.sampled_from([0.7, 3.0, 40.0]))
+    table = random.poisson(mean * random.random((n_classes, *shape)))
+    table[0, 0, 0] += 1
+    return table
+
+
+@given(tables())
+def test_statistic_is_that_of_the_reference(table):
+    freedom = np.array([(table.shape[1] - 1) * (table.shape[2] - 1) * (table.shape[0] - 1)])
+    statistic, p_value = interaction_p_values(table[np.newaxis], freedom)
+    expected = min(naive.interaction(table.tolist()))
+    # fits on the boundary converge slowly
+    assert statistic[0] == pytest.approx(expected, rel=1e-3, abs=5e-3)
+    if freedom[0] > 1:
+        assert p_value[0] == pytest.approx(max(chi2.sf(statistic[0], freedom[0]), 2.3e-308))
+
+
+@given(tables(n_classes=2, levels=(2, 2)))
+def test_exact_p_value_is_that_of_the_reference(table):
+    found = np.empty(1)
+    exact_p_values(table[np.newaxis], log_factorials(int(table.sum())), found)
+    assert found[0] == pytest.approx(naive.exact_interaction(table.tolist()), rel=1e-6)
+
+
+def test_exact_p_value_of_many_samples_is_close_to_chi2():
+    table = np.array([[[25_300, 24_700], [24_800, 25_200]], [[25_000, 25_000], [25_100, 24_900]]])
+    statistic, p_value = interaction_p_values(table[np.newaxis], np.array([1]))
+    assert p_value[0] == pytest.approx(chi2.sf(statistic[0], 1), rel=0.05)
+
+
+@given(seed=st.integers(0, 2**32 - 1), main=st.sampled_from([0.0, 2.0]), n_classes=st.integers(2, 3))
+def test_screen_misses_no_pair(seed, main, n_classes):
+    random = np.random.default_rng(seed)
+    y = random.integers(0, n_classes, 150)
+    y[:n_classes] = np.arange(n_classes)
+    shift = main * random.normal(size=(6, n_classes))[:, y]
+    codes = np.clip(np.round(random.normal(size=(6, 150)) + shift + 1), 0, 2).astype(int)
+    codes[:, :3] = [0, 1, 2]
+    backend = NumpyBackend(pack_codes(codes, y), Threads(1))
+    every = np.arange(6)
+    all_pairs = np.array([(f, k) for f in every for k in every if f < k])
+    freedom = np.full(len(all_pairs), 4 * (n_classes - 1))
+    _, p_value = interaction_p_values(backend.pair_tables(all_pairs), freedom)
+    for limit in (0.5, 0.1, 0.01):
+        passed = backend.screen_pairs(every, every, pair_screen(backend, limit), ordered=True)
+        assert set(map(tuple, all_pairs[p_value <= limit].tolist())) <= set(map(tuple, passed.tolist()))
+        _, again = interaction_p_values(backend.pair_tables(all_pairs), freedom, limit)
+        np.testing.assert_array_equal(again[p_value <= limit], p_value[p_value <= limit])
+
+
+@given(st.lists(st.integers(0, 60), min_size=2, max_size=6), st.integers(2, 4), st.integers(1, 30))
+def test_intervals_are_merged_evenly(sizes, most, least):
+    counts = np.array([sizes])
+    group = _merge_intervals(counts, np.array([-1]), most, least)[0]
+    assert (np.diff(group) >= 0).all()
+    merged = np.bincount(group, weights=sizes)
+    assert len(merged) <= most
+    assert len(merged) == 1 or merged.min() >= least
+    assert (merged**2).sum() == naive.most_even(sizes, most, least)
+
+
+def test_missing_values_are_a_level_if_they_are_frequent():
+    counts = np.array([[30, 30, 30, 30, 40], [30, 30, 30, 30, 5]])
+    group = _merge_intervals(counts, np.array([4, 4]), 3, 20)
+    assert group[0].tolist() == [0, 0, 1, 1, 2]
+    assert group[1, 4] == group[1, counts[1].argmax()]
+
+
+@given(st.lists(st.integers(0, 60), min_size=2, max_size=8), st.integers(2, 4), st.integers(1, 30))
+def test_rare_categories_are_pooled(sizes, most, least):
+    group = _pool_rare(np.array([sizes]), most, least)[0]
+    kept = [level for level in range(len(sizes)) if (group == group[level]).sum() == 1]
+    assert sorted(kept, key=lambda level: group[level]) == kept
+    merged = np.bincount(group, weights=sizes)
+    assert len(merged) <= most
+    assert len(merged) == 1 or merged.min() >= least
+
+
+def xor_table(seed, n_samples=300, n_columns=40):
+    random = np.random.default_rng(seed)
+    X = pd.DataFrame(random.normal(size=(n_samples, n_columns))).add_prefix("c")
+    X["kind"] = random.choice(["a", "b", "c"], n_samples)
+    y = pd.Series((X["c3"] > 0) ^ (X["c7"] > 0), name="both").map({True: "yes", False: "no"})
+    return X, y
+
+
+def test_xor_is_found():
+    X, y = xor_table(0)
+    found = interactions(X, y)
+    assert found.n_significant == 1
+    assert found.n_tested == 41 * 40 // 2
+    best = found.pairs[0]
+    assert (best.first, best.second, best.first_index, best.second_index) == ("c3", "c7", 3, 7)
+    assert best.degrees_of_freedom == 4
+    table = found.tables[0]
+    assert table.counts.sum() == len(y)
+    f = pd.qcut(X["c3"], 3, labels=False).tolist()
+    k = pd.qcut(X["c7"], 3, labels=False).tolist()
+    expected = naive.joint_counts(f, k, (y == "yes").astype(int).tolist(), (2, 3, 3))
+    np.testing.assert_array_equal(np.moveaxis(table.counts, 2, 0), expected)
+    together = naive.mutual_information(list(zip(f, k, strict=True)), y.tolist())
+    alone = naive.mutual_information(f, y.tolist()), naive.mutual_information(k, y.tolist())
+    assert best.joint_information == pytest.approx(together)
+    assert best.synergy == pytest.approx(together - sum(alone))
+    assert best.q_value == pytest.approx(best.p_value * found.n_tested)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_xor_among_2000_columns(seed):
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 2, (500, 2002))
+    found = interactions(X, X[:, 1700] ^ X[:, 90])
+    significant = found.pairs[: found.n_significant]
+    assert (significant[0].first_index, significant[0].second_index) == (90, 1700)
+    assert found.n_significant <= 2
+
+
+def test_main_effects_are_not_interactions():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 2000)
+    X = random.normal(size=(2000, 60)) + np.outer(y, random.normal(size=60))
+    found = interactions(X, y)
+    assert found.n_significant == 0
+    assert found.pairs.p_value.min() > 1e-5
+    assert found.pairs.first_relevance.max() > 0.1
+
+
+def test_noise_reaches_p_values_as_often_as_it_should():
+    random = np.random.default_rng(0)
+    y = (np.arange(200) < 60).astype(int)
+    X = random.normal(size=(200, 300))
+    p_value = interactions(X, y, n_top=10**6).pairs.p_value
+    assert 0.5e-2 < (p_value <= 1e-2).sum() / (300 * 299 / 2) < 1.2e-2
+
+
+def test_sets_of_columns():
+    X, y = xor_table(1, n_columns=10)
+    every = interactions(X, y, n_top=1000)
+    p_value = {(row.first, row.second): row.p_value for row in every.pairs}
+    assert len(p_value) == 55
+    some = interactions(X, y, columns=["c1", "c3", 4], partners=["c3", "c4", "kind"], n_top=1000)
+    names = {("c1", "c3"), ("c1", "c4"), ("c1", "kind"), ("c3", "c4"), ("c3", "kind"), ("c4", "kind")}
+    assert {(row.first, row.second) for row in some.pairs} == names
+    assert some.n_tested == len(names)
+    assert all(row.p_value == p_value[row.first, row.second] for row in some.pairs)
+    assert interactions(X, y, partners=["c7"]).n_tested == 10
+    with pytest.raises(
+        ValueError, match="columns has 'c33', but X has no such column. Did you mean 'c3'"
+    ):
+        interactions(X, y, columns=["c33"])
+    with pytest.raises(TypeError, match=r"Use partners=\['c3'\]"):
+        interactions(X, y, partners="c3")
+
+
+def test_result_depends_on_neither_threads_nor_blocks_nor_backend(monkeypatch):
+    X, y = xor_table(2, n_columns=30)
+    expected = interactions(X, y, n_top=1000).to_dict()
+    assert interactions(X, y, n_top=1000, n_jobs=2).to_dict() == expected
+    assert interactions(X, y, n_top=1000, memory_limit="8GiB").to_dict() == expected
+    with use_backend("numpy"):
+        assert interactions(X, y, n_top=1000).to_dict() == expected
+    monkeypatch.setattr("slfs.counting.numba_backend.NumbaBackend.PAIR_BLOCK", (3, 5))
+    assert interactions(X, y, n_top=1000, n_jobs=2).to_dict() == expected
+    shuffled = np.random.default_rng(0).permutation(len(y))
+    assert interactions(X.iloc[shuffled], y.iloc[shuffled], n_top=1000).to_dict() == expected
+
+
+def test_only_the_best_pairs_are_kept(monkeypatch):
+    X, y = xor_table(3, n_columns=30)
+    every = interactions(X, y, n_top=1000).pairs
+    monkeypatch.setattr(pairs_module, "MOST_KEPT", 20)
+    monkeypatch.setattr("slfs.counting.numba_backend.NumbaBackend.PAIR_BLOCK", (3, 5))
+    few = interactions(X, y, n_top=1000).pairs
+    assert few.p_value.tolist() == every.p_value[:20].tolist()
+    monkeypatch.setattr(pairs_module, "_EXPECTED", 1)
+    fewer = interactions(X, y, n_top=1000).pairs
+    assert 1 <= len(fewer) < 20
+    assert fewer.p_value.tolist() == every.p_value[: len(fewer)].tolist()
+
+
+class Stopped(Exception):
+    pass
+
+
+def test_a_scan_can_be_continued(tmp_path, monkeypatch):
+    X, y = xor_table(4, n_columns=30)
+    expected = interactions(X, y, n_top=1000).to_dict()
+    monkeypatch.setattr("slfs.counting.numba_backend.NumbaBackend.PAIR_BLOCK", (4, 8))
+    monkeypatch.setattr(pairs_module, "_SAVE_SECONDS", 0.0)
+    state, seen = tmp_path / "state.npz", []
+
+    def stop(done, total):
+        seen.append(done)
+        if done == total // 2:
+            raise Stopped
+
+    with progress_callback(stop), pytest.raises(Stopped):
+        interactions(X, y, n_top=1000, checkpoint=state)
+    assert state.exists()
+    assert os.listdir(tmp_path) == ["state.npz"]
+    with pytest.raises(ValueError, match="belongs to a scan of other data"):
+        interactions(X, y, n_top=1000, columns=["c1", "c2"], checkpoint=state)
+    tested = []
+    monkeypatch.setattr(pairs_module, "_test", lambda *given: tested.append(1) or original(*given))
+    assert interactions(X, y, n_top=1000, checkpoint=state).to_dict() == expected
+    assert len(tested) < 2 * len(seen)
+    assert not state.exists()
+    state.write_text("something else")
+    with pytest.raises(ValueError, match="is not the state of an unfinished scan"):
+        interactions(X, y, checkpoint=state)
+
+
+original = pairs_module._test
+
+
+def test_columns_with_one_level_have_no_pairs():
+    X = pd.DataFrame({"a": [1, 2] * 50, "b": [3.0] * 100, "c": [1.0] + [2.0] * 99})
+    found = interactions(X, [0, 0, 1, 1] * 25)
+    assert found.n_tested == 0
+    assert len(found.pairs) == len(found.tables) == 0
+    assert "0 of 0 pairs are significant" in repr(found)
+
+
+def test_missing_values_and_categories():
+    random = np.random.default_rng(5)
+    missing, kind = random.random(400) < 0.4, random.choice(["u", "v"], 400)
+    X = pd.DataFrame({"a": np.where(missing, np.nan, random.normal(size=400)), "b": kind})
+    X["c"] = random.choice(list("uvwxyz"), 400, p=[0.4, 0.4, 0.05, 0.05, 0.05, 0.05])
+    found = interactions(X, missing ^ (kind == "u"))
+    assert found.n_significant == 1
+    table = found.tables[0]
+    assert (table.first, table.second) == ("a", "b")
+    assert table.first_levels[-1] == "missing"
+    assert len(table.first_levels) == 3
+    names = next(table.second_levels for table in found.tables if table.second == "c")
+    assert names == ["u", "v", "w, x, y, z"]
+
+
+def test_the_result_is_shown_and_converted():
+    X, y = xor_table(6, n_columns=9)
+    found = interactions(X, y, n_top=3)
+    assert repr(found).splitlines()[0] == "1 of 45 pairs is significant (false discovery rate 0.05)"
+    assert len(repr(found).splitlines()) == 5
+    assert found.to_frame()["first"].tolist() == found.pairs["first"].tolist()
+    assert json.loads(json.dumps(found.to_dict()))["pairs"][0]["second"] == "c7"
+
+
+def test_selector_finds_xor_and_main_effects():
+    X, y = xor_table(7, n_samples=600, n_columns=30)
+    X["own"] = np.where(np.random.default_rng(0).random(600) < 0.8, y == "yes", y != "yes") * 1.0
+    selector = InteractionSelector().fit(X, y)
+    assert sorted(X.columns[selector.indices_]) == ["c3", "c7", "own"]
+    assert selector.pairs_[["first", "second"]].tolist() == [(3, 7)]
+    assert "Together with 'c7' it has" in selector.explain("c3")
+    assert "more than both on their own" in selector.explain("c7")
+    assert "Together" not in selector.explain("own")
+    parent = dict(zip(selector.network_.names, selector.network_.parents, strict=True))
+    assert parent["c7"] >= 0 or parent["c3"] >= 0
+    assert selector.to_classifier().score(X, y) > 0.85
+    assert SLFS().fit(X, y).get_feature_names_out().tolist() == ["own"]
+
+
+def test_selector_is_saved_and_reduced(tmp_path):
+    X, y = xor_table(8)
+    selector = InteractionSelector().fit(X, y)
+    save(selector, tmp_path / "model.slfs")
+    loaded = load(tmp_path / "model.slfs")
+    assert loaded.pairs_.tolist() == selector.pairs_.tolist()
+    assert loaded.explain("c3") == selector.explain("c3")
+    copy = selector._take_columns(np.array([3, 7, 9]))
+    assert copy.pairs_[["first", "second"]].tolist() == [(0, 1)]
+    assert len(assess(selector, X, y)) == X.shape[1]
+
+
+def test_selector_without_anything_to_find():
+    X = np.random.default_rng(9).normal(size=(100, 5))
+    with pytest.warns(UserWarning, match="selected 0 of 5 columns"):
+        selector = InteractionSelector().fit(X, np.arange(100) % 2)
+    assert len(selector.pairs_) == 0
