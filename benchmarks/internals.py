@@ -59,9 +59,8 @@ def pair_planes(X, y):
         return pack_table_few(table, layout, none, every, 3, resources)
 
 
-def pair_p_values(X, y, n_jobs=1):
-    """Test all pairs of columns; return the p-values of the best 10,000 or more, and their number."""
-    packed = pair_planes(X, y)
+def pair_p_values(packed, n_jobs=1):
+    """Test all pairs of packed columns; return the smallest p-values, and the number of all."""
     every = np.arange(len(packed))
     parts = rectangles(every, every)
     with Resources(n_jobs) as resources:

@@ -70,7 +70,7 @@ def exact_interaction(table):
 
 
 def most_even(sizes, most, least):
-    """The smallest sum of squares of a division of consecutive intervals into groups of enough samples."""
+    """The smallest sum of squares of a division of intervals into groups with enough samples."""
     best = sum(sizes) ** 2
     for n_cuts in range(1, most):
         for cuts in itertools.combinations(range(1, len(sizes)), n_cuts):

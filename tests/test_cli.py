@@ -327,7 +327,19 @@ def test_a_column_by_index_unless_it_has_that_name():
 
 @pytest.mark.parametrize(
     "command",
-    ["", "select", "explain", "fit", "predict", "compare", "discretize", "demo", "datasets", "methods"],
+    [
+        "",
+        "select",
+        "explain",
+        "fit",
+        "predict",
+        "compare",
+        "interactions",
+        "discretize",
+        "demo",
+        "datasets",
+        "methods",
+    ],
 )
 def test_every_help_has_an_example_and_fits_a_screen(command, slfs, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from slfs import BNSLFS, MRMR, SLFS
+from slfs import BNSLFS, MRMR, SLFS, StabilitySelection, interactions
 from slfs.counting.backend import use_backend
 from slfs.counting.cuda.card import why_unavailable
+from slfs.evaluation import p_values
 
 
 @pytest.mark.skipif(bool(why_unavailable()), reason=why_unavailable())
@@ -32,3 +33,31 @@ def test_without_cupy_the_error_names_the_extra(monkeypatch):
     X, y = load_breast_cancer(return_X_y=True)
     with use_backend("cuda"), pytest.raises(RuntimeError, match=r"install slfs\[gpu\], or use device="):
         MRMR(4).fit(X, y)
+
+
+@pytest.mark.skipif(bool(why_unavailable()), reason=why_unavailable())
+def test_the_device_does_not_change_the_result(monkeypatch):
+    from slfs.counting.cuda.backend import CudaBackend
+
+    monkeypatch.setattr(CudaBackend, "HOST_SECONDS", 0.0)
+    X, y = load_breast_cancer(return_X_y=True)
+    for selector in (SLFS(), MRMR(5), StabilitySelection(MRMR(5), n_subsamples=4)):
+        name = "selector__device" if isinstance(selector, StabilitySelection) else "device"
+        expected = selector.fit(X, y).indices_
+        found = selector.set_params(**{name: "cuda"}).fit(X, y).indices_
+        np.testing.assert_array_equal(found, expected)
+    on_cpu, on_gpu = (interactions(X, y, device=device).pairs for device in ("cpu", "cuda"))
+    assert on_cpu.tolist() == on_gpu.tolist()
+    expected = p_values(X[:, :4], y, n_permutations=50)
+    np.testing.assert_array_equal(p_values(X[:, :4], y, n_permutations=50, device="cuda"), expected)
+
+
+def test_the_device_is_checked(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises(RuntimeError, match=r"device='cuda': CuPy is not installed"):
+        SLFS(device="cuda").fit(X, y)
+    with pytest.raises(ValueError, match="device"):
+        SLFS(device="gpu").fit(X, y)
+    expected = MRMR(5).fit(X, y).indices_
+    np.testing.assert_array_equal(MRMR(5, device="auto").fit(X, y).indices_, expected)

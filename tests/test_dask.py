@@ -28,6 +28,7 @@ from slfs import (
     Chi2,
     Chi2Ranking,
     FastOSFS,
+    InteractionSelector,
     MDLPDiscretizer,
 )
 
@@ -52,6 +53,7 @@ FROM_COUNTS = [
     OSFS(),
     FastOSFS(),
     SAOLA(),
+    InteractionSelector(),
 ]
 FROM_NUMBERS = [AlphaInvesting(), Chi2(), FastOSFS(statistic="fisher_z")]
 

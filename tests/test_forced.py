@@ -256,3 +256,15 @@ def test_a_covariate_without_levels_of_its_own_has_quantiles() -> None:
     selector = CMIM(condition_on=[0]).fit(X, y)
     assert selector.features_["n_levels"][0] == 9  # MDLP finds no cut in it
     assert selector.indices_.tolist() == [1]
+
+
+def test_a_column_that_tells_something_only_given_a_covariate() -> None:
+    random = np.random.default_rng(6)
+    z, own = 4 * random.normal(size=400), random.normal(size=400)
+    X = np.column_stack([z, z + own])
+    y = (own + 0.5 * random.normal(size=400) > 0).astype(int)
+    assert SLFS().fit(X, y).features_["n_levels"][1] == 1  # MDLP finds no cut
+    selector = SLFS(condition_on=[0]).fit(X, y)
+    assert selector.indices_.tolist() == [1]
+    assert selector.features_["n_levels"][1] == 4
+    assert selector.features_["relevance_given"][1] > selector.features_["relevance"][1]

@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,14 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
+from sklearn.datasets import load_iris
+from typer.testing import CliRunner
 
-from slfs import InteractionSelector, SLFS, interactions, progress_callback
+from slfs import SLFS, InteractionSelector, interactions, progress_callback
 from slfs._core.threads import Threads
+from slfs.cli.commands import app
 from slfs.counting.backend import use_backend
+from slfs.counting.numba_backend import NumbaBackend
 from slfs.counting.numpy_backend import NumpyBackend
+from slfs.counting.pairs import PairScreen
 from slfs.evaluation import assess
-from slfs.measures.interactions import exact_p_values, interaction_p_values, pair_screen
 from slfs.measures.contingency import log_factorials
+from slfs.measures.interactions import exact_p_values, interaction_p_values, pair_screen
+from slfs.report import make_facts, write_report
 from slfs.saving import load, save
 from slfs.screening import pairs as pairs_module
 from slfs.screening.few_levels import _merge_intervals, _pool_rare
@@ -78,6 +85,26 @@ def test_screen_misses_no_pair(seed, main, n_classes):
         assert set(map(tuple, all_pairs[p_value <= limit].tolist())) <= set(map(tuple, passed.tolist()))
         _, again = interaction_p_values(backend.pair_tables(all_pairs), freedom, limit)
         np.testing.assert_array_equal(again[p_value <= limit], p_value[p_value <= limit])
+
+
+@pytest.mark.parametrize("n_samples", [500, 1500, 4000])
+def test_small_and_large_counts_have_the_same_scores(n_samples):
+    """Counts below 256 in two classes are looked up at once."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, n_samples)
+    codes = np.stack([random.choice(3, n_samples, p=p) for p in ([0.4, 0.3, 0.3], [0.8, 0.1, 0.1])] * 3)
+    packed = pack_codes(codes, y)
+    fast, reference = NumbaBackend(packed, Threads(1)), NumpyBackend(packed, Threads(1))
+    sums = reference.block_sums(np.arange(6), np.arange(6))
+    scores = sums[:, :, 1] - sums[:, :, 0]
+    none = np.zeros(6, np.int64)
+    for score in np.unique(scores):  # each is the limit once: equality passes, one more does not
+        for limit in (score, score + 1):
+            screen = PairScreen(none, none, np.full(5, limit))
+            found = fast.screen_pairs(np.arange(6), np.arange(6), screen, ordered=False)
+            assert sorted(map(tuple, found.tolist())) == list(
+                zip(*np.nonzero(scores >= limit), strict=True)
+            )
 
 
 @given(st.lists(st.integers(0, 60), min_size=2, max_size=6), st.integers(2, 4), st.integers(1, 30))
@@ -177,7 +204,7 @@ def test_sets_of_columns():
     assert all(row.p_value == p_value[row.first, row.second] for row in some.pairs)
     assert interactions(X, y, partners=["c7"]).n_tested == 10
     with pytest.raises(
-        ValueError, match="columns has 'c33', but X has no such column. Did you mean 'c3'"
+        ValueError, match=r"columns has 'c33', but X has no such column\. Did you mean 'c3'"
     ):
         interactions(X, y, columns=["c33"])
     with pytest.raises(TypeError, match=r"Use partners=\['c3'\]"):
@@ -210,7 +237,25 @@ def test_only_the_best_pairs_are_kept(monkeypatch):
     assert fewer.p_value.tolist() == every.p_value[: len(fewer)].tolist()
 
 
-class Stopped(Exception):
+@pytest.mark.parametrize("block", [(3, 5), (64, 1024), (7, 2)])
+def test_blocks_cover_each_pair_once(block):
+    columns, partners = np.array([0, 2, 3, 5, 8, 9]), np.array([1, 3, 4, 5, 9, 10, 11])
+    parts = pairs_module.rectangles(columns, partners)
+    tasks = list(pairs_module._tasks(parts, *block))
+    assert len(tasks) == sum(pairs_module._n_tasks(part, *block) for part in parts)
+    found = [
+        tuple(sorted((f, k)))
+        for task in tasks
+        for f in task.left.tolist()
+        for k in task.right.tolist()
+        if not task.ordered or f < k
+    ]
+    wanted = {tuple(sorted((f, k))) for f in columns.tolist() for k in partners.tolist() if f != k}
+    assert sorted(found) == sorted(wanted)
+    assert len(found) == sum(part.n_pairs for part in parts)
+
+
+class StoppedError(Exception):
     pass
 
 
@@ -224,12 +269,12 @@ def test_a_scan_can_be_continued(tmp_path, monkeypatch):
     def stop(done, total):
         seen.append(done)
         if done == total // 2:
-            raise Stopped
+            raise StoppedError
 
-    with progress_callback(stop), pytest.raises(Stopped):
+    with progress_callback(stop), pytest.raises(StoppedError):
         interactions(X, y, n_top=1000, checkpoint=state)
     assert state.exists()
-    assert os.listdir(tmp_path) == ["state.npz"]
+    assert [path.name for path in tmp_path.iterdir()] == ["state.npz"]
     with pytest.raises(ValueError, match="belongs to a scan of other data"):
         interactions(X, y, n_top=1000, columns=["c1", "c2"], checkpoint=state)
     tested = []
@@ -309,3 +354,48 @@ def test_selector_without_anything_to_find():
     with pytest.warns(UserWarning, match="selected 0 of 5 columns"):
         selector = InteractionSelector().fit(X, np.arange(100) % 2)
     assert len(selector.pairs_) == 0
+
+
+def test_report_shows_the_pairs(tmp_path):
+    X, y = xor_table(10)
+    selector = InteractionSelector().fit(X, y)
+    pair = make_facts(selector)["pairs"][0]
+    names = [selector.network_.names[pair[end]] for end in ("first", "second")]
+    assert sorted(names) == ["c3", "c7"]
+    levels = [pd.qcut(X[name], 3, labels=False) for name in names]
+    expected = naive.joint_counts(*map(list, levels), list((y == "yes").astype(int)), (2, 3, 3))
+    np.testing.assert_array_equal(np.moveaxis(pair["counts"], 2, 0), expected)
+    assert pair["synergy"] == pytest.approx(interactions(X, y).pairs[0].synergy, abs=1e-4)
+    assert make_facts(SLFS(n_features_to_select=1).fit(*load_iris(return_X_y=True)))["pairs"] == []
+    write_report(selector, tmp_path / "report.html")
+    assert "Pairs of columns that interact" in (tmp_path / "report.html").read_text()
+
+
+def run_cli(*arguments):
+    return CliRunner().invoke(app, ["interactions", *map(str, arguments)])
+
+
+def test_command_line(tmp_path):
+    X, y = xor_table(11, n_columns=10)
+    data, out = tmp_path / "data.csv", tmp_path / "pairs.csv"
+    X.assign(both=y).to_csv(data, index=False)
+    shown = run_cli(data, "-t", "both", "--top", 2, "--out", out, "--resume", tmp_path / "state.npz")
+    assert shown.exit_code == 0
+    assert "1 of 55 pairs is significant" in shown.output
+    assert "Share of yes (samples) by c3 (rows) and c7" in shown.output
+    assert pd.read_csv(out)["first"].tolist()[0] == "c3"
+    found = json.loads(run_cli(data, "-t", "both", "--with", "c7", "--columns", "c3", "--json").output)
+    assert (found["n_tested"], found["pairs"][0]["second"], found["target"]) == (1, "c7", "both")
+    wrong = run_cli(data, "-t", "both", "--with", "c77")
+    assert "has no column 'c77'" in str(wrong.exception)
+
+
+@pytest.mark.skipif("SLFS_DATA" not in os.environ, reason="SLFS_DATA is not set")
+def test_informative_columns_of_madelon_are_found():
+    with np.load(Path(os.environ["SLFS_DATA"]) / "madelon.npz", allow_pickle=False) as data:
+        X, y = data["X"], data["y"]
+    informative = {28, 48, 64, 105, 128, 153, 241, 281, 318, 336, 338, 378, 433, 442, 451, 453}
+    informative |= {455, 472, 475, 493}
+    selector = InteractionSelector().fit(X, y)
+    assert informative <= set(selector.indices_.tolist())
+    assert selector.n_features_ <= 28

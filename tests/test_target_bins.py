@@ -128,7 +128,7 @@ def test_bins_have_names_with_the_name_of_the_target():
     close = read_target(1e6 + np.arange(9) / 1000).bins["name"].tolist()
     assert close == ["y ≤ 1000000.002", "1000000.002 < y ≤ 1000000.005", "y > 1000000.005"]
     tiny = np.nextafter([1.0, 1.0, 1.0], 2) * [1, 1, 1]
-    assert read_target([1.0, *tiny, 2.5]).bins["name"][0] == "y ≤ 1.0"
+    assert read_target([1.0, *tiny, 2.5]).bins["name"][0] == "y ≤ 1"
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=30))

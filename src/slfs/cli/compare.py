@@ -77,7 +77,7 @@ def compare(
     as_json: Json = False,
     n_jobs: Jobs = -1,
 ) -> None:
-    """Compare selection methods and classifiers by cross-validation.
+    """Compare methods and classifiers by cross-validation.
 
     All methods select equally many columns: as many as SLFS does in the same fold, or -k. Discretization
     and selection are repeated in each fold, on its training samples only.

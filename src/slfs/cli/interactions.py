@@ -75,10 +75,11 @@ def interactions(
     memory_limit: Memory = None,
     n_jobs: Jobs = -1,
 ) -> None:
-    """Find pairs of columns that tell more about the target together than alone.
+    """Find pairs of columns that tell more together than alone.
 
-    All pairs are tested for an interaction beyond the effects of both columns; q-values are corrected
-    for the number of all pairs. A scan that is stopped with Ctrl-C can be continued if --resume was used.
+    All pairs are tested for an interaction beyond the effects of both columns; q-values are
+    corrected for the number of all pairs. A scan that is stopped with Ctrl-C can be continued if
+    --resume was used.
 
     Example:  slfs interactions cancer.csv --target diagnosis --with age
     """
@@ -150,8 +151,8 @@ def _show(found: Interactions, name: str) -> None:
     numbers = ["synergy", "together", "p-value", "q-value"]
     show_table(["first", "second", *numbers], lines, right=numbers)
     typer.echo(
-        "\nsynergy: information about the target in nats that the pair has in addition to that of both\n"
-        "columns; together: all information of the pair. q-value: corrected for all pairs."
+        "\nsynergy: information about the target in nats that the pair has in addition to the sum of\n"
+        "both columns; together: all information of the pair. q-value: corrected for all pairs."
     )
     best, last = found.tables[0], str(found.classes[-1])
     share = best.counts[:, :, -1] / best.counts.sum(axis=2).clip(min=1)

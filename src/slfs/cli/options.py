@@ -34,20 +34,14 @@ Data = Annotated[
 ]
 Target = Annotated[
     str | None,
-    typer.Option(
-        "--target",
-        "-t",
-        metavar="COLUMN",
-        help="Column to predict, with class labels or numbers: name or index.",
-    ),
+    typer.Option("--target", "-t", metavar="COLUMN", help="Column to predict: name or index."),
 ]
 TargetType = Annotated[
     str,
     typer.Option(
         "--target-type",
         metavar="NAME",
-        help="What the target is: classification, regression (a quantity) or auto (numbers with "
-        "fractional parts are a quantity).",
+        help="What the target is: classification, regression or auto.",
     ),
 ]
 TargetsFrom = Annotated[

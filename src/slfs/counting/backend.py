@@ -151,8 +151,9 @@ class CountingBackend(ABC):
     def screen_pairs(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
         """Count all pairs of two blocks of columns and return those that pass a screen, in any order.
 
-        The result has shape (n_found, 2): f in ``left``, k in ``right``. With ``ordered``, only pairs with
-        f < k are considered. All columns have planes. Several threads may call this at the same time.
+        The result has shape (n_found, 2): f in ``left``, k in ``right``. With ``ordered``, only
+        pairs with f < k are considered. All columns have planes. Several threads may call this at
+        the same time.
         """
 
     @abstractmethod
@@ -219,6 +220,30 @@ def use_backend(name: str) -> Iterator[None]:
         yield
     finally:
         _current.reset(token)
+
+
+DEVICES = ("cpu", "cuda", "auto")
+
+
+@contextmanager
+def use_device(device: str) -> Iterator[None]:
+    """Count on the CPU or on a GPU inside a ``with`` block, in the current thread.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda", "auto"}
+        "cpu" keeps the backend in use; "auto" uses a GPU if there is one.
+    """
+    if device == "cpu":
+        yield
+        return
+    from slfs.counting.cuda.card import why_unavailable
+
+    reason = why_unavailable()
+    if reason and device == "cuda":
+        raise RuntimeError(f"device='cuda': {reason}")
+    with use_backend(_current.get() if reason else "cuda"):
+        yield
 
 
 def make_backend(packed: PackedColumns, threads: Threads) -> CountingBackend:

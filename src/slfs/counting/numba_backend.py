@@ -13,7 +13,7 @@ from slfs._core.ragged import starts
 from slfs.counting.backend import Codes, ConditionalCounts, CountingBackend, Ints
 from slfs.counting.kernels import PackedArrays, decode, level_sums, pair_sums
 from slfs.counting.marginals import column_sums
-from slfs.counting.pairs import PairScreen, count_pairs, screen_pairs
+from slfs.counting.pairs import PairScreen, class_gains, count_pairs, screen_pairs
 from slfs.counting.permutations import count_exceedances, sums_with_labels
 from slfs.counting.planes import MAX_PLANE_LEVELS, SampleLayout, pack_block
 from slfs.counting.residuals import GAIN_RIDGE, Queue, Residuals, settle_in_step
@@ -36,6 +36,7 @@ class NumbaBackend(CountingBackend):
     _pooled: PackedArrays | None = None
     _sample_bits: NDArray[np.uint64] | None = None
     _decoded: dict[int, Codes] | None = None
+    _gains: Ints | None = None
 
     def codes(self, f: PackedIndex) -> Codes:
         codes = np.empty(self.packed.layout.n_samples, np.uint8)
@@ -136,7 +137,10 @@ class NumbaBackend(CountingBackend):
     def screen_pairs(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
         found = np.empty((len(left) * len(right), 2), np.int64)
         blocks = left.view(np.uint64), right.view(np.uint64)
-        number = screen_pairs(self.packed.arrays, *blocks, ordered, screen, self.nlogn.table, found)
+        if self._gains is None:
+            self._gains = class_gains(self.nlogn.table)
+        tables = self.nlogn.table, self._gains
+        number = screen_pairs(self.packed.arrays, *blocks, ordered, screen, *tables, found)
         return found[:number].copy()
 
     def pair_tables(self, pairs: Ints) -> Ints:

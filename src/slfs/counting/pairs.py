@@ -9,6 +9,7 @@ from numba import types
 
 from slfs._core.compile import helper, inlined, kernel, popcount
 from slfs.counting.kernels import (
+    FOUR,
     ONE,
     PACKED,
     THREE,
@@ -37,11 +38,28 @@ class PairScreen(NamedTuple):
     least: Counts
 
 
+SMALL = 256
+"""Counts below this are small."""
+
+STRIDE = np.uint64(SMALL + 8)
+"""Distance of the rows of `class_gains`; rows at powers of two displace each other in the cache."""
+
+FIVE = np.uint64(5)
+
 _u1, _i1 = types.uint64[::1], types.int64[::1]
-_SCREEN = types.NamedUniTuple(_i1, 3, PairScreen)
+_SCREEN = types.NamedUniTuple(_i1, 3, PairScreen)  # type: ignore[no-untyped-call]
 
 
-@kernel(types.int64(PACKED, _u1, _u1, types.boolean, _SCREEN, _i1, types.int64[:, ::1]))
+def class_gains(nlogn: Counts) -> Counts:
+    """Return S(a) + S(b) - S(a + b) for all small counts a and b of two classes, at a * STRIDE + b."""
+    count = np.minimum(np.arange(2 * int(STRIDE)), len(nlogn) - 1)  # counts above N do not occur
+    table = nlogn[count]
+    a, b = np.divmod(np.arange(SMALL * int(STRIDE)), int(STRIDE))
+    gains: Counts = table[a] + table[b] - table[a + b]
+    return gains
+
+
+@kernel(types.int64(PACKED, _u1, _u1, types.boolean, _SCREEN, _i1, _i1, types.int64[:, ::1]))
 def screen_pairs(
     packed: PackedArrays,
     left: Words,
@@ -49,15 +67,16 @@ def screen_pairs(
     ordered: bool,
     screen: PairScreen,
     nlogn: Counts,
+    gains: Counts,
     out: Counts,
-) -> int:
+) -> np.int64:
     """Write the pairs that pass the screen to ``out``; return their number.
 
-    With ``ordered``, only pairs with f < k are counted. Some columns of the right block stay in the
-    cache while they are counted with all columns of the left block.
+    ``gains`` is the result of `class_gains`. With ``ordered``, only pairs with f < k are counted.
+    Some columns of the right block stay in the cache while they are counted with all columns of the
+    left block.
     """
     n_words = packed.home_word[np.uint64(packed.home_word.shape[0] - 1)]
-    two_classes = packed.first_word.shape[0] == 3
     n_left, n_right = np.uint64(left.shape[0]), np.uint64(right.shape[0])
     widest = TWO
     for i in range(n_left):
@@ -75,13 +94,14 @@ def screen_pairs(
         for i in range(n_left):
             f = left[i]
             planes_f, own_f, slack_f = packed.levels[f] - ONE, screen.own[f], screen.slack[f]
+            small_f = planes_f == TWO and _has_small_counts(packed, f)
             for j in range(begin, end):
                 k = right[j]
                 if ordered and f >= k:
                     continue
                 planes_k = packed.levels[k] - ONE
-                if two_classes and planes_f == TWO and planes_k == TWO:
-                    score = _score_of_three(packed, f, k, n_words, nlogn)
+                if small_f and planes_k == TWO:
+                    score = _score_of_three(packed, f, k, n_words, gains)
                 elif planes_f - ONE < TWO and planes_k - ONE < TWO:
                     pooled, by_class = sums_of_few_levels(packed, f, k, nlogn)
                     score = by_class - pooled
@@ -96,62 +116,54 @@ def screen_pairs(
 
 
 @inlined
-def _count_two_planes(
-    words: Words, f: np.uint64, k: np.uint64, n_words: np.uint64, low: np.uint64, high: np.uint64
-) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
-    """Count the samples of both planes of two columns, which start at ``words[f]`` and ``words[k]``."""
-    n00, n01, n10, n11 = ZERO, ZERO, ZERO, ZERO
-    for w in range(low, high):
-        x0, x1 = words[f + w], words[f + n_words + w]
-        z0, z1 = words[k + w], words[k + n_words + w]
-        n00 += np.uint64(popcount(x0 & z0))
-        n01 += np.uint64(popcount(x0 & z1))
-        n10 += np.uint64(popcount(x1 & z0))
-        n11 += np.uint64(popcount(x1 & z1))
-    return n00, n01, n10, n11
-
-
-@inlined
-def _sum_of_nine(
-    n00: np.uint64,
-    n01: np.uint64,
-    n10: np.uint64,
-    n11: np.uint64,
-    f0: np.uint64,
-    f1: np.uint64,
-    k0: np.uint64,
-    k1: np.uint64,
-    size: np.uint64,
-    nlogn: Counts,
-) -> np.int64:
-    """Return the sum of n log n over a table of three levels, from four counts and the margins."""
-    n20, n21 = k0 - n00 - n10, k1 - n01 - n11
-    sum_ = nlogn[n00] + nlogn[n01] + nlogn[f0 - n00 - n01] + nlogn[n10] + nlogn[n11]
-    sum_ += nlogn[f1 - n10 - n11] + nlogn[n20] + nlogn[n21] + nlogn[size - f0 - f1 - n20 - n21]
-    return sum_
+def _has_small_counts(packed: PackedArrays, f: np.uint64) -> bool:
+    """Whether there are two classes, and no level of f has so many samples that `class_gains` ends."""
+    if packed.first_word.shape[0] != 3:
+        return False
+    begin, most = packed.counts_offset[f], np.int64(0)
+    for i in range(begin, begin + TWO * packed.levels[f]):
+        most = max(most, packed.class_counts[i])
+    return bool(most < SMALL)
 
 
 @inlined
 def _score_of_three(
-    packed: PackedArrays, f: np.uint64, k: np.uint64, n_words: np.uint64, nlogn: Counts
+    packed: PackedArrays, f: np.uint64, k: np.uint64, n_words: np.uint64, gains: Counts
 ) -> np.int64:
-    """Return S(f,k,Y) - S(f,k) for three levels and two classes, the most frequent case."""
+    """Return S(f,k,Y) - S(f,k) for three levels, two classes and small counts.
+
+    One look into a larger table replaces three, which matters where the logarithms take as much time as
+    the counts: with less than some thousand samples.
+    """
     words, counts, bounds = packed.words, packed.class_counts, packed.first_word
-    at_f, at_k = packed.offset[f], packed.offset[k]
-    n00, n01, n10, n11 = _count_two_planes(words, at_f, at_k, n_words, bounds[ZERO], bounds[ONE])
-    m00, m01, m10, m11 = _count_two_planes(words, at_f, at_k, n_words, bounds[ONE], bounds[TWO])
+    f0, k0 = packed.offset[f], packed.offset[k]
+    f1, k1 = f0 + n_words, k0 + n_words
+    n00, n01, n10, n11 = ZERO, ZERO, ZERO, ZERO
+    for w in range(bounds[ZERO], bounds[ONE]):
+        x0, x1, z0, z1 = words[f0 + w], words[f1 + w], words[k0 + w], words[k1 + w]
+        n00 += np.uint64(popcount(x0 & z0))
+        n01 += np.uint64(popcount(x0 & z1))
+        n10 += np.uint64(popcount(x1 & z0))
+        n11 += np.uint64(popcount(x1 & z1))
+    m00, m01, m10, m11 = ZERO, ZERO, ZERO, ZERO
+    for w in range(bounds[ONE], bounds[TWO]):
+        x0, x1, z0, z1 = words[f0 + w], words[f1 + w], words[k0 + w], words[k1 + w]
+        m00 += np.uint64(popcount(x0 & z0))
+        m01 += np.uint64(popcount(x0 & z1))
+        m10 += np.uint64(popcount(x1 & z0))
+        m11 += np.uint64(popcount(x1 & z1))
+    # the place in the table is linear in the counts, so that the last level follows as in each class
+    t00, t01 = n00 * STRIDE + m00, n01 * STRIDE + m01
+    t10, t11 = n10 * STRIDE + m10, n11 * STRIDE + m11
     in_f, in_k = packed.counts_offset[f], packed.counts_offset[k]
-    f0, f1 = np.uint64(counts[in_f]), np.uint64(counts[in_f + TWO])
-    g0, g1 = np.uint64(counts[in_f + ONE]), np.uint64(counts[in_f + THREE])
-    k0, k1 = np.uint64(counts[in_k]), np.uint64(counts[in_k + TWO])
-    l0, l1 = np.uint64(counts[in_k + ONE]), np.uint64(counts[in_k + THREE])
-    first = packed.first_sample[ONE]
-    second = packed.first_sample[TWO] - first
-    score = _sum_of_nine(n00, n01, n10, n11, f0, f1, k0, k1, first, nlogn)
-    score += _sum_of_nine(m00, m01, m10, m11, g0, g1, l0, l1, second, nlogn)
-    n00, n01, n10, n11 = n00 + m00, n01 + m01, n10 + m10, n11 + m11
-    f0, f1, k0, k1 = f0 + g0, f1 + g1, k0 + l0, k1 + l1
-    return score - _sum_of_nine(n00, n01, n10, n11, f0, f1, k0, k1, first + second, nlogn)
+    t02 = np.uint64(counts[in_f]) * STRIDE + np.uint64(counts[in_f + ONE]) - t00 - t01
+    t12 = np.uint64(counts[in_f + TWO]) * STRIDE + np.uint64(counts[in_f + THREE]) - t10 - t11
+    t20 = np.uint64(counts[in_k]) * STRIDE + np.uint64(counts[in_k + ONE]) - t00 - t10
+    t21 = np.uint64(counts[in_k + TWO]) * STRIDE + np.uint64(counts[in_k + THREE]) - t01 - t11
+    t22 = np.uint64(counts[in_f + FOUR]) * STRIDE + np.uint64(counts[in_f + FIVE]) - t20 - t21
+    score: np.int64 = gains[t00] + gains[t01] + gains[t02] + gains[t10] + gains[t11] + gains[t12]
+    score += gains[t20] + gains[t21] + gains[t22]
+    return score
 
 
 @helper
@@ -164,7 +176,8 @@ def _score_of_many(
     for cell in range(cells):
         total[cell] = 0
     pooled, by_class = np.int64(0), np.int64(0)
-    for c in range(np.uint64(packed.first_word.shape[0] - 1)):
+    for part in range(packed.first_word.shape[0] - 1):
+        c = np.uint64(part)
         by_class += count_planes(packed, f, k, c, nlogn, own, total)
     for cell in range(cells):
         pooled += nlogn[np.uint64(total[cell])]
@@ -181,7 +194,8 @@ def count_pairs(packed: PackedArrays, pairs: Counts, nlogn: Counts, out: Counts)
     for i in range(np.uint64(pairs.shape[0])):
         f, k = np.uint64(pairs[i, ZERO]), np.uint64(pairs[i, ONE])
         levels_f, levels_k = packed.levels[f], packed.levels[k]
-        for c in range(n_classes):
+        for part in range(n_classes):
+            c = np.uint64(part)
             total[:] = 0
             count_planes(packed, f, k, c, nlogn, table, total)
             out[i, c] = 0

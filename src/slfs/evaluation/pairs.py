@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from slfs._compat import Interval, validate_params
+from slfs._compat import Interval, StrOptions, validate_params
 from slfs._core.progress import progress_callback
 from slfs._core.resources import Resources
 from slfs._core.suggest import similar_names
 from slfs.base import TrainingData
-from slfs.counting.backend import CountingBackend, make_backend
+from slfs.counting.backend import DEVICES, CountingBackend, make_backend, use_device
 from slfs.measures.false_discovery import leading_q_values
 from slfs.measures.information import Information
 from slfs.screening.pairs import rectangles, scan_pairs
@@ -131,18 +131,17 @@ class Interactions:
 
     def __repr__(self) -> str:
         are = "is" if self.n_significant == 1 else "are"
-        lines = [
-            f"{self.n_significant} of {self.n_tested} pairs {are} significant "
-            f"(false discovery rate {self.fdr:g})"
-        ]
+        found = f"{self.n_significant} of {self.n_tested} pairs {are} significant"
+        lines = [f"{found} (false discovery rate {self.fdr:g})"]
         shown = self.pairs[: max(len(self.tables), 1)]
         if len(shown):
-            width = max(len(f"{row.first} x {row.second}") for row in shown)
+            names = [f"{row.first} x {row.second}" for row in shown]
+            width = max(map(len, names))
             lines.append(f"{'':{width}}  synergy  joint inf.    p-value    q-value")
             lines += [
-                f"{f'{row.first} x {row.second}':{width}}  {row.synergy:7.4f}  {row.joint_information:10.4f}"
+                f"{name:{width}}  {row.synergy:7.4f}  {row.joint_information:10.4f}"
                 f"  {row.p_value:9.2g}  {row.q_value:9.2g}"
-                for row in shown
+                for name, row in zip(names, shown, strict=True)
             ]
         return "\n".join(lines)
 
@@ -154,6 +153,7 @@ class Interactions:
         "max_levels": [Interval(Integral, 2, 5, closed="both")],
         "n_jobs": [None, Integral],
         "memory_limit": [None, Integral, str],
+        "device": [StrOptions(set(DEVICES))],
         "checkpoint": [None, str, PathLike],
     },
     prefer_skip_nested_validation=True,
@@ -171,6 +171,7 @@ def interactions(
     categorical_features: Any = "from_dtype",
     n_jobs: int | None = None,
     memory_limit: int | str | None = None,
+    device: str = "cpu",
     checkpoint: str | PathLike[str] | None = None,
 ) -> Interactions:
     """Find pairs of columns that tell more about the class together than each of them alone.
@@ -191,11 +192,11 @@ def interactions(
     n_top : int, default=20
         Number of pairs that are returned even if they are not significant, with their tables.
     fdr : float, default=0.05
-        Pairs with a q-value of at most this are significant; all of them are returned, or 100,000 if there
-        are more.
+        Pairs with a q-value of at most this are significant; all of them are returned, or 100,000
+        if there are more.
     max_levels : int, default=3
-        Maximum number of levels of a column, from 2 to 5. More levels show more kinds of interactions, but
-        require more samples.
+        Maximum number of levels of a column, from 2 to 5. More levels show more kinds of
+        interactions, but require more samples.
     target : {"auto", "classification", "regression"}, default="auto"
         Type of the target; see `SLFS`. The bins of a continuous target are used like classes.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
@@ -204,9 +205,13 @@ def interactions(
         Number of threads. The result does not depend on it.
     memory_limit : int, str or None, default=None
         Maximum memory of the process, for example ``"2GiB"``; None means no limit.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where columns are counted. ``"cuda"`` needs an NVIDIA GPU and the extra ``gpu``; ``"auto"`` uses
+        a GPU if there is one. Results do not depend on it.
     checkpoint : str, path or None, default=None
-        File in which the state of a long scan is stored twice a minute. If the file exists, the scan of the
-        same data with the same parameters goes on from there. It is removed when the scan is finished.
+        File in which the state of a long scan is stored twice a minute. If the file exists, the
+        scan of the same data with the same parameters goes on from there. It is removed when the
+        scan is finished.
 
     Returns
     -------
@@ -216,22 +221,23 @@ def interactions(
 
     Notes
     -----
-    Numbers are cut at their terciles (for other values of ``max_levels``, into as many intervals), and
-    rare categories are pooled: levels that depend on the column only, so that the p-values are valid. The
-    test compares the table of both columns and the class with its fit by the log-linear model without
-    three-way interaction. The p-value is that of the smaller of the likelihood ratio and Pearson's
-    statistic. See the page "Interactions" of the documentation for its calibration and its power.
+    Numbers are cut at their terciles (for other values of ``max_levels``, into as many intervals),
+    and rare categories are pooled: levels that depend on the column only, so that the p-values are
+    valid. The test compares the table of both columns and the class with its fit by the log-linear
+    model without three-way interaction. The p-value is that of the smaller of the likelihood ratio
+    and Pearson's statistic. See the page "Interactions" of the documentation for its calibration
+    and its power.
 
     References
     ----------
-    X. Wan et al., "BOOST: a fast approach to detecting gene-gene interactions in genome-wide case-control
-    studies", American Journal of Human Genetics 87, 2010.
+    X. Wan et al., "BOOST: a fast approach to detecting gene-gene interactions in genome-wide
+    case-control studies", American Journal of Human Genetics 87, 2010.
 
     Examples
     --------
     >>> import numpy as np
     >>> from slfs import interactions
-    >>> X = np.random.default_rng(0).integers(0, 2, (300, 50))
+    >>> X = np.random.default_rng(1).integers(0, 2, (300, 50))
     >>> y = X[:, 7] ^ X[:, 31]
     >>> found = interactions(X, y)
     >>> found.n_significant
@@ -246,7 +252,7 @@ def interactions(
     others = own if partners is None else _indices(partners, names, "partners")
     keep = np.zeros(len(names), np.bool_)
     keep[own] = keep[others] = True
-    with Resources(n_jobs, memory_limit) as resources:
+    with use_device(device), Resources(n_jobs, memory_limit) as resources:
         with progress_callback(None):
             packed = pack_table_few(
                 data.table, data.layout, data.categorical, keep, max_levels, resources
@@ -275,7 +281,7 @@ def _indices(chosen: Sequence[str | int] | None, names: NDArray[np.object_], wha
     for column in np.asarray(chosen, dtype=object).tolist():
         if column in known:
             found.add(known[column])
-        elif isinstance(column, Integral) and -len(names) <= column < len(names):
+        elif isinstance(column, Integral) and -len(names) <= int(column) < len(names):
             found.add(int(column) % len(names))
         else:
             near = similar_names(str(column), [str(name) for name in names])
@@ -320,7 +326,7 @@ def _make_records(
 
 def _make_tables(
     backend: CountingBackend,
-    records: np.recarray[Any, Any],
+    records: NDArray[Any],
     data: TrainingData,
     max_levels: int,
     resources: Resources,

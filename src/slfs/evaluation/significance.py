@@ -20,11 +20,11 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from slfs._compat import Interval, validate_params
+from slfs._compat import Interval, StrOptions, validate_params
 from slfs._core.indices import PackedIndex
 from slfs._core.resources import Resources
 from slfs.base import TrainingData
-from slfs.counting.backend import make_backend
+from slfs.counting.backend import DEVICES, make_backend, use_device
 from slfs.counting.planes import MAX_PLANE_LEVELS, PackedColumns, SampleLayout, pack_block
 from slfs.counting.store import PlaneStore
 from slfs.measures.contingency import independence_p_values, stratified_p_value
@@ -64,7 +64,9 @@ _COMMON = {
 }
 
 
-@validate_params(_COMMON, prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+@validate_params(  # type: ignore[untyped-decorator]
+    {**_COMMON, "device": [StrOptions(set(DEVICES))]}, prefer_skip_nested_validation=True
+)
 def p_values(
     X: Any,
     y: ArrayLike,
@@ -76,6 +78,7 @@ def p_values(
     categorical_features: Any = "from_dtype",
     random_state: Any = 0,
     n_jobs: int | None = None,
+    device: str = "cpu",
 ) -> Floats:
     """Test every column of a table for independence from the target.
 
@@ -102,6 +105,8 @@ def p_values(
         Seed of the permutations.
     n_jobs : int or None, default=None
         Number of threads. The result does not depend on it.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where permutations are counted; see `SLFS`.
 
     Returns
     -------
@@ -111,10 +116,10 @@ def p_values(
     Notes
     -----
     Without permutations, columns of numbers are tested with the rank test of Kruskal and Wallis and by
-    six intervals (cut at 10, 25, 50, 75 and 90%), other columns by their levels. The statistics are compared with distributions that
-    have their exact mean and variance over all permutations of the class, so that the p-values are valid
-    for small classes and ties; small tables are tested exactly. See the page "Significance" of the
-    documentation.
+    six intervals (cut at 10, 25, 50, 75 and 90%), other columns by their levels. The statistics are
+    compared with distributions that have their exact mean and variance over all permutations of the
+    class, so that the p-values are valid for small classes and ties; small tables are tested exactly.
+    See the page "Significance" of the documentation.
 
     With ``condition_on``, the class is modelled by the levels of these columns (four to ten intervals of
     equal frequency for numbers, more with more samples) in a log-linear model without interactions. A
@@ -154,7 +159,7 @@ def p_values(
         )
     selector = SLFS(target=target, categorical_features=categorical_features, condition_on=condition_on)
     data = selector._read_training_data(X, y, sample_weight)
-    with Resources(n_jobs) as resources:
+    with use_device(device), Resources(n_jobs) as resources:
         return _relevance(data, n_permutations, _seed(random_state), resources, selector._forced())
 
 
@@ -225,7 +230,7 @@ def assess(
     records = np.empty(data.table.n_features, _FIELDS)
     records["name"] = selector.features_["name"]
     records["p_given_parent"] = records["p_edge"] = np.nan
-    with Resources(n_jobs) as resources:
+    with use_device(selector.device), Resources(n_jobs) as resources:
         forced = None if n_permutations else copy._forced()
         records["p_value"] = _relevance(data, n_permutations, seed, resources, forced)
         _assess_tree(records, selector, data, n_permutations, seed, resources)

@@ -1,17 +1,18 @@
 """Tables of two columns and the class -> p-values of the interaction beyond the main effects.
 
-The hypothesis is that the class depends on both columns without an interaction: the log-linear model with
-all two-way terms, whose fit has no closed form. Its statistics are G (the likelihood ratio) and Pearson's;
-the smaller of the two is compared with a chi-squared distribution. With few samples per cell G is too
-large in the bulk and Pearson's statistic in the far tail, the smaller one in neither. Tables of two levels,
-two levels and two classes are also tested exactly, because their statistic has few different values: given
-all two-way margins, one count determines the table.
+The hypothesis is that the class depends on both columns without an interaction: the log-linear
+model with all two-way terms, whose fit has no closed form. Its statistics are G (the likelihood
+ratio) and Pearson's; the smaller of the two is compared with a chi-squared distribution. With few
+samples per cell G is too large in the bulk and Pearson's statistic in the far tail, the smaller one
+in neither. Tables of two levels, two levels and two classes are also tested exactly, because their
+statistic has few different values: given all two-way margins, one count determines the table.
 
-The fit is only needed for promising pairs. The superposition approximation of Kirkwood,
-n(f,k) n(f,y) n(k,y) / (n(f) n(k) n(y)) scaled to N samples, is a model without interaction, so that its
-distance from the table is an upper bound of G (Wan et al., "BOOST", American Journal of Human Genetics 87,
-2010): G <= 2 N (synergy + log eta). The sum eta is at most 1 + sqrt(X2(f) X2(k)) / N, where X2 is Pearson's
-statistic of a column and the class (Cauchy and Schwarz), so that most pairs need only their synergy.
+The fit is only needed for promising pairs. The superposition approximation of Kirkwood, n(f,k)
+n(f,y) n(k,y) / (n(f) n(k) n(y)) scaled to N samples, is a model without interaction, so that its
+distance from the table is an upper bound of G (Wan et al., "BOOST", American Journal of Human
+Genetics 87, 2010): G <= 2 N (synergy + log eta). The sum eta is at most 1 + sqrt(X2(f) X2(k)) / N,
+where X2 is Pearson's statistic of a column and the class (Cauchy and Schwarz), so that most pairs
+need only their synergy.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _ROUNDS = 500
-"""Maximum number of rounds of iterative proportional fitting; a few are enough except on the boundary."""
+"""Maximum number of rounds of iterative proportional fitting; few are needed except on the boundary."""
 
 _TOLERANCE = 1e-8
 """Relative error of the margins at which the fit ends."""
@@ -82,9 +83,11 @@ def interaction_p_values(tables: Ints, freedom: Ints, p_limit: float = 1.0) -> t
 
 
 def _least_statistic(freedom: Ints, p_limit: float) -> Floats:
+    """Return the statistic of each number of degrees of freedom that has a p-value."""
     if p_limit >= 1.0:
         return np.full(len(freedom), -1.0)
-    least: Floats = chdtri(np.maximum(freedom, 1), p_limit)
+    different, index = np.unique(freedom, return_inverse=True)  # the inverse function is slow
+    least: Floats = chdtri(np.maximum(different, 1), p_limit)[index]
     return least
 
 
@@ -179,9 +182,9 @@ def fit_without_interaction(tables: Ints, least: Floats, out: Floats) -> None:
 def exact_p_values(tables: Ints, log_factorial: Floats, out: Floats) -> None:
     """Write the exact p-value of tables of two levels, two levels and two classes.
 
-    It is the probability of all tables with the same two-way margins that are not more likely than this one
-    if there is no interaction. Moving one sample around keeps the margins: one is added to the cells with
-    an even sum of indices and subtracted from the others.
+    It is the probability of all tables with the same two-way margins that are not more likely than
+    this one if there is no interaction. Moving one sample around keeps the margins: one is added to
+    the cells with an even sum of indices and subtracted from the others.
     """
     for i in range(tables.shape[0]):
         up, down = np.int64(2**62), np.int64(2**62)  # how far the table can be moved

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from slfs._core.indices import TableIndex
 from slfs._core.version import __version__
 from slfs.coding.level_names import as_text, level_names, plain_cuts
+from slfs.network.tree import ROOT
 from slfs.report.words import (
     dropped_summary,
     leak_warning,
@@ -30,6 +31,7 @@ from slfs.screening.reasons import Role
 from slfs.selectors._shared.sentences import grade
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors.base import BaseSelector
+from slfs.selectors.interaction_selector import InteractionSelector
 from slfs.selectors.stability_selection import StabilitySelection
 
 FORMAT = 5
@@ -75,9 +77,11 @@ def make_facts(
         made another one redundant, -1 for none. ``size_path`` is the cross-validated log loss by number
         of columns, None if their number was given. The entries ``joined``, ``log_loss_before`` and
         ``log_loss`` of ``nodes`` say what a column added to a residual pursuit; they are None for other
-        methods. ``classes`` are the names of the bins of a continuous target, ``target_bins`` says what
-        they contain, and the entry ``target`` of ``nodes`` has the mean and the quartiles of the target
-        at each level; both are None for classes. ``created`` is the current time.
+        methods. ``pairs`` are edges of the tree between columns that interact, with the counts of their
+        joint levels; it is empty for other selectors than `InteractionSelector`. ``classes`` are the
+        names of the bins of a continuous target, ``target_bins`` says what they contain, and the entry
+        ``target`` of ``nodes`` has the mean and the quartiles of the target at each level; both are None
+        for classes. ``created`` is the current time.
 
     Examples
     --------
@@ -140,6 +144,7 @@ def make_facts(
         },
         "code": _code(selector),
         "nodes": _nodes(selector),
+        "pairs": _pairs(selector),
         **texts,
         "columns": columns,
     }
@@ -229,6 +234,31 @@ def _target_by_level(selector: BaseSelector, node: int) -> list[dict[str, Any]] 
 def _exact(value: float) -> float | None:
     """A number for JSON, with the digits that a person reads; None for infinity and NaN."""
     return float(f"{value:.6g}") if math.isfinite(value) else None
+
+
+def _pairs(selector: BaseSelector) -> list[dict[str, Any]]:
+    """The edges of the tree between columns that interact, by decreasing synergy."""
+    if not isinstance(selector, InteractionSelector):
+        return []
+    network, found = selector.network_, []
+    q_value = {(row["first"], row["second"]): row["q_value"] for row in selector.pairs_}
+    for node, parent in enumerate(network.parents.tolist()):
+        counts = selector.network_counts_.joint_counts[node]
+        pair = tuple(sorted((int(network.columns[node]), int(network.columns[parent]))))
+        if parent == ROOT or counts is None or pair not in q_value:
+            continue
+        together = network.relevance[parent] + network.conditional_relevance[node]
+        found.append(
+            {
+                "first": parent,
+                "second": node,
+                "joint_information": _rounded(together),
+                "synergy": _rounded(together - network.relevance[parent] - network.relevance[node]),
+                "q_value": _rounded(q_value[pair]),
+                "counts": np.transpose(counts, (2, 1, 0)).tolist(),
+            }
+        )
+    return sorted(found, key=lambda pair: -(pair["synergy"] or 0))
 
 
 def _joined(selector: BaseSelector, column: int) -> dict[str, Any]:

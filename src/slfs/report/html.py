@@ -30,6 +30,7 @@ SCRIPTS = (
     "tree.js",
     "panel.js",
     "size.js",
+    "pairs.js",
     "csv.js",
     "table.js",
     "reproduce.js",

@@ -64,4 +64,5 @@ showReproduction();
 showDuplicates();
 const openNode = showTree();
 showSize(openNode);
+showPairs(openNode);
 showAnswer(openNode, makeTable(openNode));

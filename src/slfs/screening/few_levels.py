@@ -1,9 +1,10 @@
 """Columns -> a few levels that do not depend on the class and are not rare, for tests of pairs.
 
-Columns of numbers are cut at quantiles into twice as many intervals as wanted, and adjacent intervals are
-merged to the most even division: terciles for most columns, and the values themselves for columns like
-0, 1, 2. Of categories the most frequent ones are kept and the others pooled. Missing values are a level of
-their own if they are frequent; otherwise they join the most frequent level.
+Columns of numbers are cut at quantiles into twice as many intervals as wanted, and adjacent
+intervals are merged to the most even division: terciles for most columns, and the values themselves
+for columns like 0, 1, 2. Of categories the most frequent ones are kept and the others pooled.
+Missing values are a level of their own if they are frequent; otherwise they join the most frequent
+level.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ class FewLevels:
         """Return the cut points between the groups of a column of numbers."""
         thresholds = self.coding.column_thresholds(column)
         group = self.group[column, : len(thresholds) + 1]
-        return thresholds[group[1:] != group[:-1]]
+        cuts: NDArray[np.float64] = thresholds[group[1:] != group[:-1]]
+        return cuts
 
     def _names(self, column: int) -> list[str]:
         """Return the names of the groups of a column."""
@@ -131,7 +133,7 @@ def pack_few(
 
 
 def _merge_intervals(counts: Ints, missing: Ints, most: int, least: float) -> Ints:
-    """Merge adjacent intervals to at most ``most`` groups of at least ``least`` samples, as even as possible.
+    """Merge adjacent intervals to at most ``most`` groups of ``least`` samples, as evenly as possible.
 
     The level ``missing`` is the last one of a column. Of all divisions, the one with the smallest sum of
     squared sizes is the most even; ties: the one with fewer groups, then the one with earlier cuts.
@@ -163,7 +165,7 @@ def _merge_intervals(counts: Ints, missing: Ints, most: int, least: float) -> In
 
 
 def _pool_rare(counts: Ints, most: int, least: float) -> Ints:
-    """Keep the most frequent levels and pool the others, in at most ``most`` groups of ``least`` samples."""
+    """Keep the most frequent levels and pool the others, in at most ``most`` groups of ``least``."""
     order = np.argsort(-counts, axis=1, kind="stable")
     ranked = np.take_along_axis(counts, order, axis=1)
     rank = np.empty_like(order)

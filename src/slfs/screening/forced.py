@@ -36,12 +36,15 @@ class Forced:
         Number of the group of each column, -1 for none; None without groups.
     group_names : tuple of str
         Names of the groups.
+    found : ndarray of bool of shape (n_columns,) or None
+        Columns that certainly depend on the class given the conditioning columns.
     """
 
     reason: NDArray[np.int8]
     covariates: Covariates | None = None
     group: Ints | None = None
     group_names: tuple[str, ...] = ()
+    found: NDArray[np.bool_] | None = None
 
     @property
     def conditioning(self) -> Ints:
@@ -56,16 +59,26 @@ class Forced:
         """Return which columns are judged together with others."""
         if self.group is None:
             return np.zeros(len(columns), np.bool_)
-        grouped: NDArray[np.bool_] = self.group[columns] >= 0
-        return grouped & (self.reason[columns] == Reason.CANDIDATE)
+        free = self.reason[columns] == Reason.CANDIDATE
+        grouped: NDArray[np.bool_] = free & (self.group[columns] >= 0)
+        return grouped
 
     def coded_as(self, columns: Ints) -> NDArray[np.int8]:
         """Return the reason after which the levels of columns are learned.
 
-        A column of a group needs levels, as an included one does, whatever it tells on its own.
+        A column of a group needs levels, as an included one does, whatever it tells on its own, and so
+        does one that depends on the class given the conditioning columns.
         """
-        own = self.reason[columns]
-        return np.where(self.in_group(columns), Reason.INCLUDED, own).astype(np.int8)
+        own, needed = self.reason[columns], self.in_group(columns)
+        if self.found is not None:
+            needed = needed | (self.found[columns] & (own == Reason.CANDIDATE))
+        return np.where(needed, Reason.INCLUDED, own).astype(np.int8)
+
+    def with_found(self, columns: Ints, found: NDArray[np.bool_]) -> Forced:
+        """Take note of which of some columns depend on the class given the conditioning columns."""
+        every = np.zeros(len(self.reason), np.bool_)
+        every[columns] = found
+        return replace(self, found=every)
 
     def judge(
         self, columns: Ints, judged: NDArray[np.int8], p_values: NDArray[np.float64]

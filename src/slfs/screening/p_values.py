@@ -59,8 +59,9 @@ def number_p_values(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout
     """Compute p-values of independence from the class for columns of numbers.
 
     The ranks and the table of six intervals and missing values are tested. Three quarters of the error
-    rate go to the rank test, which is more powerful if the classes differ in location; the intervals find
-    other differences. Columns with too many ties for the rank test are tested by their intervals only.
+    rate go to the rank test, which is more powerful if the classes differ in location; the intervals
+    find other differences. Columns with too many ties for the rank test are tested by their intervals
+    only.
     """
     fine = np.zeros((len(missing), 20, layout.n_classes), np.int64)
     quantile_counts(runs, fine)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import time
 import zipfile
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ FOUND = np.dtype([("f", np.int32), ("k", np.int32), ("statistic", np.float64), (
 MOST_KEPT = 100_000
 """Number of pairs that are kept, those with the smallest p-values; more than that are not needed."""
 
-_EXPECTED = 10_000
+_EXPECTED = 5_000
 """Number of pairs without interaction that are expected to be kept."""
 
 _SAVE_SECONDS = 30.0
@@ -38,7 +39,7 @@ _AT_ONCE = 4
 
 @dataclass(frozen=True)
 class Rectangle:
-    """All pairs of two blocks of packed columns; ``ordered``: both are equal, and only f < k is meant."""
+    """All pairs of two blocks of packed columns; ``ordered``: only those with f < k."""
 
     left: Ints
     right: Ints
@@ -63,19 +64,19 @@ def scan_pairs(
 ) -> NDArray[np.void]:
     """Test all pairs and return those with the smallest p-values, in order, at most `MOST_KEPT`.
 
-    All pairs are returned with p <= ``fdr`` times `MOST_KEPT` / number of pairs, unless there are more
-    than `MOST_KEPT`: enough for the method of Benjamini and Hochberg. A scan with a ``checkpoint`` stores
-    its state in this file now and then, and starts from there.
+    All pairs are returned with p <= ``fdr`` times `MOST_KEPT` / number of pairs, unless there are
+    more than `MOST_KEPT`: enough for the method of Benjamini and Hochberg. A scan with a
+    ``checkpoint`` stores its state in this file now and then, and starts from there.
     """
     n_pairs = sum(part.n_pairs for part in parts)
     if n_pairs == 0:
         return np.empty(0, FOUND)
     limit = min(1.0, max(_EXPECTED, fdr * MOST_KEPT) / n_pairs)
     kept = _Kept(limit)
-    tasks = list(_tasks(parts, *backend.PAIR_BLOCK))
     saved = None if checkpoint is None else _Checkpoint(checkpoint, backend, parts, fdr)
     done = saved.load(kept) if saved is not None else 0
-    step = steps(len(tasks))
+    step = steps(sum(_n_tasks(part, *backend.PAIR_BLOCK) for part in parts))
+    tasks = itertools.islice(_tasks(parts, *backend.PAIR_BLOCK), done, None)
     for _ in range(done):
         step()
     screen = functools.cache(functools.partial(pair_screen, backend))
@@ -85,7 +86,7 @@ def scan_pairs(
         found = backend.screen_pairs(task.left, task.right, screen(at_most), ordered=task.ordered)
         return _test(backend, found, at_most)
 
-    for found in backend.threads.each(test, tasks[done:], _AT_ONCE * backend.threads.count):
+    for found in backend.threads.each(test, tasks, _AT_ONCE * backend.threads.count):
         kept.add(found)
         done += 1
         if saved is not None:
@@ -109,6 +110,11 @@ def _test(backend: CountingBackend, pairs: Ints, p_limit: float) -> NDArray[np.v
     return found
 
 
+def _n_tasks(part: Rectangle, n_left: int, n_right: int) -> int:
+    begins = range(0, len(part.left), n_left)
+    return sum(-(-(len(part.right) - part.ordered * begin) // n_right) for begin in begins)
+
+
 def _tasks(parts: list[Rectangle], n_left: int, n_right: int) -> Iterator[Rectangle]:
     for part in parts:
         for begin in range(0, len(part.left), n_left):
@@ -120,7 +126,7 @@ def _tasks(parts: list[Rectangle], n_left: int, n_right: int) -> Iterator[Rectan
 
 
 class _Kept:
-    """The pairs with the smallest p-values so far, and the largest p-value that can still be among them."""
+    """The pairs with the smallest p-values so far, and the largest p-value that is still needed."""
 
     def __init__(self, limit: float) -> None:
         self.limit = limit
@@ -169,12 +175,13 @@ class _Checkpoint:
                 )  # fmt: skip
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(
-                f"{self.path} is not the state of an unfinished scan of pairs ({error}). Pass another file."
+                f"{self.path} is not the state of an unfinished scan of pairs ({error}). Pass another "
+                "file."
             ) from error
         if digest != self._digest or found.dtype != FOUND:
             raise ValueError(
-                f"{self.path} belongs to a scan of other data, columns or parameters. Remove it, or pass "
-                "another file."
+                f"{self.path} belongs to a scan of other data, columns or parameters. Remove it, or "
+                "pass another file."
             )
         kept.limit = limit
         kept.add(found)

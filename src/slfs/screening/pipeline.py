@@ -29,6 +29,7 @@ from slfs.measures.information import column_information
 from slfs.screening.facts import ColumnFacts, Judge, join_facts
 from slfs.screening.few_levels import FewColumn, learn_few, pack_few
 from slfs.screening.forced import FORCED, Forced, n_intervals
+from slfs.screening.judging import CERTAIN
 from slfs.screening.learn import Cuts, block_p_values, learn_block
 from slfs.screening.p_values import INTERVALS, adjusted_p_values, pack_blind
 from slfs.screening.plan import Block, Plan, SpreadTable, make_plan
@@ -297,14 +298,18 @@ def _screen(
     cuts: Cuts | None,
     forced: Forced | None,
 ) -> _Screened:
+    adjusted = None
+    if forced is not None and forced.covariates is not None:
+        tested = layout.tested or layout
+        adjusted = _adjusted(table, block, layout=tested, covariates=forced.covariates)
+        forced = forced.with_found(block.columns, adjusted[0] <= CERTAIN)
     own = learn_block(table, block, layout, cuts, forced)
     coding, counts = own.learned.coding, own.learned.class_counts
     sums = column_sums(counts, coding.n_levels, layout.n_classes, nlogn_table(layout.n_samples))
     entropy, relevance = column_information(sums, layout.totals)
     p_value, given = np.full((2, len(coding)), np.nan)
-    tested = layout.tested or layout
-    if forced is not None and forced.covariates is not None:
-        p_value, given = _adjusted(table, block, layout=tested, covariates=forced.covariates)
+    if adjusted is not None:
+        p_value, given = adjusted
     elif test and layout.tested is not None:
         p_value = block_p_values(table, block, layout.tested)
     elif test:

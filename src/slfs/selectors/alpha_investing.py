@@ -72,6 +72,9 @@ class AlphaInvesting(StreamSelector):
     memory_limit : int, str or None, default=None
         Maximum memory of the process during ``fit``, for example ``"2GiB"``. To stay below the limit,
         smaller blocks are read and bit planes are moved to a temporary file. ``None`` means no limit.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where columns are counted. ``"cuda"`` needs an NVIDIA GPU and the extra ``gpu``; ``"auto"`` uses
+        a GPU if there is one. Results do not depend on it.
 
     Attributes
     ----------
@@ -118,6 +121,7 @@ class AlphaInvesting(StreamSelector):
         class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
+        device: str = "cpu",
     ) -> None:
         self.wealth = wealth
         self.payout = payout
@@ -127,6 +131,7 @@ class AlphaInvesting(StreamSelector):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.device = device
 
     def _judge(self) -> Judge:
         return keep_all  # every column changes the wealth

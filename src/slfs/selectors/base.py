@@ -26,7 +26,7 @@ from slfs._core.suggest import similar_names
 from slfs._core.warn import LeakageWarning, in_focus, warn
 from slfs.base import CODING_CONSTRAINTS, TARGET_CONSTRAINTS, TableEstimator, TrainingData
 from slfs.coding.level_names import as_text
-from slfs.counting.backend import make_backend
+from slfs.counting.backend import DEVICES, make_backend, use_device
 from slfs.counting.duplicates import find_duplicates
 from slfs.measures.information import Information
 from slfs.screening.advice import warn_about_row_numbers, warn_about_values
@@ -74,6 +74,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             StrOptions({"auto"}),
         ],
         **TARGET_CONSTRAINTS,
+        "device": [StrOptions(set(DEVICES))],
         **CODING_CONSTRAINTS,
     }
 
@@ -88,6 +89,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     categorical_features: Any
     n_jobs: int | None
     memory_limit: int | str | None = None
+    device: str = "cpu"
     include: Any = None
     exclude: Any = None
     condition_on: Any = None
@@ -153,7 +155,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         data = self._read_training_data(X, y, sample_weight)
         if groups is not None:
             data = replace(data, groups=read_row_groups(groups, data.table.n_samples))
-        with Resources(self.n_jobs, self.memory_limit) as resources:
+        with use_device(self.device), Resources(self.n_jobs, self.memory_limit) as resources:
             self._fit_table(data, resources)
         if not isinstance(data.table, SpreadTable):
             names = self.features_["name"][self.indices_]
@@ -384,11 +386,12 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         index = self._column_index(column)
         record = self.features_[index]
-        sentence = sentences.explain(record, self._figures_of(index))
+        figures = self._figures_of(index)
+        sentence = sentences.explain(record, figures)
         if self.support_[index] or record["role"] == Role.TOO_WEAK:
-            given = sentences.listed(self.conditioning_)
+            given, alone = sentences.listed(self.conditioning_), "partner" in figures
             evidence = sentences.evidence(
-                record["p_value"], record["q_value"], given, self._target_noun()
+                record["p_value"], record["q_value"], given, self._target_noun(), alone=alone
             )
             sentence = f"{sentence} {evidence}".rstrip()
         if record["name"] in self.leaks_:

@@ -52,6 +52,9 @@ class FastOSFS(MarkovBlanketSelector):
     memory_limit : int, str or None, default=None
         Maximum memory of the process during ``fit``, for example ``"2GiB"``. To stay below the limit,
         smaller blocks are read and bit planes are moved to a temporary file. ``None`` means no limit.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where columns are counted. ``"cuda"`` needs an NVIDIA GPU and the extra ``gpu``; ``"auto"`` uses
+        a GPU if there is one. Results do not depend on it.
 
     Attributes
     ----------

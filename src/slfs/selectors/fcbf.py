@@ -58,6 +58,9 @@ class FCBF(BaseSelector):
     memory_limit : int, str or None, default=None
         Maximum memory of the process during ``fit``, for example ``"2GiB"``. To stay below the limit,
         smaller blocks are read and bit planes are moved to a temporary file. ``None`` means no limit.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where columns are counted. ``"cuda"`` needs an NVIDIA GPU and the extra ``gpu``; ``"auto"`` uses
+        a GPU if there is one. Results do not depend on it.
 
     Attributes
     ----------
@@ -106,6 +109,7 @@ class FCBF(BaseSelector):
         class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
+        device: str = "cpu",
     ) -> None:
         self.delta = delta
         self.n_features_to_select = n_features_to_select
@@ -117,6 +121,7 @@ class FCBF(BaseSelector):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.device = device
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         relevance = class_uncertainty(information)

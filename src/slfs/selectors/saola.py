@@ -51,6 +51,9 @@ class SAOLA(StreamSelector):
     memory_limit : int, str or None, default=None
         Maximum memory of the process during ``fit``, for example ``"2GiB"``. To stay below the limit,
         smaller blocks are read and bit planes are moved to a temporary file. ``None`` means no limit.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where columns are counted. ``"cuda"`` needs an NVIDIA GPU and the extra ``gpu``; ``"auto"`` uses
+        a GPU if there is one. Results do not depend on it.
 
     Attributes
     ----------
@@ -95,6 +98,7 @@ class SAOLA(StreamSelector):
         class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
+        device: str = "cpu",
     ) -> None:
         self.delta = delta
         self.n_features_to_select = n_features_to_select
@@ -103,6 +107,7 @@ class SAOLA(StreamSelector):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.device = device
 
     def _arrive(
         self,

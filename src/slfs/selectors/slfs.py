@@ -149,6 +149,9 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     memory_limit : int, str or None, default=None
         Maximum memory of the process during ``fit``, for example ``"2GiB"``. To stay below the limit,
         smaller blocks are read and bit planes are moved to a temporary file. ``None`` means no limit.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where columns are counted. ``"cuda"`` needs an NVIDIA GPU and the extra ``gpu``; ``"auto"`` uses
+        a GPU if there is one. Results do not depend on it.
 
     Attributes
     ----------
@@ -297,6 +300,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
+        device: str = "cpu",
     ) -> None:
         self.relevance_weight = relevance_weight
         self.max_depth = max_depth
@@ -319,6 +323,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.device = device
 
     def _judge(self) -> Judge:
         if self.irrelevance == "mdl":
@@ -333,7 +338,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     def _hints_on_size(self) -> list[str]:
         wanted = self._n_wanted(len(self.features_))
         full = (self.features_["role"] == Role.NO_ROOM).any()
-        if wanted is None or self.n_features_ >= wanted or not full:
+        if wanted is None or not self.n_features_ < wanted <= len(self.features_) or not full:
             return []
         text = (
             f"Only {self.n_features_} of n_features_to_select={self.n_features_to_select} columns are "
@@ -500,7 +505,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             full = not builder.place(step.column)
             if full:
                 entered = step.n_after - step.n_together
-                for placed in steps[entered:]:  # a group that has no room as a whole
+                for placed in reversed(steps[entered:]):  # a group that has no room as a whole
                     builder.tree.detach(placed.column)
                 steps = steps[:entered]
                 break

@@ -250,6 +250,12 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         return limit
 
     @property
+    def device(self) -> str:  # type: ignore[override]
+        """The ``device`` of the selector."""
+        device: str = self._inner().device
+        return device
+
+    @property
     def supports_(self) -> sparse.csr_array:
         """Mask of the columns selected on each subsample, one row per subsample."""
         check_is_fitted(self)

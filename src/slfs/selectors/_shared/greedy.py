@@ -49,6 +49,7 @@ class GreedySelector(BaseSelector):
         class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
+        device: str = "cpu",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.include = include
@@ -59,6 +60,7 @@ class GreedySelector(BaseSelector):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.device = device
 
     @abstractmethod
     def _bounded(self) -> bool:

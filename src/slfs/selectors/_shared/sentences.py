@@ -414,11 +414,12 @@ def nothing_selected(records: Any, method: str, figures: Figures) -> str:
             "select columns regardless, use a ranking such as Chi2Ranking or MRMR with "
             "n_features_to_select."
         )
+    xor = "; columns that are informative only in combination, as in y = a xor b, are found by "
+    xor = "" if method == "InteractionSelector" else f"{xor}InteractionSelector"
     smallest = f" (the smallest FDR is {percent(least)})" if least <= 1 else ""
     return (
         f"{text} No column depends significantly on the {noun}{smallest}. Check that y is the intended "
-        "target, or use more samples or other columns; columns that are informative only in "
-        "combination, as in y = a xor b, are found by InteractionSelector."
+        f"target, or use more samples or other columns{xor}."
     )
 
 
@@ -427,15 +428,19 @@ def frequency(share: float, n_subsamples: int) -> str:
     return f"selected in {round(share * n_subsamples)} of {n_subsamples} subsamples"
 
 
-def evidence(p_value: float, q_value: float, given: str = "", noun: str = "class") -> str:
+def evidence(
+    p_value: float, q_value: float, given: str = "", noun: str = "class", *, alone: bool = False
+) -> str:
     """Describe the evidence that a column depends on the class or target; "" if it is unknown.
 
-    ``given`` lists the columns that are conditioned on.
+    ``given`` lists the columns that are conditioned on. ``alone`` adds that the column was tested alone,
+    where a pair was tested as well.
     """
     if math.isnan(p_value) or math.isnan(q_value):
         return ""
     figures = f"({p_text(p_value)}, FDR {percent(q_value)})"
     depends = f"it depends on the {noun}" + (f" given {given}" if given else "")
+    depends += " on its own" if alone else ""
     if grade(q_value) == "none":
         return f"The tests find no evidence that {depends} {figures}."
     return f"Evidence that {depends}: {grade(q_value)} {figures}."

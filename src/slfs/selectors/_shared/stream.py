@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from slfs._core.progress import counting
 from slfs._core.resources import Resources
 from slfs.base import TrainingData
-from slfs.counting.backend import make_backend
+from slfs.counting.backend import make_backend, use_device
 from slfs.counting.planes import SampleLayout
 from slfs.counting.store import PlaneStore
 from slfs.measures.information import Information
@@ -157,7 +157,7 @@ class StreamSelector(BaseSelector):
         target, weights = self._read_weighted_target(y, sample_weight)
         layout = make_layout(target.codes, len(target.classes), weights, target.values)
         n_rows = len(target.codes)
-        with Resources(self.n_jobs, self.memory_limit) as resources:
+        with use_device(self.device), Resources(self.n_jobs, self.memory_limit) as resources:
             arrived, names = None, _Names()
             with counting(len(blocks) if isinstance(blocks, Sized) else None) as step:
                 for X in blocks:
@@ -200,7 +200,7 @@ class StreamSelector(BaseSelector):
         names.add(_names_of(block))
         known_state = self.__dict__.copy()
         try:
-            with Resources(self.n_jobs, self.memory_limit) as resources:
+            with use_device(self.device), Resources(self.n_jobs, self.memory_limit) as resources:
                 before = replace(self._arrived, memory=copy.deepcopy(self._arrived.memory))
                 layout, n_rows = before.store.layout, before.n_rows
                 arrived = self._take_in(block, layout, n_rows, before, resources)
