@@ -34,7 +34,7 @@ from slfs.cli.options import (
     Transpose,
     Weights,
 )
-from slfs.cli.output import NOTHING_SELECTED, progress, show_json
+from slfs.cli.output import NOTHING_SELECTED, label_key, progress, show_json
 from slfs.cli.selection import explain_nothing, size_text
 
 
@@ -144,7 +144,7 @@ def fit(
                 "data": file.name,
                 "target": file.target,
                 "ids": file.ids,
-                "classes": [str(label) for label in classifier.classes_],
+                "classes": list(map(label_key, classifier.classes_)),
                 "n_columns": file.X.shape[1],
                 "model": str(model) if selected else None,
                 "bif": str(bif) if bif is not None and selected else None,

@@ -19,7 +19,7 @@ from slfs.cli.options import (
     Sheet,
     Transpose,
 )
-from slfs.cli.output import show_note, status
+from slfs.cli.output import label_key, plain_label, show_note, status
 
 if TYPE_CHECKING:
     from slfs.classifiers.base import NetworkClassifier
@@ -263,12 +263,13 @@ def _as_frame(ids: Any, labels: Any, classes: Any, shares: Any, reasons: Reasons
 
 def _print_lines(ids: Any, labels: Any, classes: Any, shares: Any, reasons: Reasons | None) -> None:
     """Print one JSON object per sample."""
+    keys = list(map(label_key, classes))
     own_ids = ids.astype(object).where(ids.notna(), None).to_dict("records")
     for sample, (label, own) in enumerate(zip(labels.tolist(), own_ids, strict=True)):
         record: dict[str, Any] = {
             **own,
-            "prediction": label,
-            "probabilities": dict(zip(map(str, classes), shares[sample].tolist(), strict=True)),
+            "prediction": plain_label(label),
+            "probabilities": dict(zip(keys, shares[sample].tolist(), strict=True)),
         }
         if reasons is not None:
             record["reasons"] = [
