@@ -294,6 +294,18 @@ def test_markup_in_names_is_text(here, slfs):
     assert (code, "[red]x[/] :key:" in out) == (0, True), here
 
 
+def test_compare_notes_methods_that_select_nothing(here, slfs):
+    noise = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 5))).add_prefix("x")
+    noise.assign(y=np.arange(60) % 2).to_csv("noise.csv", index=False)
+    common = ("compare", "noise.csv", "-t", "y", "--classifiers", "NB", "--cv", "2", "-j", "1")
+    code, out, _ = slfs(*common, "--methods", "slfs,mrmr", "--own-size")
+    assert code == 0
+    for method in ("slfs", "mrmr"):
+        assert f"\n{method} selects no column in 2 of 2 folds. There, all classifiers predict" in out
+    code, out, _ = slfs("compare", "cancer.csv", "-t", "diagnosis", *common[4:], "--methods", "mrmr")
+    assert (code, "selects no column" in out) == (0, False), here
+
+
 def test_compare_says_what_is_wrong(here, slfs):
     (here / "few.csv").write_text("a,y\n" + "1,p\n" * 9 + "2,q\n")
     (here / "missing-label.csv").write_text("a,y\n" + "1,p\n2,q\n" * 9 + "2,\n")

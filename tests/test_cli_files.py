@@ -315,7 +315,7 @@ def test_sheets_of_an_excel_file(people, slfs):
         people.assign(noise="=1+1").to_excel(writer, sheet_name="First", index=False)
         people.rename(columns={"number": "other"}).to_excel(writer, sheet_name="Second", index=False)
     _, error = facts(slfs, "a.xlsx", "-t", "class")
-    assert "Reads the sheet 'First', the first of 2. Use --sheet to read another: 'Second'." in error
+    assert "The sheet 'First' is read, the first of 2. Use --sheet to read another: 'Second'." in error
     found, error = facts(slfs, "a.xlsx", "-t", "class", "--sheet", "Second", "--out", "b.xlsx", *MRMR_4)
     assert "sheet" not in error
     assert "other" in found["selected"]
@@ -471,7 +471,7 @@ def test_a_missing_model_file(here, slfs):
 
 
 @pytest.mark.usefixtures("here")
-@pytest.mark.parametrize("values", [[0, 1], [True, False], ["01", "02"], [1.5, 2.5]])
+@pytest.mark.parametrize("values", [[0, 1], ["01", "02"], [1.5, 2.5]])
 def test_classes_are_the_same_in_every_format(values, people):
     frame = people.assign(**{"class": [values[label == "yes"] for label in people["class"]]})
     answers = {}
@@ -489,6 +489,27 @@ def test_the_first_column_may_be_needed_or_not_in_a_file_with_row_names(here, sl
     found, _ = facts(slfs, "a.csv", "-t", "y", "--out", "b.csv")
     assert found["selected"] == ["code"]
     assert (here / "b.csv").read_text().startswith("code,y\n00,0\n01,1\n")
+
+
+def test_boolean_labels_of_text_files_stay_as_they_are_written(people, here, slfs):
+    truth = people["class"] == "yes"
+    for yes, no in (("TRUE", "FALSE"), ("true", "false")):
+        people.assign(**{"class": np.where(truth, yes, no)}).to_csv("a.csv", index=False)
+        assert read_file("a.csv", target="class").y.tolist() == np.where(truth, yes, no).tolist()
+        assert slfs("select", "a.csv", "-t", "class", "--out", "a.parquet")[0] == 0
+        assert pd.read_parquet("a.parquet")["class"].tolist() == truth.tolist()
+    spellings = np.where(truth, np.where(np.arange(len(truth)) % 2, "True", "TRUE"), "FALSE")
+    people.assign(**{"class": spellings}).to_csv("a.csv", index=False)
+    assert read_file("a.csv", target="class").y.tolist() == truth.tolist(), here
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_the_target_is_not_an_id_or_dropped(suffix, people, here, slfs):
+    write_table(people, here / f"a.{suffix}")
+    for option, problem in (("--id", "is both the id and the target."), ("--drop", "cannot be dropped")):
+        code, _, error = slfs("select", f"a.{suffix}", "-t", "class", option, "class")
+        assert (code, f"The column 'class' of a.{suffix} is" in error) == (1, True)
+        assert problem in error
 
 
 @pytest.mark.parametrize("options", [("--no-header",), ("--sheet", "A")])

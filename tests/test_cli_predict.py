@@ -279,3 +279,20 @@ def test_an_id_with_the_name_of_an_output_column(name, options, tmp_path, monkey
     assert not Path("out.csv").exists()
     Path("new.csv").write_text("a,reasons\n3,k1\n14,k2\n")
     assert slfs("predict", "m.slfs", "new.csv", "--id", "reasons", "--json")[0] == 0
+
+
+@pytest.mark.parametrize("kind", [bool, float, int, str])
+def test_predictions_are_keys_of_the_probabilities(kind, table, here, slfs):
+    X = used(table)
+    y = (table["diagnosis"] == "benign").astype(kind)
+    save(BNSLFS(SLFS(n_features_to_select=2)).fit(X, y), "k.slfs")
+    write_table(X.head(20), here / "new.parquet")
+    code, out, _ = slfs("predict", "k.slfs", "new.parquet", "--json")
+    assert code == 0
+    for line in out.splitlines():
+        record = json.loads(line)
+        prediction = record["prediction"]
+        key = prediction if isinstance(prediction, str) else json.dumps(prediction)
+        assert record["probabilities"][key] == max(record["probabilities"].values())
+    keys = {bool: {"true", "false"}, str: {"True", "False"}}
+    assert set(record["probabilities"]) == keys.get(kind, {"0", "1"})

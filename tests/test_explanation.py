@@ -58,6 +58,27 @@ def test_contributions_add_up_to_the_prediction(name, share_missing):
     np.testing.assert_allclose(np.exp(found.contributions) @ prior, 1)
 
 
+@pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
+@pytest.mark.parametrize("structure", ["additive", "linked"])
+def test_the_exponential_of_a_contribution_is_the_effect_of_the_factor_alone(structure):
+    codes, y = dependent_codes(3, 150, 7, n_levels=3)
+    selector = SLFS(order="residual", n_features_to_select=4, categorical_features="all")
+    classifier = BNSLFS(selector, structure=structure).fit(codes.T, y)
+    X = codes.T[:60].astype(float)
+    found = classifier.explain_prediction(X)
+    alone = np.exp(found.log_prior + found.contributions)
+    np.testing.assert_allclose(alone.sum(axis=2), 1)
+    np.testing.assert_allclose(alone, softmax(found.log_prior + found.log_factors, axis=2))
+    columns = classifier.network_.columns
+    order = np.argsort(columns)
+    free = [j for j, node in enumerate(order) if classifier.parents_[node] < 0]
+    assert 0 < len(free) < len(order)
+    for feature in free:
+        only = np.full(X.shape, np.nan)
+        only[:, columns[order[feature]]] = X[:, columns[order[feature]]]
+        np.testing.assert_allclose(alone[:, feature], classifier.predict_proba(only))
+
+
 def test_contributions_are_attributed_to_their_features(iris):
     """For naive Bayes a contribution depends on one column, and is the ratio of two shares."""
     X, y, _ = iris

@@ -10,6 +10,9 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 from slfs import CMIM, FCBF, MRMR, OSFS, SLFS, ResidualPursuit, StabilitySelection
 from slfs.coding.level_names import level_names
+from slfs.report.words import sentence_templates
+from slfs.selectors import selectors
+from slfs.selectors._shared.selection import Selection
 from tests import naive
 
 SELECTED = {"strongly relevant", "weakly relevant, non-redundant", "tentative", "selected"}
@@ -185,6 +188,73 @@ def test_a_chance_gap_does_not_make_a_column_relevant():
     assert found.get_feature_names_out().tolist() == ["informative"]
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("shape", [(2, 3), (30, 10)])
+@pytest.mark.parametrize("name", [*selectors(), "stability", "stability with fdr"])
+def test_no_method_calls_columns_outranked_if_it_selects_nothing(name, shape):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"a": random.normal(size=shape[0])})
+    X = X.join(pd.DataFrame(random.integers(0, 3, shape).astype(str)).add_prefix("c"))
+    stable = {"stability": StabilitySelection(n_subsamples=10), "stability with fdr": StabilitySelection(
+        n_subsamples=10, fdr=0.1)}  # fmt: skip
+    selector = stable[name] if name in stable else selectors()[name]()
+    selector.fit(X, np.arange(shape[0]) % 2)
+    if selector.n_features_ == 0:
+        assert "outranked" not in selector.features_["role"]
+    for column in X:
+        assert "no column met" not in selector.explain(column), "the criterion is named"
+
+
+class SelectsNothing(MRMR):
+    def _select(self, information, facts):  # noqa: ARG002
+        return Selection(np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+def test_an_own_method_may_select_nothing():
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.warns(UserWarning, match="that do not meet the selection criterion"):
+        selector = SelectsNothing().fit(X, y)
+    assert selector.features_["role"][0] == "too weak"
+    assert (
+        selector.explain(0).partition(", but ")[2].startswith("no column met the selection criterion.")
+    )
+
+
+def test_columns_of_too_few_subsamples_are_unconfirmed():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    selector = StabilitySelection(SLFS(n_features_to_select=3), n_subsamples=10, random_state=0)
+    few = selector.fit(X, y).features_
+    assert {"selected", "unconfirmed"} <= set(few["role"])
+    assert (few["role"][few["reason"] == "rarely selected"] == "unconfirmed").all()
+    with pytest.warns(UserWarning, match="an FDR of 0.01 requires at least 100"):
+        none = selector.set_params(fdr=0.01).fit(X, y)
+    assert none.frequencies_.max() > 0.8
+    name = none.features_["name"][none.frequencies_.argmax()]
+    assert "is dropped as unconfirmed: it has" in none.explain(name)
+
+
+def test_missing_values_in_words():
+    random = np.random.default_rng(0)
+    y = np.repeat([0, 1], 50)
+    gap = np.where((y == 1) & (random.random(100) < 0.6), np.nan, random.normal(size=100))
+    X = pd.DataFrame(
+        {"empty": np.nan, "none": [None] * 100, "one": 1, "gap": gap, "noise": random.normal(size=100)}
+    )
+    for selector in (SLFS(), MRMR(1)):
+        selector.fit(X, y)
+        for name in ("empty", "none"):
+            assert (
+                selector.explain(name)
+                == f"{name!r} is dropped as irrelevant: all its values are missing."
+            )
+        assert selector.explain("one").endswith("it has a single value.")
+        told = selector.explain("gap")
+        assert selector.get_feature_names_out().tolist() == ["gap"]
+        assert "It is informative by its missing values only: MDLP finds no cut of its numbers" in told
+        template = list(sentence_templates(selector))[X.columns.get_loc("gap")]
+        assert "by its missing values only" in template
+
+
 @pytest.mark.parametrize("selector", [SLFS, ResidualPursuit])
 def test_nothing_is_outranked_if_nothing_is_selected(selector):
     X = np.random.default_rng(1).normal(size=(8, 5000))
@@ -193,6 +263,15 @@ def test_nothing_is_outranked_if_nothing_is_selected(selector):
     assert set(fitted.features_["role"]) == {"irrelevant"}
     dropped = int(np.flatnonzero(fitted.features_["reason"] == "no gain")[0])
     assert "than predicting the class frequencies" in fitted.explain(dropped)
+
+
+def test_two_samples_cannot_be_cross_validated():
+    X = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})
+    with pytest.warns(UserWarning, match=r"selected 0 of 2 columns: 2 not significant\."):
+        selector = SLFS().fit(X, [0, 1])
+    assert set(selector.features_["role"]) == {"irrelevant"}
+    assert "no column could be tried in cross-validation" in selector.explain("a")
+    assert selector._size_sentence().startswith("No class has two samples")
 
 
 def test_a_full_tree_is_said_aloud():

@@ -369,8 +369,33 @@ def test_the_number_of_columns_in_words(cancer):
     assert words(path_of(0.6, 0.7), 0, 0).startswith("No number of columns from 1 to 1 has a smaller")
     assert words(path_of(0.6, 0.7), 0, 1).endswith("A column is selected because it is significant.")
     assert words(path_of(0.6), 0, 0).startswith("There is no column to try")
+    assert words(path_of(0.6), 0, 1).endswith("A column is selected because it is significant.")
+    assert words(path_of(0.0), 0, 0).startswith("No class has two samples")
     limited = make_facts(ResidualPursuit(max_features=2).fit(*cancer))["size_path"]
     assert limited["sentence"].endswith(" More were not tried: see max_features=2.")
+
+
+def test_a_significant_column_that_no_fold_has_tried():
+    random = np.random.default_rng(0)
+    x = random.integers(0, 6, 60)
+    y = np.where(random.random(60) < 0.5, x, random.integers(0, 6, 60))
+    facts = make_facts(SLFS().fit(pd.DataFrame({"x": x.astype(str)}), y))
+    path = facts["size_path"]
+    assert (path["n_features"], path["best"], path["size"], facts["n_selected"]) == ([0], 0, 1, 1)
+    assert path["sentence"].startswith("In the folds of the cross-validation no column passes")
+    assert path["sentence"].endswith("A column is selected because it is significant.")
+
+
+@pytest.mark.parametrize(("seed", "n_tried", "words"), [(0, 0, "no column"), (11, 1, "no more columns")])
+def test_columns_that_no_fold_has_tried_are_not_said_to_lower_the_log_loss(seed, n_tried, words):
+    random = np.random.default_rng(seed)
+    y = random.integers(0, 6, 60)
+    columns = {k: np.where(random.random(60) < 0.5, y, random.integers(0, 6, 60)) for k in "ab"}
+    selector = SLFS().fit(pd.DataFrame(columns).astype(str), y)
+    assert (selector.size_path_.n_features[-1], selector.n_features_) == (n_tried, 1)
+    told = selector.explain(int(np.flatnonzero(~selector.support_)[0]))
+    expected = f"1 other column was preferred, and the folds of the cross-validation had {words} to try"
+    assert expected in told
 
 
 def test_the_sentence_about_dropped_columns_counts_all_of_them(selector):

@@ -202,9 +202,9 @@ def test_slfs_places_every_column_that_the_pursuit_chose(limits):
 def test_a_full_tree_and_the_roles_of_the_others():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     X["copy"] = X["worst perimeter"]
-    small = SLFS(order="residual", n_features_to_select=20, max_children=2, max_depth=1)
+    full = SLFS(order="residual", n_features_to_select=20, max_children=2, max_depth=1)
     with pytest.warns(UserWarning, match="the tree is full"):
-        full = small.fit(X, y)
+        full.fit(X, y)
     assert full.n_features_ == 2
     roles = dict(zip(full.features_["name"], full.features_["role"], strict=True))
     assert roles["worst perimeter"] == "strongly relevant"

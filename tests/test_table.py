@@ -18,7 +18,9 @@ from sklearn.datasets import load_breast_cancer
 
 from slfs import BNSLFS, MRMR, SLFS, MDLPDiscretizer
 from slfs._compat import safe_indexing
+from slfs.coding.level_names import level_names
 from slfs.files import NpyColumns, ParquetColumns
+from slfs.saving import load, save
 from slfs.tables.arrays import indexable
 from slfs.tables.frames import FrameTable, PandasTable
 from slfs.tables.gather import gather
@@ -387,7 +389,7 @@ def test_errors_of_bad_labels_give_a_remedy(y, message, estimator):
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        (["b", "nope"], r"names columns that X does not have: \['nope'\]. X has \['a', 'b'\]"),
+        (["b", "nope"], r"names columns that X does not have: \['nope'\]. X has 2 columns: 'a', 'b'\."),
         ([True], r"has shape \(1,\); expected \(2,\)"),
         ([2], "has the index 2; X has columns 0 to 1"),
         ([-1, 1], "has the index -1; X has columns 0 to 1"),
@@ -600,3 +602,54 @@ def test_pandas_numbers_are_read_together_with_the_same_result():
         assert list(map(str, own.values)) == list(map(str, other.values))
         np.testing.assert_array_equal(own.missing, other.missing)
         assert own.name == other.name
+
+
+@pytest.mark.parametrize("kind", ["numpy", "pandas", "nullable", "mixed", "polars", "arrow", "sparse"])
+def test_levels_of_booleans_are_false_and_true(kind, tmp_path):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 200)
+    values = (random.random(200) < 0.2) ^ (y == 1)
+    frame = pd.DataFrame({"flag": values, "other": values[::-1]})
+    X = {
+        "numpy": lambda: frame.to_numpy(),
+        "pandas": lambda: frame,
+        "nullable": lambda: frame.astype("boolean"),
+        "mixed": lambda: frame.assign(number=random.normal(size=200), text="a"),
+        "polars": lambda: pl.DataFrame(frame.to_dict("list")),
+        "arrow": lambda: pa.table(frame.to_dict("list")),
+        "sparse": lambda: sparse.csr_matrix(frame.to_numpy()),
+    }[kind]()
+    classifier = BNSLFS().fit(X, y)
+    save(classifier, tmp_path / "model.slfs")
+    for model in (classifier, load(tmp_path / "model.slfs")):
+        found = model.explain_prediction(X)
+        assert set(found.levels[:, 0]) == {"False", "True"}
+        np.testing.assert_array_equal(found.levels[:, 0] == "True", values)
+    if kind == "pandas":  # the values are compared as numbers, and other codes keep their names
+        np.testing.assert_array_equal(model.predict(frame.astype(int)), model.predict(frame))
+        codes = SLFS(categorical_features="all").fit(frame.astype(int), y)
+        assert level_names(codes.network_counts_.coding, 0) == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (pd.period_range("2020-01", periods=30, freq="M"), r"period\[M\]"),
+        (np.ones(30, complex), "complex128"),
+    ],
+)
+def test_types_that_are_not_supported_are_named(values, kind):
+    X = pd.DataFrame({"a": np.arange(30.0), "b": values})
+    with pytest.raises(ValueError, match=f"The column 'b' of X has type {kind}, which is not supported"):
+        SLFS().fit(X, np.arange(30) % 2)
+
+
+def test_unknown_names_of_categorical_features():
+    X = pd.DataFrame(np.eye(30, 15)).add_prefix("column_")
+    y = np.arange(30) % 2
+    with pytest.raises(ValueError, match=r"not have: \['colum_7'\]. Did you mean 'column_7' or"):
+        SLFS(categorical_features=["colum_7"]).fit(X, y)
+    with pytest.raises(ValueError, match=r"X has 15 columns: 'column_0', .*'column_9', \.\.\.\.$"):
+        SLFS(categorical_features=["zzz"]).fit(X, y)
+    with pytest.raises(ValueError, match=r"X has no column names\. Use indices, 0 to 14\.$"):
+        SLFS(categorical_features=["zzz"]).fit(X.to_numpy(), y)

@@ -67,8 +67,7 @@ class BNSLFS(SelectorModel, NetworkClassifier):
         Index of the node of ``network_`` on which each node depends in addition to the class, or with
         which it has a table in common; -1 if there is none.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Importance of each column: its mean contribution to the true class, as a share of the sum; see
-        `explain_prediction`.
+        Importance of each column, as a share of the sum: how much its terms differ between the classes.
     n_features_in_ : int
         Number of columns seen during ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -25,11 +25,15 @@ UNKNOWN = "(not seen in fit)"
 class PredictionExplanation:
     """Contribution of each feature to the predicted probabilities of some samples.
 
-    The probability of a class given a sample is proportional to the prior probability of the class and
-    one factor per feature, P(value | class, parent), where the parent is the feature on which it depends
-    in the network. The logarithms of the factors add up to the prediction exactly; no sampling is
-    involved. A value that was not seen in ``fit`` has the factor 1. If the value of the parent was not
-    seen, the factor is P(value | class, the other values before it in the network).
+    The probability of a class given a sample is proportional to the frequency of the class and one
+    factor per feature. The logarithms of the factors add up to the prediction exactly; no sampling is
+    involved. A value that was not seen in ``fit`` has the factor 1.
+
+    In a Bayesian network, the factor is P(value | class, parent), where the parent is the feature on
+    which it depends in the network. If the value of the parent was not seen, it is P(value | class, the
+    other values before it in the network). With ``structure="additive"``, the logarithm of the factor is
+    the entry of a table that was fitted together with those of the other features, plus that of the
+    table of the feature and its parent if it has one; factors are not probabilities.
 
     ``print`` shows, for each sample, the evidence for the predicted class against the second most
     probable one.
@@ -45,10 +49,11 @@ class PredictionExplanation:
     known : ndarray of bool of shape (n_samples, n_features)
         Which values are known; the others were not seen in ``fit``.
     log_prior : ndarray of shape (n_classes,)
-        Logarithms of the prior probabilities of the classes: the baseline, to which the features add.
+        Logarithms of the class frequencies: the baseline, to which the features add.
     log_factors : ndarray of shape (n_samples, n_features, n_classes)
         Logarithms of the factors; 0 for unknown values.
-        ``log_prior + log_factors.sum(axis=1)`` is ``predict_joint_log_proba(X)``.
+        ``log_prior + log_factors.sum(axis=1)`` is the logarithm of the probability of each class up to a
+        constant per sample; for a Bayesian network it is ``predict_joint_log_proba(X)``.
 
     Examples
     --------
@@ -78,11 +83,23 @@ class PredictionExplanation:
     def contributions(self) -> Floats:
         """Contributions of shape (n_samples, n_features, n_classes), comparable between classes.
 
-        The contribution of a feature to class c is log P(value | class c, parent) minus the logarithm of
-        the mean of this probability over the classes, weighted by their prior probabilities: its
-        exponential says how many times as likely the value is in class c as on average. 0 means no
-        information, and an unknown value contributes 0. Adding ``log_prior`` and the contributions of
-        all features, the softmax over the classes is ``predict_proba(X)``.
+        The contribution of a feature to a class is the logarithm of its factor for this class, minus the
+        logarithm of the mean of its factors over all classes, weighted by the class frequencies:
+        ``log_factors - logsumexp(log_prior + log_factors)``. The same number is subtracted for all
+        classes, so that the softmax of ``log_prior + contributions.sum(axis=1)`` over the classes is
+        ``predict_proba(X)``. 0 means no information, and an unknown value contributes 0.
+
+        The exponential says by how much the factor alone multiplies the probability of the class: for
+        each feature, ``exp(log_prior + contributions)`` are the class probabilities that follow from the
+        class frequencies and the factor of this feature alone, and add up to 1.
+
+        - In a Bayesian network, for a feature without a parent, this is P(value | class) / P(value): how
+          many times as likely the value is in this class as in all samples. For a feature with a parent,
+          it is P(value | class, parent) divided by the mean of this probability over the classes,
+          weighted by their frequencies in all samples, not in those with the same value of the parent.
+        - With ``structure="additive"``, it cannot be read as a ratio of probabilities of the value: a
+          value that is typical of a class contributes little to it where other features of the model
+          contain the same information.
         """
         mean = logsumexp(self.log_factors + self.log_prior, axis=2, keepdims=True)
         centred: Floats = self.log_factors - mean

@@ -39,12 +39,13 @@ class NetworkModel(TableEstimator):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Importance of each column: its mean contribution, as a share of the sum.
+        """Importance of each column, as a share of the sum.
 
         For a Bayesian network this is the mean contribution to the true class over the distribution of
-        the network, which is computed from its probabilities. For an additive model it is the mean
-        absolute contribution over the training data. Columns that are not in the network have
-        importance 0.
+        the network, which is computed from its probabilities. With ``structure="additive"`` it is the
+        mean absolute difference between the log factors of the classes and their mean over the classes,
+        weighted by the class frequencies, in the training data. For a regressor it is the mean absolute
+        contribution in the training data. Columns that are not in the network have importance 0.
         """
         check_is_fitted(self)
         importances = np.zeros(self.n_features_in_)

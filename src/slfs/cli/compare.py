@@ -213,6 +213,20 @@ def _show(rows: Any) -> None:
         f"\nMeans over the folds. columns: number of selected columns. {note} seconds: time of the "
         "selection."
     )
+    for note in _notes_on_nothing(rows):
+        typer.echo(note)
+
+
+def _notes_on_nothing(rows: Any) -> list[str]:
+    """Name the methods that select no column in some folds; their rows are those of the frequencies."""
+    first = rows[rows["classifier"] == rows["classifier"].iloc[0]]
+    counts = first["n_features"].eq(0).groupby(first["method"], sort=False).agg(["sum", "size"])
+    return [
+        f"{method} selects no column in {n_empty} of {n_folds} folds. There, all classifiers predict "
+        "the class frequencies."
+        for method, n_empty, n_folds in counts.itertuples()
+        if n_empty
+    ]
 
 
 def _figures(record: dict[str, Any]) -> list[str]:

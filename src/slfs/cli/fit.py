@@ -35,7 +35,7 @@ from slfs.cli.options import (
     Transpose,
     Weights,
 )
-from slfs.cli.output import NOTHING_SELECTED, progress, show_json
+from slfs.cli.output import NOTHING_SELECTED, label_key, progress, show_json
 from slfs.cli.selection import explain_nothing, size_text
 
 
@@ -185,5 +185,5 @@ def _make_model(selector: Any, y: Any, structure: str | None, bif: Path | None) 
 def _about_target(fitted: Any) -> dict[str, Any]:
     """What the JSON object says about the target."""
     if hasattr(fitted, "classes_"):
-        return {"target_type": "classification", "classes": [str(label) for label in fitted.classes_]}
+        return {"target_type": "classification", "classes": list(map(label_key, fitted.classes_))}
     return {"target_type": "regression", "mean": fitted.baseline_}

@@ -48,6 +48,18 @@ def show_json(found: Any) -> None:
     typer.echo(json.dumps(found, ensure_ascii=False))
 
 
+def plain_label(label: Any) -> Any:
+    """Return a class label as JSON can hold it: an integer for a float without decimals."""
+    value = label.item() if hasattr(label, "item") else label
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def label_key(label: Any) -> str:
+    """Return the key of a class label in a JSON object: its text, or its JSON (true, 1)."""
+    value = plain_label(label)
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
 def show_note(text: str) -> None:
     """Print a remark on standard error."""
     typer.secho(f"slfs: note: {text}", fg=typer.colors.CYAN, err=True)

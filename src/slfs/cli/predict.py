@@ -19,7 +19,7 @@ from slfs.cli.options import (
     Sheet,
     Transpose,
 )
-from slfs.cli.output import show_note, status
+from slfs.cli.output import label_key, plain_label, show_note, status
 
 if TYPE_CHECKING:
     from slfs.classifiers.model import NetworkModel
@@ -143,9 +143,9 @@ def _further(
         lower, upper = fitted.predict_interval(table, coverage).T
         ends = zip(lower.tolist(), upper.tolist(), strict=True)
         return {"lower": lower, "upper": upper}, [{"interval": pair} for pair in ends]
-    shares, names = fitted.predict_proba(table), list(map(str, fitted.classes_))
-    columns = dict(zip((f"P({name})" for name in names), shares.T, strict=True))
-    objects = [{"probabilities": dict(zip(names, own, strict=True))} for own in shares.tolist()]
+    shares, keys = fitted.predict_proba(table), list(map(label_key, fitted.classes_))
+    columns = {f"P({label})": share for label, share in zip(fitted.classes_, shares.T, strict=True)}
+    objects = [{"probabilities": dict(zip(keys, own, strict=True))} for own in shares.tolist()]
     return columns if probabilities else {}, objects
 
 
@@ -300,7 +300,7 @@ def _print_lines(ids: Any, labels: Any, more: list[dict[str, Any]], reasons: Rea
     """Print one JSON object per sample."""
     own_ids = ids.astype(object).where(ids.notna(), None).to_dict("records")
     for sample, (label, own) in enumerate(zip(labels.tolist(), own_ids, strict=True)):
-        record: dict[str, Any] = {**own, "prediction": label, **more[sample]}
+        record: dict[str, Any] = {**own, "prediction": plain_label(label), **more[sample]}
         key = "contribution" if "interval" in more[sample] else "evidence"
         if reasons is not None:
             record["reasons"] = [

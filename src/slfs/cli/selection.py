@@ -56,6 +56,9 @@ def show_selection(file: DataFile, selector: Any) -> None:
             "\nFDR (q-value): expected share of false discoveries among the columns with at least this\n"
             f"much evidence of a relation to the {noun}. Relevance: mutual information with the {noun}."
         )
+        by_gaps = [repr(str(name)) for name in _only_missing(selector)]
+        if by_gaps:
+            typer.echo(f"\nInformative by their missing values only: {', '.join(by_gaps)}.")
     if stable:
         typer.echo(f"\n{_stability_text(selector)}")
         if selector.memory_limit is None:  # the levels of all columns are kept in memory
@@ -109,6 +112,16 @@ def explain_nothing(selector: Any, out: Path | None) -> None:
     if out is not None:
         lines.append(f"{out} is not written.")
     typer.secho("slfs: " + "\n".join(lines), fg=typer.colors.YELLOW, err=True)
+
+
+def _only_missing(selector: Any) -> list[Any]:
+    """The names of selected columns of numbers whose only levels are missing and not missing."""
+    columns = [
+        column
+        for column in selector.indices_
+        if "only_missing" in selector._figures.get(int(column), {})
+    ]
+    return list(selector.features_["name"][columns]) if columns else []
 
 
 def _samples(selector: Any) -> str:

@@ -35,6 +35,7 @@ COLUMN = np.dtype(
         ("high", np.float64),
         ("time_kind", np.int8),
         ("rounded", np.bool_),
+        ("boolean", np.bool_),
     ]
 )
 """dtype of the record of a column; see `Coding`."""
@@ -60,6 +61,7 @@ class Coding:
         - ``low``, ``high``: smallest and largest value of a column of numbers; NaN for other columns.
         - ``time_kind``: what the numbers stand for, a `slfs.tables.dates.TimeKind`.
         - ``rounded``: whether different integers of the column are the same 64-bit float.
+        - ``boolean``: whether the numbers are 0 for False and 1 for True.
     offset, thresholds : ndarray
         ``thresholds[offset[j]:offset[j + 1]]`` are the cut points of column j, or the values of a
         categorical column of numbers. The code of a value is the number of thresholds below it.

@@ -25,6 +25,8 @@ def level_names(coding: Coding, column: int) -> list[str]:
             members[level].append(value)
         if coding.time_kind(column) == TimeKind.DATE:  # the categories are numbers of days
             members = [[as_date(float(str(day))) for day in group] for group in members]
+        elif coding.columns["boolean"][column]:
+            members = [[bool(value) for value in group] for group in members]
         ordered = bool(coding.columns["ordered"][column])
         names = [_range_name(values) if ordered else _group_name(values) for values in members]
     elif coding.cut[column]:
@@ -70,7 +72,9 @@ def threshold_texts(coding: Coding, column: int) -> list[str]:
     values = coding.column_thresholds(column).tolist()
     texts: list[str] = []
     formats: list[Callable[[float], str]]
-    if coding.time_kind(column) == TimeKind.DATE:
+    if coding.columns["boolean"][column]:
+        formats = [lambda value: str(bool(value))]
+    elif coding.time_kind(column) == TimeKind.DATE:
         formats = [functools.partial(as_date, timespec=spec) for spec in ("seconds", "microseconds")]
     else:
         formats = [f"{{:.{digits}g}}".format for digits in (6, 9, 12, 17)]

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from slfs._core.suggest import similar_names
 from slfs.files.columns import FileColumns
 
+TRUTH = ("True", "TRUE", "true", "False", "FALSE", "false")
+"""Text that is a boolean in files with types."""
+
 
 class ColumnNote(str):
     """What the user should know about some columns of a file; text that begins with their names."""
@@ -111,7 +114,11 @@ class DataFile:
         """
         if typed and self.typed_ids is not None:
             part = self._typed(names)
-            return part if self.y is None else with_target(part, part.columns, self)
+            if self.y is None:
+                return part
+            part = with_target(part, part.columns, self)
+            truth = part[part.columns[-1]].map({text: text.lower() == "true" for text in TRUTH})
+            return part if truth.isna().any() else part.assign(**{part.columns[-1]: truth.astype(bool)})
         wanted = [*self.ids, *names, *([] if self.y is None else [self.target])]
         if self.read_originals is not None:
             return self.read_originals(wanted)

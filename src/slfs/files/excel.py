@@ -51,8 +51,8 @@ def _sheet(book: Any, options: ReadOptions) -> Any:
     if options.sheet is None:
         if len(names) > 1:
             options.notes.append(
-                f"Reads the sheet {names[0]!r}, the first of {len(names)}. Use --sheet to read another: "
-                f"{', '.join(map(repr, names[1:6]))}."
+                f"The sheet {names[0]!r} is read, the first of {len(names)}. Use --sheet to read "
+                f"another: {', '.join(map(repr, names[1:6]))}."
             )
         return book[names[0]]
     if options.sheet not in names:

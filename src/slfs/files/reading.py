@@ -135,6 +135,10 @@ def read_file(
     elif target is not None:
         column = _find(target, found.table, name, notes)
         y, target_name = as_column(found.table, column), names[column]
+        if form.name in _TEXT and set(y.dropna().map(type)) == {bool}:
+            y = _as_written(y, _chosen(found.originals, names)([target_name])[target_name])
+        others = [names[index] for index in unwanted]
+        _refuse_target(target_name, others[: len(found.ids)], others[len(found.ids) :], name)
         unwanted.append(column)
     unwanted += _row_names(found.table, unwanted, notes)
     X = without(found.table, unwanted)
@@ -146,6 +150,29 @@ def read_file(
     is_text = has_columns_only and form.name in _TEXT
     typed_ids = found.table.set_axis(names, axis=1)[id_names] if is_text else None
     return DataFile(X, y, name, target_name, fingerprint, names, id_names, notes, originals, typed_ids)
+
+
+def _refuse_target(target: str, ids: Sequence[str], drop: Sequence[str], name: str) -> None:
+    """Raise an error if the target is also a column of ids or a column to leave out."""
+    if target in ids:
+        raise ValueError(
+            f"The column {target!r} of {name} is both the id and the target. "
+            "Set the column of the ids with --id."
+        )
+    if target in drop:
+        raise ValueError(
+            f"The column {target!r} of {name} is the target and cannot be dropped. Remove --drop "
+            f"{target!r}, or choose another --target."
+        )
+
+
+def _as_written(labels: Any, texts: Any) -> Any:
+    """Return class labels that look like booleans as the text of the file, such as TRUE.
+
+    They stay booleans if the file has several spellings of one of them.
+    """
+    texts = texts.set_axis(labels.index).astype(object).where(labels.notna(), None)
+    return texts if texts.nunique() == labels.nunique() else labels
 
 
 def _check_options(form: Format, header: bool, sheet: str | None) -> None:
@@ -242,11 +269,6 @@ def _read_labels(source: str, target: str | None, ids: Sequence[str], options: R
     if target is None:
         raise ValueError(f"--targets-from needs --target, the column of the class labels in {source}.")
     file = read_file(source, target=target, ids=ids[:1] or ["0"], missing=options.missing)
-    if file.target in file.ids:
-        raise ValueError(
-            f"The column {file.target!r} of {source} is both the id and the target. "
-            "Set the column of the ids with --id."
-        )
     originals, values = file.originals([]), pd.Series(np.asarray(file.y))
     labelled = values.notna().to_numpy()  # a sample with an empty label has none
     originals, values = originals[labelled], values[labelled].reset_index(drop=True)
@@ -310,8 +332,11 @@ def _open_columns(
         return column if column in index else names[find_column(column, names, source)]
 
     id_names = [find(column) for column in ids]
-    unwanted = [*id_names, *map(find, drop)]
+    dropped = list(map(find, drop))
+    unwanted = [*id_names, *dropped]
     label = None if target is None else find(target)
+    if label is not None:
+        _refuse_target(label, id_names, dropped, source)
     taken = [*unwanted, *([] if label is None else [label])]
     kept = table.without([name for name in taken if name not in index])
     y = None if label is None else table.read(label)

@@ -30,6 +30,9 @@ ROLES: dict[str, RoleWords] = {
     Role.REDUNDANT: RoleWords("grey", "hardly any information that other columns do not have"),
     Role.NO_ROOM: RoleWords("grey", "adds information, but the tree is full"),
     Role.OUTRANKED: RoleWords("grey", "other columns were preferred"),
+    Role.UNCONFIRMED: RoleWords(
+        "grey", "selected in too few subsamples, or no threshold controls the FDR"
+    ),
     Role.TOO_WEAK: RoleWords("pale", "depends on the {noun}, but too weakly"),
     Role.IRRELEVANT: RoleWords("pale", "no reliable information about the {noun}"),
     Role.EXCLUDED: RoleWords("pale", "excluded by request"),

@@ -10,6 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs.coding.codebook import NONE
 from slfs.screening.facts import ColumnFacts
 from slfs.screening.reasons import Reason
 
@@ -34,6 +35,7 @@ def drop_constant(facts: ColumnFacts) -> Reasons:
     constant = (columns["n_levels"] == 1) & ~several
     reasons = np.where(constant, Reason.CONSTANT, Reason.CANDIDATE).astype(np.int8)
     reasons[constant & columns["rounded"]] = Reason.EQUAL_AS_FLOATS
+    reasons[constant & (columns["missing"] != NONE)] = Reason.ALL_MISSING
     return reasons
 
 

@@ -80,6 +80,7 @@ def learn_block(
             return _learn_exactly(table, block, layout, large, forced)
         ungrouped = learn_levels(tally.runs, tally.missing, layout)
         learned = _ungroup_forced(ungrouped, group_levels(ungrouped, layout), own)
+        learned.coding.columns["boolean"] = table.categorical[block.columns]  # by their type
     else:
         thresholds, n_cuts = _cut_points(tally, block, layout, cuts, in_pieces=numbers is None)
         if own is not None:

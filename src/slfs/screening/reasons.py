@@ -21,6 +21,7 @@ class Role(StrEnum):
     REDUNDANT = "redundant"
     NO_ROOM = "no room"  # adds information, but the tree is full
     OUTRANKED = "outranked"
+    UNCONFIRMED = "unconfirmed"  # selected in too few subsamples
     TOO_WEAK = "too weak"  # depends on the class, but too weakly
     IRRELEVANT = "irrelevant"
     EXCLUDED = "excluded"  # by the user
@@ -47,6 +48,8 @@ class Reason(IntEnum):
     ONE_GROUP = 13
     EQUAL_AS_FLOATS = 14
     NO_GAIN = 15
+    ALL_MISSING = 16
+    CRITERION_NOT_MET = 17  # by any column
     # redundant: because of other columns
     DUPLICATE = 20
     NEAR_DUPLICATE = 21
@@ -59,6 +62,7 @@ class Reason(IntEnum):
     # outranked: other columns were preferred
     OUTRANKED = 40
     BEYOND_SIZE = 41
+    # unconfirmed: decided by the subsamples
     RARELY_SELECTED = 42
     NO_THRESHOLD = 43
     # decided by the user
@@ -74,7 +78,7 @@ class Reason(IntEnum):
     @property
     def role(self) -> Role:
         """The role of a column that is dropped for this reason, without regard to its q-value."""
-        if self <= Reason.NO_GAIN:
+        if self <= Reason.CRITERION_NOT_MET:
             return Role.IRRELEVANT
         if self == Reason.NO_ROOM:
             return Role.NO_ROOM
@@ -84,6 +88,8 @@ class Reason(IntEnum):
 
 
 _OWN_ROLES = {
+    Reason.RARELY_SELECTED: Role.UNCONFIRMED,
+    Reason.NO_THRESHOLD: Role.UNCONFIRMED,
     Reason.INCLUDED: Role.SELECTED,
     Reason.EXCLUDED: Role.EXCLUDED,
     Reason.CONDITIONING: Role.CONDITIONING,

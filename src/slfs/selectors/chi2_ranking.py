@@ -8,7 +8,7 @@ import numpy as np
 
 from slfs.measures.information import Information, chi2_statistics
 from slfs.screening.facts import ColumnFacts
-from slfs.screening.reasons import Reason
+from slfs.screening.reasons import Decision, Reason
 from slfs.selectors._shared.selection import Selection, below_class, packed_as
 from slfs.selectors.base import FORCED_CONSTRAINTS, BaseSelector
 from slfs.selectors.registry import register
@@ -118,6 +118,11 @@ class Chi2Ranking(BaseSelector):
         order = order[np.argsort(-statistic[order], kind="stable")]
         n_columns = len(facts.coding)
         wanted = self._n_wanted(n_columns)
-        paid = order[p_value[order] * n_columns < 0.05]
-        kept = np.append(included, paid if wanted is None else order[: wanted - len(included)])
-        return Selection(kept, below_class(kept), statistic[kept], n_included=len(included))
+        dropped: dict[int, Decision] = {}
+        if wanted is None:
+            significant = p_value[order] * n_columns < 0.05
+            dropped = dict.fromkeys(order[~significant].tolist(), Decision(Reason.NOT_SIGNIFICANT))
+            order = order[significant]
+        kept = np.append(included, order if wanted is None else order[: wanted - len(included)])
+        n_included = len(included)
+        return Selection(kept, below_class(kept), statistic[kept], dropped, n_included=n_included)

@@ -192,7 +192,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         - ``role``: "strongly relevant" (child of the class), "weakly relevant, non-redundant" (deeper in
           the tree), "redundant" or "irrelevant", as in the paper; "tentative" (in the tree, but not
           significant), "no room" (the tree is full) or "too weak" (significant, but dropped on its own)
-          where these would be wrong; "selected" or "outranked" for methods without a tree.
+          where these would be wrong; "outranked" (others were preferred); "selected" for methods without
+          a tree; "unconfirmed" (selected in too few subsamples) for `StabilitySelection`.
         - ``relevance``, ``entropy``: I(f;Y) and H(f), in nats.
         - ``n_levels``: number of levels after discretization.
         - ``level``: level in the tree, 1 for the children of the class and 0 for dropped columns.

@@ -150,7 +150,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
     >>> print(selector.stability_)
     stability 0.72 (95% interval 0.62 to 0.82): fair
     >>> selector.explain("hue")
-    "'hue' is dropped as outranked: it has ... selected in 5 of 20 subsamples, ..."
+    "'hue' is dropped as unconfirmed: it has ... selected in 5 of 20 subsamples, ..."
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

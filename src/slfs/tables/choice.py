@@ -14,6 +14,9 @@ from slfs.tables.values import missing_values
 
 Ints = NDArray[np.int64]
 
+_NAMED = 10
+"""Maximum number of columns in an error message."""
+
 
 def resolve_columns(choice: Any, n_features: int, names: NDArray[Any] | None, parameter: str) -> Ints:
     """Return the indices of the columns that a parameter lists, in increasing order.
@@ -125,12 +128,12 @@ def _by_name(
     known = {} if names is None else {name: index for index, name in enumerate(names.tolist())}
     unknown = [name for name in chosen if name not in known]
     if unknown:
-        near = [] if names is None else similar_names(str(unknown[0]), list(map(str, known)))
-        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        shown = ", ".join(map(repr, list(known)[:_NAMED]))
+        hint = f"X has {n_features} columns: {shown}{', ...' if n_features > _NAMED else ''}."
+        near = similar_names(str(unknown[0]), list(map(str, known)), cutoff=0.5)
+        if near:
+            hint = f"Did you mean {' or '.join(map(repr, near))}?"
         if names is None:
-            hint = f" Use indices, 0 to {n_features - 1}."
-        raise ValueError(
-            f"{parameter!r} names columns that X does not have: {unknown[:5]}. "
-            f"X has {'no column names' if names is None else list(names[:10])}.{hint}"
-        )
+            hint = f"X has no column names. Use indices, 0 to {n_features - 1}."
+        raise ValueError(f"{parameter!r} names columns that X does not have: {unknown[:5]}. {hint}")
     return np.array([known[name] for name in chosen], np.int64)

@@ -161,8 +161,10 @@ def _kind(series: nw.Series[Any]) -> TimeKind | str:
     dtype = series.dtype
     held = _value_type(series)
     if held.is_nested() or held == nw.Binary or (held == nw.Unknown and not series.is_null().all()):
+        native = series.to_native()
+        shown = getattr(native, "dtype", getattr(native, "type", dtype)) if held == nw.Unknown else dtype
         raise ValueError(
-            f"The column {series.name!r} of X has type {dtype}, which is not supported. "
+            f"The column {series.name!r} of X has type {shown}, which is not supported. "
             "Expand it into several columns, convert it to numbers, or drop it."
         )
     if dtype.is_temporal():

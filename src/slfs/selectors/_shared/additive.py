@@ -42,7 +42,8 @@ class AdditiveTables:
     edges : list of ndarray of shape (n_levels, n_levels of the parent, n_classes), or None
         The table of the edge to the parent of each node; None without a parent.
     importances : ndarray of shape (n_nodes,)
-        Mean absolute contribution of each node in the training data, over samples and classes.
+        Mean absolute difference between what each node adds to a class and the mean over the classes, in
+        the training data.
     """
 
     log_prior: Floats

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from slfs.measures.information import Information
 from slfs.screening.facts import ColumnFacts
 from slfs.screening.judging import pays
-from slfs.screening.reasons import Reason
+from slfs.screening.reasons import Decision, Reason
 from slfs.selectors._shared.selection import Selection, below_class, packed_as
 from slfs.selectors.base import FORCED_CONSTRAINTS, BaseSelector
 
@@ -86,8 +86,11 @@ class GreedySelector(BaseSelector):
         wanted = self._n_wanted(len(facts.coding))
         order = packed_as(information, facts, Reason.CANDIDATE)
         order = order[np.argsort(-information.relevance[order], kind="stable")]
+        dropped: dict[int, Decision] = {}
         if wanted is None:
-            order = order[pays(facts)[information.packed.columns[order]]]
+            worth = pays(facts)[information.packed.columns[order]]
+            dropped = dict.fromkeys(order[~worth].tolist(), Decision(Reason.COSTS_MORE))
+            order = order[worth]
         included = packed_as(information, facts, Reason.INCLUDED)
         given = packed_as(information, facts, Reason.CONDITIONING).tolist()
         n_open = len(order) if wanted is None else min(wanted - len(included), len(order))
@@ -104,7 +107,7 @@ class GreedySelector(BaseSelector):
             taken.append(f)
             front.open[position] = False
         nodes = np.array(taken[len(given) :], np.int64)
-        return Selection(nodes, below_class(nodes), np.array(scores), n_included=len(included))
+        return Selection(nodes, below_class(nodes), np.array(scores), dropped, n_included=len(included))
 
 
 class _Front:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.indices import TableIndex
+from slfs.coding.codebook import NONE, Coding
 from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
@@ -98,7 +99,17 @@ def make_records(
         if decision.figures
     }
     figures |= {TableIndex(int(column_of[f])): own for f, own in selection.figures.items()}
+    for column in kept[_only_missing(facts.coding)[kept]].tolist():
+        figures.setdefault(TableIndex(column), {})["only_missing"] = True
     return records.view(np.recarray), figures
+
+
+def _only_missing(coding: Coding) -> NDArray[np.bool_]:
+    """Return which columns of numbers distinguish only whether a value is missing."""
+    missing = coding.columns["missing"] != NONE
+    found: NDArray[np.bool_] = coding.cut & missing & (np.diff(coding.offset) == 0)
+    found &= coding.n_levels == 2
+    return found
 
 
 def set_reason(records: NDArray[Any], columns: NDArray[Any], reason: Reason) -> None:
@@ -116,9 +127,9 @@ def set_reason(records: NDArray[Any], columns: NDArray[Any], reason: Reason) -> 
 def _reasons(facts: ColumnFacts, information: Information, selection: Selection) -> NDArray[np.int8]:
     """Return the code of the reason of every column; those of the selected ones have no meaning."""
     reason, column_of = facts.reason.copy(), information.packed.columns
-    none_helps = selection.otherwise == Reason.NO_GAIN
+    missed = Reason.OUTRANKED if len(selection.nodes) else Reason.CRITERION_NOT_MET
     packed = column_of[reason[column_of] != Reason.CONDITIONING]
-    reason[packed] = Reason.NO_GAIN if none_helps else Reason.OUTRANKED
+    reason[packed] = Reason.NO_GAIN if selection.otherwise == Reason.NO_GAIN else missed
     dropped = np.fromiter(selection.dropped, np.int64, len(selection.dropped))
     reason[column_of[dropped]] = [decision.reason for decision in selection.dropped.values()]
     cut = {f for f, decision in selection.dropped.items() if decision.reason == Reason.BEYOND_SIZE}

@@ -23,9 +23,11 @@ GRADES = ((1e-4, "overwhelming"), (0.01, "strong"), (0.05, "moderate"), (0.2, "w
 
 _PLAIN = (
     Reason.CONSTANT, Reason.NO_CUT, Reason.ONE_GROUP, Reason.NO_INFORMATION, Reason.MERGED,
-    Reason.EQUAL_AS_FLOATS,
+    Reason.EQUAL_AS_FLOATS, Reason.ALL_MISSING,
 )  # fmt: skip
 """Reasons of columns without information: their sentences do not mention it."""
+
+_NO_CUTS = "MDLP finds no cut of its numbers that is worth its cost"
 
 _MIN_P = 1e-9
 """Smaller p-values are shown as "p < 1e-09"."""
@@ -39,6 +41,8 @@ def explain(record: Any, figures: Figures) -> str:
     the figures of the decision.
     """
     sentence = _decision(record, figures)
+    if "only_missing" in figures:
+        sentence += f" It is informative by its missing values only: {_NO_CUTS}."
     if "partner" in figures:
         sentence = f"{sentence} {_together(figures)}"
     return f"{sentence} {_joined(figures)}" if "joined" in figures else sentence
@@ -171,8 +175,6 @@ def _closer(_: Any, figures: Figures) -> str:
 
 def _outranked(_: Any, figures: Figures) -> str:
     count = figures["n_features_"]
-    if count == 0:
-        return "no column met the selection criterion"
     return f"{count} other column{'s were' if count > 1 else ' was'} preferred"
 
 
@@ -181,6 +183,11 @@ def _beyond_size(record: Any, figures: Figures) -> str:
     were = f"{count} other column{'s were' if count > 1 else ' was'} preferred"
     if figures["n_features_to_select"] != "auto":
         why = f"only {count} column{'s were' if count > 1 else ' was'} asked for (n_features_to_select)"
+    elif figures["n_tried"] <= count < figures["max_features"]:
+        more = "more columns" if figures["n_tried"] > figures["n_first"] else "column"
+        why = f"{were}, and the folds of the cross-validation had no {more} to try (size_path_)"
+    elif figures["n_best"] == figures["n_first"]:
+        why = f"{were}, and no larger number of columns lowers the cross-validated log loss (size_path_)"
     elif figures["one_standard_error"]:
         why = f"{were}, the fewest within one standard error of the smallest log loss (size_path_)"
     elif count == figures["max_features"]:
@@ -191,6 +198,15 @@ def _beyond_size(record: Any, figures: Figures) -> str:
         noun = figures["noun"]
         why += f"; {record['lost_to']!r} contains nearly all of its information about the {noun}"
     return why
+
+
+def _no_gain(_: Any, figures: Figures) -> str:
+    if figures.get("n_tried") == 0:
+        return "it is not significant, and no column could be tried in cross-validation (size_path_)"
+    return (
+        "no number of columns has a smaller cross-validated log loss than predicting the "
+        f"{_frequencies(figures['noun'])} (size_path_)"
+    )
 
 
 def _rarely(record: Any, figures: Figures) -> str:
@@ -220,6 +236,7 @@ def _explained(record: Any, figures: Figures) -> str:
 _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.CANDIDATE: _outranked,
     Reason.CONSTANT: lambda *_: "it has a single value",
+    Reason.ALL_MISSING: lambda *_: "all its values are missing",
     Reason.NO_CUT: lambda *_: "MDLP finds no cut that is worth its cost",
     Reason.NO_INFORMATION: lambda _, figures: (
         f"its levels contain no information about the {figures['noun']}"
@@ -227,6 +244,8 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.COSTS_MORE: lambda *_: "this is less than its parameters cost (MDL)",
     Reason.NOT_SIGNIFICANT: lambda _, figures: (
         f"it is not significant at a false discovery rate of fdr={figures['fdr']:g}"
+        if "fdr" in figures
+        else "it is not significant at the level 0.05, divided by the number of columns"
     ),
     Reason.MERGED: lambda *_: "all its intervals can be merged into one without inconsistency",
     Reason.EQUATION_7: lambda _, figures: (
@@ -249,10 +268,8 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
         "its integers are above 2**53 and differ, but are all the same number when rounded to 64-bit "
         "floats"
     ),
-    Reason.NO_GAIN: lambda _, figures: (
-        "no number of columns has a smaller cross-validated log loss than predicting the "
-        f"{_frequencies(figures['noun'])} (size_path_)"
-    ),
+    Reason.NO_GAIN: _no_gain,
+    Reason.CRITERION_NOT_MET: lambda *_: "no column met the selection criterion",
     Reason.DUPLICATE: _duplicate,
     Reason.NEAR_DUPLICATE: _near_duplicate,
     Reason.ADDS_NOTHING: _adds_nothing,
@@ -273,10 +290,12 @@ def _frequencies(noun: str) -> str:
 
 _COUNTED = {
     Reason.CONSTANT: "constant",
+    Reason.ALL_MISSING: "without values",
     Reason.NO_CUT: "without a cut point that is worth its cost (MDLP)",
     Reason.ONE_GROUP: "without a grouping of their categories that is worth its cost",
     Reason.EQUAL_AS_FLOATS: "of integers that are the same number when rounded to 64-bit floats",
     Reason.NO_GAIN: "that do not lower the cross-validated log loss",
+    Reason.CRITERION_NOT_MET: "that do not meet the selection criterion",
     Reason.COSTS_MORE: "with less information than their parameters cost (MDL)",
     Reason.NO_INFORMATION: "without information about the target",
     Reason.NOT_SIGNIFICANT: "not significant",
@@ -300,6 +319,8 @@ def size_sentence(
     """
     most, best, fewest = int(path.n_features[-1]), path.best, path.within_one_standard_error
     without, smallest = f"{path.log_loss[0]:.3g}", f"{path.log_loss[path.at(best)]:.3g}"
+    if path.log_loss[0] == 0:  # a log loss that was computed is larger
+        return "No class has two samples: numbers of columns cannot be compared by cross-validation."
     first = int(path.n_features[0])
     alone = f"predicting the {_frequencies(noun)}"
     base = "without columns"
@@ -310,7 +331,7 @@ def size_sentence(
         alone = f"{given} alone" if first == 0 else f"{alone} with {given}"
         base = f"with {given} alone" if first == 0 else f"{base} and {given}"
     if most == first:
-        return f"There is no column to try: the log loss {base} is {without} nats."
+        return _nothing_tried(f"the log loss {base} is {without} nats", n_selected > first)
     if best == first:
         text = (
             f"No number of columns from {first + 1} to {most} has a smaller cross-validated log loss "
@@ -348,6 +369,17 @@ def size_sentence(
     return text
 
 
+def _nothing_tried(log_loss: str, selected: bool) -> str:
+    """Say that cross-validation could not compare numbers of columns, and why one is selected if so."""
+    if not selected:
+        return f"There is no column to try: {log_loss}."
+    return (
+        "In the folds of the cross-validation no column passes the criterion for a candidate, so that "
+        f"numbers of columns could not be compared ({log_loss}). A column is selected because it is "
+        "significant."
+    )
+
+
 def nothing_selected(records: Any, method: str, figures: Figures) -> str:
     """Say why no column was selected, and what to try.
 
@@ -355,9 +387,10 @@ def nothing_selected(records: Any, method: str, figures: Figures) -> str:
     """
     noun = figures["noun"]
     counted = Counter(records["reason"].tolist()).most_common()
-    reasons = ", ".join(
-        f"{count} {_COUNTED.get(BY_LABEL[label], repr(label))}" for label, count in counted
-    )
+    words = dict(_COUNTED)
+    if figures.get("n_tried") == 0:
+        words[Reason.NO_GAIN] = words[Reason.NOT_SIGNIFICANT]
+    reasons = ", ".join(f"{count} {words.get(BY_LABEL[label], repr(label))}" for label, count in counted)
     text = f"{method} selected 0 of {len(records)} columns: {reasons}."
     least = float(np.nanmin(np.append(records["q_value"], np.inf)))
     n_significant = int((records["q_value"] <= SIGNIFICANT).sum())

@@ -322,6 +322,14 @@ class AutomaticSizeMixin(BaseSelector):
         """Whether the pursuit depends on p-values."""
         return False
 
+    def _shared_figures(self) -> dict[str, Any]:
+        """Add the smallest and largest number of columns of cross-validation, and the best one."""
+        path, shared = self.size_path_, super()._shared_figures()
+        if path is None:
+            return shared
+        first, last = int(path.n_features[0]), int(path.n_features[-1])
+        return {**shared, "n_first": first, "n_tried": last, "n_best": path.best}
+
     def _size_sentence(self) -> str:
         """Say how many columns cross-validation has found; "" if their number was given."""
         path = getattr(self, "size_path_", None)
