@@ -259,7 +259,8 @@ def test_commands(tmp_path):
     found = json.loads(run("select", tmp_path / "houses.csv", "-t", "price", "--json").stdout)
     assert found["target_type"] == "regression"
     assert len(found["target_bins"]) == 3
-    refused = run("fit", tmp_path / "houses.csv", "-t", "price", "--model", tmp_path / "m.slfs")
+    options = ("--target-type", "classification", "--model", tmp_path / "m.slfs")
+    refused = run("fit", tmp_path / "houses.csv", "-t", "price", *options)
     assert refused.returncode == 1
     assert "Unknown label type: continuous" in refused.stderr
     assert "--target-type regression" in refused.stderr

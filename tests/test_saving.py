@@ -78,7 +78,8 @@ MODELS = {
 
 def test_every_estimator_is_here():
     own = {name for name, kind in estimators().items() if kind.__module__.startswith("slfs.")}
-    assert {type(model).__name__ for model in MODELS.values()} == own
+    elsewhere = {"BNSLFSRegressor"}  # needs a continuous target: test_regressor.py
+    assert {type(model).__name__ for model in MODELS.values()} == own - elsewhere
 
 
 def mixed(seed=0, n_samples=1000):

@@ -219,7 +219,7 @@ def _show(rows: Any) -> None:
 
 def _notes_on_nothing(rows: Any) -> list[str]:
     """Name the methods that select no column in some folds; their rows are those of the frequencies."""
-    first = rows[rows["classifier"] == rows["classifier"].iloc[0]]
+    first = rows[rows[_kind(rows)] == rows[_kind(rows)].iloc[0]]
     counts = first["n_features"].eq(0).groupby(first["method"], sort=False).agg(["sum", "size"])
     return [
         f"{method} selects no column in {n_empty} of {n_folds} folds. There, all classifiers predict "

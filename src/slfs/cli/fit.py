@@ -81,7 +81,7 @@ def fit(
     n_jobs: Jobs = -1,
     memory_limit: Memory = None,
 ) -> None:
-    """Select columns, then fit and save a classifier, or a regressor if the target is a quantity.
+    """Select columns, then fit and save a model.
 
     The classifier (BNSLFS) predicts the class from the selected columns; --structure chooses its model.
     The regressor (BNSLFSRegressor) predicts a quantity, with intervals.

@@ -70,11 +70,11 @@ def predict(
     sheet: Sheet = None,
     file_format: Format = None,
 ) -> None:
-    """Predict the classes, or the quantities, of new samples with a saved model.
+    """Predict the targets of new samples with a saved model.
 
     Columns are matched by name. Only the columns that the model uses are needed; others, such as the
-    target, are ignored. Values that were not seen in fit carry no information. A predicted quantity comes
-    with the ends of an interval, "lower" and "upper".
+    target, are ignored. Values that were not seen in fit carry no information. A predicted quantity has
+    an interval, from "lower" to "upper".
 
     Example:  slfs predict cancer.slfs new.csv --out predictions.csv
     """

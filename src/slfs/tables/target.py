@@ -154,8 +154,9 @@ def _continuous(
     values = labels.astype(np.float64)
     if len(np.unique(values)) < fewest:
         raise ValueError(
-            f"y has {len(distinct)} distinct integers, but fewer than {fewest} when rounded to 64-bit "
-            "floats. Subtract a constant from y."
+            f"y has {len(distinct)} distinct integers, but fewer than "
+            f"{'two' if fewest == 2 else 'three'} when rounded to 64-bit floats. Subtract a constant "
+            "from y."
         )
     frequencies, kept = None, None
     if weights is not None:
