@@ -221,9 +221,12 @@ def _notes_on_nothing(rows: Any) -> list[str]:
     """Name the methods that select no column in some folds; their rows are those of the frequencies."""
     first = rows[rows[_kind(rows)] == rows[_kind(rows)].iloc[0]]
     counts = first["n_features"].eq(0).groupby(first["method"], sort=False).agg(["sum", "size"])
+    regression = _kind(rows) == "regressor"
+    predicted = (
+        "regressors predict the mean" if regression else "classifiers predict the class frequencies"
+    )
     return [
-        f"{method} selects no column in {n_empty} of {n_folds} folds. There, all classifiers predict "
-        "the class frequencies."
+        f"{method} selects no column in {n_empty} of {n_folds} folds. There, all {predicted}."
         for method, n_empty, n_folds in counts.itertuples()
         if n_empty
     ]
