@@ -94,7 +94,7 @@ def test_the_number_of_columns_that_was_found(cancer, slfs):
     np.testing.assert_allclose(found["log_loss"], path.log_loss, rtol=1e-3)
     assert found["size"] == path.best
     code, out, _ = slfs("fit", "cancer.csv", "-t", "y", "--order", "residual", "-o", "m.slfs")
-    assert f"{path.best} columns have the smallest" in out
+    assert f"{path.best} columns are the fewest whose cross-validated log loss" in out
     code, out, _ = slfs("select", "cancer.csv", "-t", "y", "--order", "conditional")
     assert (code, "log loss" in out) == (0, False)
 

@@ -337,6 +337,15 @@ def test_selector_finds_xor_and_main_effects():
     assert SLFS().fit(X, y).get_feature_names_out().tolist() == ["own"]
 
 
+def test_pairs_are_tested_without_weights_that_are_not_whole_numbers():
+    X, y = xor_table(12)
+    y[:60] = "yes"
+    expected = InteractionSelector().fit(X, y)
+    weighted = InteractionSelector(class_weight={"yes": 0.37}).fit(X, y)
+    assert weighted.pairs_.tolist() == expected.pairs_.tolist()
+    assert weighted.selection_scores_.tolist() != expected.selection_scores_.tolist()
+
+
 def test_selector_is_saved_and_reduced(tmp_path):
     X, y = xor_table(8)
     selector = InteractionSelector().fit(X, y)

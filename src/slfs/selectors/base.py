@@ -165,8 +165,9 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def _forced(self) -> Forced | None:
         """Return what the user has decided about columns; None if nothing."""
         names = getattr(self, "feature_names_in_", None)
-        forced = read_forced(self._forcing(), self.n_features_in_, names)
-        wanted = self._n_wanted(self.n_features_in_)
+        n_columns = getattr(self, "n_features_in_", 0)  # unknown in a stream, which refuses such lists
+        forced = read_forced(self._forcing(), n_columns, names)
+        wanted = self._n_wanted(n_columns)
         if forced is not None and wanted is not None and forced.n_included > wanted:
             raise ValueError(
                 f"'include' lists {forced.n_included} columns, more than the {wanted} of "

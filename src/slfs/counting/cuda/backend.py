@@ -65,14 +65,14 @@ class CudaBackend(CountingBackend):
         self._lock = threading.Lock()
         self._step_planes: dict[int, tuple[Residuals, Any]] = {}
 
-    HOST_SECONDS: ClassVar[float] = 0.1
+    HOST_SECONDS: ClassVar[float] = 0.3
     """Time of counting on the CPU after which the planes are moved to the card."""
 
     def _stays_on_host(self, n_columns: int) -> bool:
         """Whether to count some columns on the CPU, because there is too little work for the card."""
         if self._on_card:
             return False
-        self._host_nanoseconds += 2.0 * n_columns * self.packed.layout.n_words
+        self._host_nanoseconds += 0.7 * n_columns * self.packed.layout.n_words
         self._on_card = self._host_nanoseconds > 1e9 * self.HOST_SECONDS
         return not self._on_card
 
