@@ -18,7 +18,7 @@ from benchmarks.cases import CASES, warm_up
 def main(names):
     if names == ["--list"]:
         for name, case in CASES.items():
-            print(f"{name:<14}{case.__doc__}")
+            print(f"{name:<18}{case.__doc__}")
         return
     if len(names) == 2 and names[0] == "--here":
         run_here(names[1])

@@ -34,6 +34,7 @@ COMMANDS = {
     "predict": ("a.slfs", "a.csv"),
     "compare": (*DATA, "--cv", "2", "--methods", "slfs,mrmr", "--classifiers", "NB,SVM", "-j", "1"),
     "discretize": DATA,
+    "interactions": DATA,
     "methods": (),
     "datasets": (),
     "demo": (),
