@@ -17,6 +17,7 @@ from slfs.counting.backend import Codes, ConditionalCounts, CountingBackend, Int
 from slfs.counting.cuda.card import CardPlanes, launch, why_unavailable
 from slfs.counting.cuda.scan import PairScan, has_tensor_cores
 from slfs.counting.marginals import column_sums
+from slfs.counting.nlogn import MANY_CELLS
 from slfs.counting.numba_backend import NumbaBackend
 from slfs.counting.pairs import PairScreen
 from slfs.counting.planes import (
@@ -135,7 +136,9 @@ class CudaBackend(CountingBackend):
             return every
         sums = np.empty((len(others), 2), np.int64)
         levels_f, levels = self._levels[f], self._levels[others]
-        large = (np.maximum(levels_f, levels) > MAX_PLANE_LEVELS) | (levels_f * levels > _MOST_CELLS)
+        n_cells = levels_f * levels
+        large = (np.maximum(levels_f, levels) > MAX_PLANE_LEVELS) | (n_cells > _MOST_CELLS)
+        large |= n_cells * self.packed.layout.n_classes > MANY_CELLS  # rounding errors are corrected
         few = self._few[others] & self._few[f]
         for piece in () if large.all() else self._planes.pieces():
             inside = ~large & (others >= piece.first) & (others < piece.last)

@@ -21,8 +21,11 @@ _COLUMNS_I, _COLUMNS_J = 128, 64
 
 _SHARED = 3 * (256 + 128) * _CHUNK + 4 * 4 * _COLUMNS_I * _COLUMNS_J
 
-_ERROR = 0.05
-"""Bound of the error of a score, which is a sum of single-precision floats, in units of 2 N nats."""
+_ERROR, _ERROR_PER_SAMPLE = 0.05, 8e-6
+"""Bound of the error of a score in units of 2 N nats.
+
+It is a sum of single-precision floats, which are large if a level has most of the samples.
+"""
 
 _CAPACITY = 1 << 22
 """Maximum number of pairs that are returned by one scan."""
@@ -61,6 +64,7 @@ class PairScan:
         self._first_word = cupy.asarray(layout.first_word)
         self._offset = cupy.asarray(packed.arrays.offset)
         self._levels = cupy.asarray(packed.arrays.levels.astype(np.int32))
+        self._error = _ERROR + _ERROR_PER_SAMPLE * layout.n_samples
         margins, scales = _margins(packed)
         self._margins, self._scales = cupy.asarray(margins), cupy.asarray(scales)
 
@@ -76,7 +80,7 @@ class PairScan:
             return np.empty((0, 2), np.int64)
         found, number = cupy.empty((_CAPACITY, 2), cupy.int32), cupy.zeros(1, cupy.int32)
         card_slack = cupy.asarray(slack.astype(np.float32))
-        card_limits = cupy.asarray((limits - _ERROR).astype(np.float32))
+        card_limits = cupy.asarray((limits - self._error).astype(np.float32))
         arguments = (
             *self._block(left, card_slack, is_left=True),
             *self._block(right, card_slack, is_left=False),
