@@ -268,3 +268,25 @@ def test_a_column_that_tells_something_only_given_a_covariate() -> None:
     assert selector.indices_.tolist() == [1]
     assert selector.features_["n_levels"][1] == 4
     assert selector.features_["relevance_given"][1] > selector.features_["relevance"][1]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_conditioning_in_dask_is_that_of_pandas(weighted: bool) -> None:
+    frames = pytest.importorskip("dask.dataframe")
+    random = np.random.default_rng(0)
+    batch = random.integers(0, 3, 300)
+    y = (batch - 1 + random.normal(size=300) > 0).astype(int)
+    X = pd.DataFrame(
+        {
+            "batch": batch.astype(str),
+            "explained": batch + random.normal(size=300),
+            "own": y + random.normal(size=300),
+        }
+    )
+    weights = random.integers(0, 3, 300) if weighted else None
+    selector = SLFS(n_features_to_select=1, condition_on="batch")
+    expected = clone(selector).fit(X, y, sample_weight=weights).pvalues_
+    spread = frames.from_pandas(X, npartitions=3)
+    found = clone(selector).fit(spread, y, sample_weight=weights).pvalues_
+    np.testing.assert_allclose(found, expected)
+    assert found[1] > 0.01 > 1e-6 > found[2]

@@ -157,11 +157,13 @@ def _fit_covariates(
         keep,
         MAX_LEVELS,
         resources,
-        order=layout.order,
+        counts=layout.counts,
         intervals=n_intervals(layout.n_samples),
     )
     backend = make_backend(packed, resources.threads)
-    codes = [backend.codes(PackedIndex(f)) for f in range(len(packed))]
+    position = np.empty(layout.n_samples, np.int64)  # among the samples in the order of the table
+    position[np.argsort(layout.order, kind="stable")] = np.arange(layout.n_samples)
+    codes = [backend.codes(PackedIndex(f))[position] for f in range(len(packed))]
     return fit_covariates(codes, layout.labels)
 
 
@@ -172,15 +174,14 @@ def pack_table_blind(
     most_levels: int,
     resources: Resources,
     *,
-    order: NDArray[np.int64] | None = None,
+    counts: NDArray[np.int64] | None = None,
     intervals: int = INTERVALS,
 ) -> PackedColumns:
-    """Pack some columns in levels that do not depend on the class.
+    """Pack some columns in levels that do not depend on the class, the samples in the order of the table.
 
-    ``order`` are the rows of the samples; None: those of the table, in its order.
+    ``counts`` says how often each row is repeated; None: once.
     """
-    order = np.arange(table.n_samples) if order is None else order
-    layout = SampleLayout.from_sorted(order, np.array([len(order)]))
+    layout = SampleLayout.from_class_codes(np.zeros(table.n_samples, np.int64), 1, counts)
     work = functools.partial(
         _pack_blind, layout=layout, keep=keep, most_levels=most_levels, intervals=intervals
     )
