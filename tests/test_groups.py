@@ -235,3 +235,19 @@ def test_wrong_groups(
         SLFS().fit(X, y, groups=groups)
     with pytest.raises(ValueError, match="pass them to fit"):
         SLFS(cv=StratifiedGroupKFold(5)).fit(X, y)
+
+
+@pytest.mark.parametrize("parameters", [{"feature_groups": {"g": [0, 1]}}, {"condition_on": [2]}])
+def test_the_levels_of_stable_columns_are_those_of_their_codes(parameters: dict[str, Any]) -> None:
+    random = np.random.default_rng(3)
+    z, own = 4 * random.normal(size=400), random.normal(size=400)
+    y = (own + 0.3 * random.normal(size=400) > 0).astype(int)
+    grouped = "feature_groups" in parameters
+    X = np.column_stack([own, random.normal(size=400), z] if grouped else [z + own, own, z])
+    inner = SLFS(n_features_to_select=2, **parameters)
+    stable = StabilitySelection(inner, n_subsamples=6).fit(X, y)
+    assert stable.indices_.tolist() == [0, 1] if grouped else 0 in stable.indices_
+    levels = stable.features_["n_levels"][stable.indices_]
+    assert levels.min() > 1
+    assert [len(own) for own in stable.network_counts_.class_counts] == levels.tolist()
+    assert stable.to_classifier().score(X, y) > 0.8

@@ -29,7 +29,7 @@ from slfs.network.consensus import ConsensusNetwork, consensus_tree, count_edges
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.screening.facts import ColumnFacts
 from slfs.screening.forced import Forced
-from slfs.screening.judging import keep_all
+from slfs.screening.judging import CERTAIN, keep_all
 from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import SpreadTable
 from slfs.screening.reasons import Reason
@@ -350,6 +350,8 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         )
         if "target" in selector.get_params():
             selector.set_params(target=target.kind)
+        if "class_weight" in selector.get_params():  # the weights of the samples contain it
+            selector.set_params(class_weight=None)
         work = functools.partial(_select, selector, replace(data, table=table), names)
         halves = [(int(seeds[1 + run // 2]), run % 2 == 1) for run in range(self.n_subsamples)]
 
@@ -398,6 +400,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         inner = clone(self._inner())
         cuts = inner._cut_points(data, resources)
         screen = functools.partial(screen_table, layout=data.layout, resources=resources)
+        forced = self._forced()
         facts, store = screen(
             data.table,
             categorical=data.categorical,
@@ -405,7 +408,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
             pack=False,
             test=True,
             cuts=cuts,
-            forced=self._forced(),
+            forced=forced,
         )
         included = facts.reason == Reason.INCLUDED
         columns = np.union1d(columns[facts.relevance[columns] > 0], np.flatnonzero(included))
@@ -416,12 +419,12 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         if len(kept):
             names, every = self._feature_names()[kept].tolist(), np.arange(data.table.n_samples)
             part, own = Part(data.table, names, every, kept), cuts and [cuts[column] for column in kept]
+            if forced is not None:  # the levels must be those of the facts
+                if len(forced.conditioning):
+                    forced = forced.with_found(np.arange(len(included)), facts.p_value <= CERTAIN)
+                forced = Forced(forced.coded_as(kept))
             _, store = screen(
-                part,
-                categorical=data.categorical[kept],
-                judge=keep_all,
-                cuts=own,
-                forced=Forced(np.where(included[kept], Reason.INCLUDED, Reason.CANDIDATE)),
+                part, categorical=data.categorical[kept], judge=keep_all, cuts=own, forced=forced
             )
         packed = replace(store.packed(), columns=kept)
         information = Information(make_backend(packed, resources.threads))
