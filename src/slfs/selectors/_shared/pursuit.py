@@ -128,12 +128,16 @@ class Pursuit:
     def take(self, n_columns: int) -> Iterator[Step]:
         """Add up to a number of columns to the model; the included ones are the first.
 
-        A group for which there is no room as a whole is left out.
+        A group for which there is no room as a whole is left out. The given columns are in the model
+        when this returns, before the first step.
         """
-        packed, columns = self._information.packed, self.included.tolist()
         for f in self.given.tolist():
             self._add(f)
         self.model.settle()
+        return self._steps(n_columns)
+
+    def _steps(self, n_columns: int) -> Iterator[Step]:
+        packed, columns = self._information.packed, self.included.tolist()
         loss = self.model.log_loss()
         for number, f in enumerate(columns, start=1):
             score = float(self._gains(np.array([f]))[0])

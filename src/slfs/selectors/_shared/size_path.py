@@ -165,15 +165,13 @@ def _fold_losses(
     column_of = information.packed.columns
     chosen: list[int] = column_of[pursuit.given].tolist()
     n_given = len(chosen)
-    tables: list[list[Floats]] = []
-    for step in pursuit.take(selector.max_features):
-        if not tables:
-            tables.append(pursuit.model.refined_tables(_SWEEPS)[:n_given])
+    steps = pursuit.take(selector.max_features)
+    tables = [pursuit.model.refined_tables(_SWEEPS)]  # of the given columns
+    for step in steps:
         chosen.append(int(column_of[step.column]))
         if len(chosen) == n_given + step.n_after:  # a whole group
             tables += [tables[-1]] * (step.n_after - len(tables))
             tables.append(pursuit.model.refined_tables(_SWEEPS))
-    tables = tables or [pursuit.model.refined_tables(_SWEEPS)]
     columns = np.array(chosen, np.int64)
     encoded = encode_table(
         Part(data.table, names, test), facts.coding.take(columns), columns, resources.threads
