@@ -82,3 +82,15 @@ def test_roles_and_blocks_of_rows(table: tuple[pd.DataFrame, np.ndarray]) -> Non
     included = SLFS(include=["noise"], condition_on=["grade"]).fit(X, y)
     assert included.features_["n_levels"].tolist()[:2] == [7, 6]
     assert included.features_["reason"][2] == "explained"
+
+
+def test_weights_are_not_evidence() -> None:
+    """Cut points of ordered categories are those of numbers, also with weights."""
+    random = np.random.default_rng(1)
+    grade = random.integers(0, 6, 300)
+    y = (grade + 4 * random.normal(size=300) > 2.5).astype(int)
+    weights = np.where(random.random(300) < 0.1, 20.3, 0.4)
+    ordered = pd.DataFrame({"grade": pd.Categorical.from_codes(grade, GRADES, ordered=True)})
+    found = MDLPDiscretizer().fit(ordered, y, sample_weight=weights)
+    numbers = MDLPDiscretizer().fit(grade[:, np.newaxis].astype(float), y, sample_weight=weights)
+    assert found._coding.n_levels.tolist() == numbers._coding.n_levels.tolist()

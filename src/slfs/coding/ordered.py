@@ -30,7 +30,7 @@ def category_runs(learned: Learned, layout: SampleLayout) -> tuple[Runs, Ints]:
 def cut_categories(learned: Learned, layout: SampleLayout) -> Learned:
     """Join neighbouring categories of one column, whose levels are in order, where MDLP does not cut."""
     runs, _ = category_runs(learned, layout)
-    cuts, _ = mdlp_cuts(runs, layout.n_classes, nlogn_table(layout.n_samples))
+    cuts, _ = mdlp_cuts(runs, layout.n_classes, nlogn_table(layout.n_samples), layout.unit)
     return join_categories(learned, layout, cuts)
 
 
