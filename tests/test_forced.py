@@ -290,3 +290,44 @@ def test_conditioning_in_dask_is_that_of_pandas(weighted: bool) -> None:
     found = clone(selector).fit(spread, y, sample_weight=weights).pvalues_
     np.testing.assert_allclose(found, expected)
     assert found[1] > 0.01 > 1e-6 > found[2]
+
+
+@pytest.mark.parametrize("kind", [SLFS, ResidualPursuit])
+def test_size_zero_is_the_model_of_the_covariates(
+    kind: Any, confounded: tuple[pd.DataFrame, np.ndarray]
+) -> None:
+    X, y = confounded
+    paths = [
+        kind(condition_on=["batch"]).fit(X[list(own)], y).size_path_
+        for own in (("batch", "own"), ("batch", "noise"))
+    ]
+    assert paths[0].log_loss[0] == pytest.approx(paths[1].log_loss[0], abs=1e-9)
+
+
+def test_conditioning_intervals_depend_on_rows_not_on_their_weights() -> None:
+    random = np.random.default_rng(7)
+    X, y = random.normal(size=(100, 2)), np.arange(100) % 2
+    weights = np.where(np.arange(100) % 4 < 2, 0.3, 1.7)
+    fitted = [
+        SLFS(n_features_to_select=1, condition_on=[0]).fit(X, y, sample_weight=own)
+        for own in (None, weights)
+    ]
+    assert [own.features_["n_levels"][0] for own in fitted] == [5, 5]
+
+
+def test_levels_of_forced_columns_read_in_pieces() -> None:
+    random = np.random.default_rng(8)
+    X, y = random.normal(size=(20_000, 3)), random.integers(0, 2, 20_000)
+    selector = SLFS(include=[0], feature_groups={"g": [1, 2]}, n_features_to_select=3)
+    with block_limits(BlockLimits(n_rows=1000)):
+        pieces = selector.fit(X, y)
+    counts = pieces.network_counts_
+    for node, column in enumerate(pieces.indices_):
+        thresholds = counts.coding.thresholds[
+            counts.coding.offset[node] : counts.coding.offset[node + 1]
+        ]
+        level = np.searchsorted(thresholds, X[:, column])
+        assert len(thresholds) == 3
+        expected = np.zeros((4, 2), np.int64)
+        np.add.at(expected, (level, y), 1)
+        assert_array_equal(counts.class_counts[node], expected)

@@ -84,7 +84,8 @@ def learn_block(
     else:
         thresholds, n_cuts = _cut_points(tally, block, layout, cuts, in_pieces=numbers is None)
         if own is not None:
-            thresholds, n_cuts = _cut_forced(tally, thresholds, n_cuts, own, layout.n_samples)
+            n_seen = (layout.tested or layout).n_samples
+            thresholds, n_cuts = _cut_forced(tally, thresholds, n_cuts, own, n_seen)
         learned = learn_numbers(tally.runs, tally.missing, layout, thresholds, n_cuts)
         for j in np.flatnonzero(large):
             learned.coding.columns["rounded"][j] = _is_rounded(
@@ -198,14 +199,23 @@ def _cut_forced(
     conditioning = own == Reason.CONDITIONING
     if not (conditioning | (own == Reason.INCLUDED)).any():
         return thresholds, n_cuts
-    few, few_found = blind_cuts(tally.runs, INTERVALS)
-    many, many_found = blind_cuts(tally.runs, n_intervals(n_samples))
+    few, many = _quantiles(tally, INTERVALS), _quantiles(tally, n_intervals(n_samples))
     parts = np.split(thresholds, np.cumsum(n_cuts)[:-1])
     for j in np.flatnonzero(conditioning).tolist():
-        parts[j] = many[j, : many_found[j]]
+        parts[j] = many[j]
     for j in np.flatnonzero((own == Reason.INCLUDED) & (n_cuts == 0)).tolist():
-        parts[j] = few[j, : few_found[j]]
+        parts[j] = few[j]
     return np.concatenate(parts), np.array([len(part) for part in parts])
+
+
+def _quantiles(tally: Tally, intervals: int) -> list[Floats]:
+    """Return the cut points of equal-frequency intervals of each column, above the values of a bin."""
+    parts = []
+    for j, (cuts, n_cuts) in enumerate(zip(*blind_cuts(tally.runs, intervals), strict=True)):
+        own = slice(tally.runs.start[j], tally.runs.stop[j])
+        bins = np.searchsorted(tally.runs.value[own], cuts[:n_cuts], side="right") - 1
+        parts.append(tally.top[own][bins])
+    return parts
 
 
 def _ungroup_forced(ungrouped: Learned, grouped: Learned, own: NDArray[np.int8] | None) -> Learned:
