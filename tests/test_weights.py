@@ -266,6 +266,7 @@ def test_the_amount_of_evidence_does_not_depend_on_the_resolution(estimator):
         ("aaab", [1, 1, 1, 3], "balanced", [1, 1, 1, 3], 1.0),
         ("aaab", [1, 1, 1, 6], "balanced", [2, 2, 2, 6], (3 * 4 + 6) / 12),
         ("abbb", None, {"a": 2}, [2, 1, 1, 1], 7 / 5),
+        ("aabb", [0.5, 0.5, 1.5, 1.5], "balanced", [1, 1, 1, 1], 1.0),
         ("abbb", [1, 1, 2, 1], {"a": 2}, [2, 1, 2, 1], 8 / 6),
         ("abbb", None, {"a": 5, "b": 5}, None, None),
         ("abbb", None, {"a": 2, "b": 1, "c": 9}, [2, 1, 1, 1], 7 / 5),
@@ -446,6 +447,15 @@ def test_stability_selection(weights):
     if weights == "whole":
         left_out = StabilitySelection(inner, n_subsamples=6).fit(X[w > 0], y[w > 0], w[w > 0])
         np.testing.assert_array_equal(selector.frequencies_, left_out.frequencies_)
+
+
+def test_class_weights_of_labels_in_stability_selection():
+    X, y, _ = make_table(9, n_rows=120)
+    labels = np.array(["a", "b"])[y]
+    plain = StabilitySelection(SLFS(n_features_to_select=2), n_subsamples=4).fit(X, labels)
+    inner = SLFS(n_features_to_select=2, class_weight={"a": 1, "b": 1})
+    equal = StabilitySelection(inner, n_subsamples=4).fit(X, labels)
+    np.testing.assert_array_equal(equal.frequencies_, plain.frequencies_)
 
 
 def test_the_class_weight_of_a_classifier_is_that_of_its_selector():

@@ -170,7 +170,7 @@ def make_weights(
     _check_total(float(values.sum()) if whole else 0.0, memory_limit)
     frequencies = values.astype(np.int64) if whole else (values > 0).astype(np.int64)
     matters = values / np.maximum(frequencies, 1)  # of one copy of the row
-    matters = matters * _class_weights(class_weight, target, frequencies)[target.codes]
+    matters = matters * _class_weights(class_weight, target, values)[target.codes]
     # rounded, so that weights in another unit give the same numbers
     matters = np.round(matters * (frequencies.sum() / (frequencies @ matters)), 9)
     counts = frequencies * _rounded(matters, frequencies)
@@ -196,14 +196,14 @@ def _check_total(total: float, memory_limit: int | str | None) -> None:
         )
 
 
-def _class_weights(class_weight: Any, target: Target, frequencies: Ints) -> Floats:
+def _class_weights(class_weight: Any, target: Target, values: Floats) -> Floats:
     """Return the weight of each class."""
     n_classes = len(target.classes)
     if class_weight is None:
         return np.ones(n_classes)
     if not isinstance(class_weight, Mapping):  # "balanced"
-        totals = np.bincount(target.codes, weights=frequencies, minlength=n_classes)
-        return np.asarray(frequencies.sum() / (n_classes * totals))
+        totals = np.bincount(target.codes, weights=values, minlength=n_classes)
+        return np.asarray(values.sum() / (n_classes * totals))
     labels = target.classes.tolist()
     unknown = [label for label in class_weight if label not in labels]
     unweighted = [label for label in labels if label not in class_weight]
