@@ -331,3 +331,13 @@ def test_levels_of_forced_columns_read_in_pieces() -> None:
         expected = np.zeros((4, 2), np.int64)
         np.add.at(expected, (level, y), 1)
         assert_array_equal(counts.class_counts[node], expected)
+
+
+def test_the_baseline_of_the_log_loss_is_named() -> None:
+    random = np.random.default_rng(9)
+    batch = random.integers(0, 3, 200)
+    y = (batch + random.normal(size=200) > 1).astype(int)
+    X = np.column_stack([batch, random.integers(0, 2, (200, 8))]).astype(str)
+    fitted = SLFS(condition_on=[0]).fit(X, y)
+    assert fitted.features_["reason"][1] == "no gain"
+    assert "log loss than 'x0' alone" in fitted.explain(1)

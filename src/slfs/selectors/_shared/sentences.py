@@ -203,10 +203,9 @@ def _beyond_size(record: Any, figures: Figures) -> str:
 def _no_gain(_: Any, figures: Figures) -> str:
     if figures.get("n_tried") == 0:
         return "it is not significant, and no column could be tried in cross-validation (size_path_)"
-    return (
-        "no number of columns has a smaller cross-validated log loss than predicting the "
-        f"{_frequencies(figures['noun'])} (size_path_)"
-    )
+    given = listed(figures.get("conditioning", []))
+    alone = _baseline(figures.get("n_first", 0), given, figures["noun"])
+    return f"no number of columns has a smaller cross-validated log loss than {alone} (size_path_)"
 
 
 def _rarely(record: Any, figures: Figures) -> str:
@@ -284,6 +283,14 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
 }
 
 
+def _baseline(n_included: int, given: str, noun: str) -> str:
+    """Return what is in the model before the first column is selected."""
+    if n_included == 0:
+        return f"{given} alone" if given else f"predicting the {_frequencies(noun)}"
+    alone = f"the {n_included} included" if n_included > 1 else "the included one"
+    return f"{alone} with {given}" if given else alone
+
+
 def _frequencies(noun: str) -> str:
     return "class frequencies" if noun == "class" else "frequencies of the bins of the target"
 
@@ -322,13 +329,9 @@ def size_sentence(
     if path.log_loss[0] == 0:  # a log loss that was computed is larger
         return "No class has two samples: numbers of columns cannot be compared by cross-validation."
     first = int(path.n_features[0])
-    alone = f"predicting the {_frequencies(noun)}"
-    base = "without columns"
-    if first:
-        alone = f"the {first} included" if first > 1 else "the included one"
-        base = f"with {alone} only"
+    alone = _baseline(first, given, noun)
+    base = f"with {_baseline(first, '', noun)} only" if first else "without columns"
     if given:
-        alone = f"{given} alone" if first == 0 else f"{alone} with {given}"
         base = f"with {given} alone" if first == 0 else f"{base} and {given}"
     if most == first:
         return _nothing_tried(f"the log loss {base} is {without} nats", n_selected > first)
