@@ -251,3 +251,13 @@ def test_the_levels_of_stable_columns_are_those_of_their_codes(parameters: dict[
     assert levels.min() > 1
     assert [len(own) for own in stable.network_counts_.class_counts] == levels.tolist()
     assert stable.to_classifier().score(X, y) > 0.8
+
+
+def test_subsamples_of_a_single_group() -> None:
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 90)
+    X = random.normal(size=(90, 4)) + y[:, np.newaxis] * [1.5, 0, 0, 0]
+    stable = StabilitySelection(SLFS(), n_subsamples=6).fit(X, y, groups=np.arange(90) % 3)
+    assert 0 in stable.indices_
+    with pytest.raises(ValueError, match="every class needs samples in at least two groups"):
+        SLFS().fit(X, y, groups=y)

@@ -429,6 +429,14 @@ def test_splits_without_two_classes():
     order = np.argsort(y, kind="stable")
     with pytest.raises(ValueError, match="do not contain two classes"):
         SLFS(cv=[(order[:5], order[5:])]).fit(X, y)
+    with pytest.raises(ValueError, match=r"split with the row 40; X has the rows 0 to 39"):
+        SLFS(cv=[(np.arange(30), np.arange(30, 41))]).fit(X, y)
+    with pytest.raises(ValueError, match="split with the row -1"):
+        SLFS(cv=[(np.arange(30), np.arange(-1, 10))]).fit(X, y)
+    with pytest.raises(ValueError, match="Use np.flatnonzero for masks"):
+        SLFS(cv=[(np.arange(40) < 30, np.arange(40) >= 30)]).fit(X, y)
+    with pytest.raises(ValueError, match="those of X, not of a subsample"):
+        StabilitySelection(SLFS(cv=[(order[::2], order[1::2])]), n_subsamples=2).fit(X, y)
     with pytest.raises(ValueError, match="'cv' parameter of SLFS must be"):
         SLFS(cv="many").fit(X, y)
 

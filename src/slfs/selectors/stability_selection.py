@@ -317,6 +317,13 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
                 "StabilitySelection does not support Dask collections, because it reads subsets of the "
                 "rows many times. Pass X.compute() instead."
             )
+        inner = self._inner()
+        if isinstance(inner, AutomaticSizeMixin) and inner.n_features_to_select == "auto":
+            if not isinstance(inner.cv, Integral) and not hasattr(inner.cv, "split"):
+                raise ValueError(
+                    "The selector of StabilitySelection has a list of splits as cv. Its row numbers are "
+                    "those of X, not of a subsample. Use a number of folds or a splitter."
+                )
         runs, noise_runs = self._runs(data, resources)
         n_features = data.table.n_features
         counts, noise = _counts(runs, n_features), _counts(noise_runs, n_features)
@@ -499,7 +506,9 @@ def _select(selector: Any, data: TrainingData, names: list[str], rows: Ints) -> 
     if own is not None:
         given["sample_weight"] = own
     if data.groups is not None and isinstance(selector, AutomaticSizeMixin):
-        given["groups"] = data.groups[rows]
+        own_groups = data.groups[rows]
+        if len(np.unique(own_groups)) > 1:  # a single group cannot be divided into folds
+            given["groups"] = own_groups
     network = clone(selector).fit(Part(data.table, names, rows), y, **given).network_
     return network.columns, network.parents
 

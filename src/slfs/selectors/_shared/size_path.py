@@ -282,15 +282,36 @@ class AutomaticSizeMixin(BaseSelector):
             except ValueError as error:
                 hint = "" if data.groups is not None else " If it needs groups, pass them to fit."
                 raise ValueError(f"cv={self.cv!r} cannot split the rows: {error}{hint}") from None
+        for rows in (part for split in splits for part in split):
+            self._check_split(np.asarray(rows), len(codes))
         folds = [
             (samples[np.isin(samples, train)], samples[np.isin(samples, test)]) for train, test in splits
         ]
         if any(len(np.unique(codes[train])) < 2 for train, _ in folds):
+            where = f"cv={self.cv!r} has a split whose training rows do not contain two classes."
+            if data.groups is None:
+                raise ValueError(
+                    f"{where} Use a splitter that is stratified by class, or a number of folds."
+                )
             raise ValueError(
-                f"cv={self.cv!r} has a split whose training rows do not contain two classes. Use a "
-                "splitter that is stratified by class, or a number of folds."
+                f"{where} The rows of a group are in the same fold, so every class needs samples in at "
+                "least two groups, better in many. Pass smaller groups, or none."
             )
         return [(train, test) for train, test in folds if len(test)]
+
+    def _check_split(self, rows: NDArray[Any], n_rows: int) -> None:
+        """Raise an error if one part of a split does not consist of row numbers."""
+        if rows.ndim != 1 or (len(rows) and not np.issubdtype(rows.dtype, np.integer)):
+            raise ValueError(
+                f"cv has a split with an array of {rows.dtype} of shape {rows.shape}; expected row "
+                "numbers. Use np.flatnonzero for masks."
+            )
+        wrong = rows[(rows < 0) | (rows >= n_rows)]
+        if len(wrong):
+            raise ValueError(
+                f"cv has a split with the row {wrong[0]}; X has the rows 0 to {n_rows - 1}. Make the "
+                "splits from the rows that are passed to fit."
+            )
 
     def _n_steps(self, n_columns: int) -> int:
         """Return the largest number of steps of the pursuit."""
