@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from slfs.measures.information import Information
 from slfs.screening.facts import ColumnFacts
-from slfs.screening.judging import pays
+from slfs.screening.judging import CERTAIN, pays
 from slfs.screening.reasons import Decision, Reason
 from slfs.selectors._shared.selection import Selection, below_class, packed_as
 from slfs.selectors.base import FORCED_CONSTRAINTS, BaseSelector
@@ -87,8 +87,9 @@ class GreedySelector(BaseSelector):
         order = packed_as(information, facts, Reason.CANDIDATE)
         order = order[np.argsort(-information.relevance[order], kind="stable")]
         dropped: dict[int, Decision] = {}
+        certain = ~np.isnan(facts.given_relevance) & (facts.p_value <= CERTAIN)
         if wanted is None:
-            worth = pays(facts)[information.packed.columns[order]]
+            worth = (pays(facts) | certain)[information.packed.columns[order]]
             dropped = dict.fromkeys(order[~worth].tolist(), Decision(Reason.COSTS_MORE))
             order = order[worth]
         included = packed_as(information, facts, Reason.INCLUDED)
@@ -101,7 +102,9 @@ class GreedySelector(BaseSelector):
         while len(taken) < max_taken:
             position, score = front.best(taken)
             f = int(order[position])
-            if wanted is None and not _pays_given(information, f, taken, len(given)):
+            column = information.packed.columns[f]
+            alone = float(facts.given_relevance[column]) if certain[column] else None
+            if wanted is None and not _pays_given(information, f, taken, len(given), alone):
                 break
             scores.append(score)
             taken.append(f)
@@ -152,18 +155,27 @@ class _Front:
             self._selector._meet(self._information, column, others, memory)
 
 
-def _pays_given(information: Information, f: int, taken: list[int], n_given: int) -> bool:
+def _pays_given(
+    information: Information, f: int, taken: list[int], n_given: int, given_relevance: float | None
+) -> bool:
     """Whether f has more information than its parameters cost given each selected column (MDL).
 
     This is the stopping rule of "auto": 2 N I(f;Y|s) > (d-1)(c-1) log N for every selected s. Columns
     that fail the same test on their own are not candidates. The first ``n_given`` columns are
     conditioned on. They have many levels, in each of which a column seems to have information by chance:
     the expected value of that, beyond that of a column without levels to condition on, is deducted.
+
+    A column that certainly depends on the class given these has a ``given_relevance``, which may be more
+    than it tells on its own. Each other selected column takes from it what it takes from the relevance.
     """
     layout = information.packed.layout
     n_levels = float(information.packed.arrays.levels[f])
     gain = information.relevance[f]
-    if taken:
+    if given_relevance is not None:
+        others = np.array(taken[n_given:], np.int64)
+        shared = gain - information.pairs(f, others).of_one_given_other if len(others) else np.zeros(1)
+        gain = given_relevance - max(0.0, float(shared.max()))
+    elif taken:
         others = np.array(taken)
         chance = np.zeros(len(taken))
         n_strata = information.packed.arrays.levels[others[:n_given]].astype(np.float64)
