@@ -341,3 +341,35 @@ def test_the_baseline_of_the_log_loss_is_named() -> None:
     fitted = SLFS(condition_on=[0]).fit(X, y)
     assert fitted.features_["reason"][1] == "no gain"
     assert "log loss than 'x0' alone" in fitted.explain(1)
+
+
+@pytest.mark.parametrize("selector", [SLFS(irrelevance="test"), CMIM()], ids=repr)
+def test_noise_is_not_explained_by_covariates(selector: Any) -> None:
+    random = np.random.default_rng(0)
+    batch = random.integers(0, 3, 300)
+    y = (batch + random.normal(size=300) > 1).astype(int)
+    noise = random.integers(0, 2, (300, 10))
+    X = np.column_stack([batch, batch > 1, noise]).astype(str)
+    fitted = clone(selector).set_params(condition_on=[0]).fit(X, y)
+    assert fitted.features_["role"][1] == "redundant"
+    alone = p_values(X, y)[2:] <= 0.05
+    assert alone.sum() <= 1
+    assert_array_equal(fitted.features_["role"][2:] == "redundant", alone)
+    dropped = np.flatnonzero(fitted.features_["reason"] == "not significant")
+    assert len(dropped) > 2
+    column = int(dropped[np.argmax(fitted.pvalues_[dropped])])
+    assert "it is not significant, neither on its own nor given 'x0' (p = " in fitted.explain(column)
+
+
+@pytest.mark.parametrize("selector", [MRMR(), CMIM(), JMI(), DISR(), JMIM()], ids=repr)
+def test_greedy_selectors_find_a_suppressor(selector: Any) -> None:
+    """A column that tells nothing on its own, but much given the covariate, is selected by "auto"."""
+    random = np.random.default_rng(6)
+    z, own, noise = 4 * random.normal(size=400), *random.normal(size=(2, 400))
+    X = np.column_stack([z, z + own, noise, z + random.normal(size=400)])
+    y = (own + 0.5 * random.normal(size=400) > 0).astype(int)
+    fitted = clone(selector).set_params(condition_on=[0]).fit(X, y)
+    assert fitted.indices_.tolist() == [1]
+    both = np.column_stack([X, own + 2 * random.normal(size=400) + 3 * (y == 1)])
+    found = clone(selector).set_params(condition_on=[0]).fit(both, y)
+    assert sorted(found.indices_.tolist()) == [1, 4]

@@ -433,7 +433,7 @@ def test_splits_without_two_classes():
         SLFS(cv=[(np.arange(30), np.arange(30, 41))]).fit(X, y)
     with pytest.raises(ValueError, match="split with the row -1"):
         SLFS(cv=[(np.arange(30), np.arange(-1, 10))]).fit(X, y)
-    with pytest.raises(ValueError, match="Use np.flatnonzero for masks"):
+    with pytest.raises(ValueError, match=r"Use np\.flatnonzero for masks"):
         SLFS(cv=[(np.arange(40) < 30, np.arange(40) >= 30)]).fit(X, y)
     with pytest.raises(ValueError, match="those of X, not of a subsample"):
         StabilitySelection(SLFS(cv=[(order[::2], order[1::2])]), n_subsamples=2).fit(X, y)

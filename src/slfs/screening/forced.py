@@ -81,13 +81,22 @@ class Forced:
         return replace(self, found=every)
 
     def judge(
-        self, columns: Ints, judged: NDArray[np.int8], p_values: NDArray[np.float64]
+        self,
+        columns: Ints,
+        judged: NDArray[np.int8],
+        p_values: NDArray[np.float64],
+        own_p_values: NDArray[np.float64],
     ) -> NDArray[np.int8]:
-        """Adapt the reasons of some columns, which were judged on their own."""
+        """Adapt the reasons of some columns, which were judged on their own.
+
+        With conditioning columns, ``p_values`` are given these, and ``own_p_values`` without them: only
+        what is significant on its own can be explained by others.
+        """
         own, reasons = self.reason[columns], judged.copy()
         if self.covariates is not None:
             kept = (reasons == Reason.CANDIDATE) | (reasons == Reason.NOT_SIGNIFICANT)
-            reasons[kept & (p_values > SIGNIFICANT)] = Reason.EXPLAINED
+            dropped = np.where(own_p_values > SIGNIFICANT, Reason.NOT_SIGNIFICANT, Reason.EXPLAINED)
+            reasons = np.where(kept & (p_values > SIGNIFICANT), dropped, reasons)
         reasons[self.in_group(columns)] = Reason.CANDIDATE
         return np.where(own == Reason.CANDIDATE, reasons, own).astype(np.int8)
 

@@ -308,20 +308,18 @@ def _screen(
     coding, counts = own.learned.coding, own.learned.class_counts
     sums = column_sums(counts, coding.n_levels, layout.n_classes, nlogn_table(layout.n_samples))
     entropy, relevance = column_information(sums, layout.totals)
-    p_value, given = np.full((2, len(coding)), np.nan)
-    if adjusted is not None:
-        p_value, given = adjusted
-    elif test and layout.tested is not None:
-        p_value = block_p_values(table, block, layout.tested)
-    elif test:
-        p_value = own.p_values()
+    own_p_value = np.full(len(coding), np.nan)
+    if test or adjusted is not None:
+        seen = layout.tested
+        own_p_value = own.p_values() if seen is None else block_p_values(table, block, seen)
+    p_value, given = (own_p_value, np.full(len(coding), np.nan)) if adjusted is None else adjusted
     undecided = np.zeros(len(coding), np.int8)
     facts = ColumnFacts(
         layout.evidence, layout.n_classes, coding, entropy, relevance, p_value, given, undecided
     )
     reason = judge(facts)
     if forced is not None:
-        reason = forced.judge(block.columns, reason, p_value)
+        reason = forced.judge(block.columns, reason, p_value, own_p_value)
         decided = np.isin(reason, (Reason.EXCLUDED, Reason.CONDITIONING))
         p_value, given = (np.where(decided, np.nan, part) for part in (p_value, given))
         facts = replace(facts, p_value=p_value, given_relevance=given)

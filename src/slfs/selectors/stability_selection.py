@@ -318,12 +318,12 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
                 "rows many times. Pass X.compute() instead."
             )
         inner = self._inner()
-        if isinstance(inner, AutomaticSizeMixin) and inner.n_features_to_select == "auto":
-            if not isinstance(inner.cv, Integral) and not hasattr(inner.cv, "split"):
-                raise ValueError(
-                    "The selector of StabilitySelection has a list of splits as cv. Its row numbers are "
-                    "those of X, not of a subsample. Use a number of folds or a splitter."
-                )
+        automatic = isinstance(inner, AutomaticSizeMixin) and inner.n_features_to_select == "auto"
+        if automatic and not isinstance(inner.cv, Integral) and not hasattr(inner.cv, "split"):
+            raise ValueError(
+                "The selector of StabilitySelection has a list of splits as cv. Its row numbers are "
+                "those of X, not of a subsample. Use a number of folds or a splitter."
+            )
         runs, noise_runs = self._runs(data, resources)
         n_features = data.table.n_features
         counts, noise = _counts(runs, n_features), _counts(noise_runs, n_features)

@@ -227,6 +227,16 @@ def _required(fdr: float) -> int:
     return math.ceil(round(1 / fdr, 9))
 
 
+def _not_significant(record: Any, figures: Figures) -> str:
+    given = listed(figures.get("conditioning", []))
+    if given and record["p_value"] > SIGNIFICANT:
+        p = p_text(record["p_value"])
+        return f"it is not significant, neither on its own nor given {given} ({p})"
+    if "fdr" in figures:
+        return f"it is not significant at a false discovery rate of fdr={figures['fdr']:g}"
+    return "it is not significant at the level 0.05, divided by the number of columns"
+
+
 def _explained(record: Any, figures: Figures) -> str:
     given, p = listed(figures["conditioning"]), p_text(record["p_value"])
     return f"given {given} it is not significant ({p})"
@@ -241,11 +251,7 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
         f"its levels contain no information about the {figures['noun']}"
     ),
     Reason.COSTS_MORE: lambda *_: "this is less than its parameters cost (MDL)",
-    Reason.NOT_SIGNIFICANT: lambda _, figures: (
-        f"it is not significant at a false discovery rate of fdr={figures['fdr']:g}"
-        if "fdr" in figures
-        else "it is not significant at the level 0.05, divided by the number of columns"
-    ),
+    Reason.NOT_SIGNIFICANT: _not_significant,
     Reason.MERGED: lambda *_: "all its intervals can be merged into one without inconsistency",
     Reason.EQUATION_7: lambda _, figures: (
         f"equation 7 of the paper (irrelevance={figures['irrelevance']!r}) excludes it"
