@@ -177,7 +177,7 @@ def pack_table_blind(
     counts: NDArray[np.int64] | None = None,
     intervals: int = INTERVALS,
 ) -> PackedColumns:
-    """Pack some columns in levels that do not depend on the class, the samples in the order of the table.
+    """Pack some columns in levels that do not depend on the class, samples in the order of the table.
 
     ``counts`` says how often each row is repeated; None: once.
     """
