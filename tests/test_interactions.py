@@ -197,18 +197,20 @@ def test_sets_of_columns():
     every = interactions(X, y, n_top=1000)
     p_value = {(row.first, row.second): row.p_value for row in every.pairs}
     assert len(p_value) == 55
-    some = interactions(X, y, columns=["c1", "c3", 4], partners=["c3", "c4", "kind"], n_top=1000)
+    some = interactions(X, y, columns=["c1", "c3", "c4"], partners=["c3", "c4", "kind"], n_top=1000)
     names = {("c1", "c3"), ("c1", "c4"), ("c1", "kind"), ("c3", "c4"), ("c3", "kind"), ("c4", "kind")}
     assert {(row.first, row.second) for row in some.pairs} == names
     assert some.n_tested == len(names)
     assert all(row.p_value == p_value[row.first, row.second] for row in some.pairs)
-    assert interactions(X, y, partners=["c7"]).n_tested == 10
-    with pytest.raises(
-        ValueError, match=r"columns has 'c33', but X has no such column\. Did you mean 'c3'"
-    ):
+    for one in (["c7"], "c7", [7], np.arange(11) == 7):
+        alone = interactions(X, y, partners=one)
+        assert alone.n_tested == 10
+        assert all("c7" in (row.first, row.second) for row in alone.pairs)
+    assert interactions(X, y, columns=(np.arange(11) < 4).tolist()).n_tested == 6
+    with pytest.raises(ValueError, match=r"'columns' names columns.*'c33'.*Did you mean 'c3'"):
         interactions(X, y, columns=["c33"])
-    with pytest.raises(TypeError, match=r"Use partners=\['c3'\]"):
-        interactions(X, y, partners="c3")
+    with pytest.raises(ValueError, match=r"mask 'partners' has shape \(3,\); expected \(11,\)"):
+        interactions(X, y, partners=[True, False, True])
 
 
 def test_result_depends_on_neither_threads_nor_blocks_nor_backend(monkeypatch):
