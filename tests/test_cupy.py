@@ -28,6 +28,34 @@ def test_an_array_on_the_card_gives_the_same_selection(selector):
     np.testing.assert_array_equal(model.predict(cupy.asarray(X)), BNSLFS(MRMR(4)).fit(X, y).predict(X))
 
 
+class OnTheCard:
+    """An array that is converted only if asked, as CuPy's."""
+
+    __module__ = "cupy"
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def __array__(self, *_, **__):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+
+    def __iter__(self):
+        return map(OnTheCard, self.values)
+
+    def get(self):
+        return self.values
+
+
+def test_target_weights_and_groups_may_be_on_the_card():
+    X, y = load_breast_cancer(return_X_y=True)
+    weights, groups = np.arange(len(y)) % 3 + 1.5, np.arange(len(y)) // 10
+    expected = SLFS().fit(X, y, sample_weight=weights, groups=groups)
+    given = {"sample_weight": OnTheCard(weights), "groups": OnTheCard(groups)}
+    found = SLFS().fit(X, OnTheCard(y), **given)
+    np.testing.assert_array_equal(found.indices_, expected.indices_)
+    np.testing.assert_array_equal(found.size_path_.log_loss, expected.size_path_.log_loss)
+
+
 def test_without_cupy_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     X, y = load_breast_cancer(return_X_y=True)
