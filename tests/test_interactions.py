@@ -257,6 +257,21 @@ def test_blocks_cover_each_pair_once(block):
     assert len(found) == sum(part.n_pairs for part in parts)
 
 
+def test_few_tables_are_counted_at_once(monkeypatch):
+    X, y = xor_table(2, n_columns=30)
+    expected = interactions(X, y, n_top=1000).to_dict()
+    sizes, whole = [], NumbaBackend.pair_tables
+
+    def pair_tables(backend, pairs):
+        sizes.append(len(pairs))
+        return whole(backend, pairs)
+
+    monkeypatch.setattr(NumbaBackend, "pair_tables", pair_tables)
+    monkeypatch.setattr(pairs_module, "_MOST_CELLS", 100 * 2 * 3 * 3)
+    assert interactions(X, y, n_top=50).to_dict()["pairs"] == expected["pairs"][:50]
+    assert max(sizes) == 100
+
+
 class StoppedError(Exception):
     pass
 
@@ -287,6 +302,13 @@ def test_a_scan_can_be_continued(tmp_path, monkeypatch):
     state.write_text("something else")
     with pytest.raises(ValueError, match="is not the state of an unfinished scan"):
         interactions(X, y, checkpoint=state)
+    array = tmp_path / "array.npy"
+    np.save(array, np.arange(3))
+    with pytest.raises(ValueError, match="is not the state of an unfinished scan"):
+        interactions(X, y, checkpoint=array)
+    for wrong in (tmp_path, tmp_path / "missing" / "state.npz"):
+        with pytest.raises(ValueError, match=r"checkpoint=.*cannot be written"):
+            interactions(X, y, checkpoint=wrong)
 
 
 original = pairs_module._test
@@ -380,6 +402,15 @@ def test_report_shows_the_pairs(tmp_path):
     assert make_facts(SLFS(n_features_to_select=1).fit(*load_iris(return_X_y=True)))["pairs"] == []
     write_report(selector, tmp_path / "report.html")
     assert "Pairs of columns that interact" in (tmp_path / "report.html").read_text()
+
+
+def test_report_counts_samples_not_copies():
+    X, y = xor_table(10)
+    weights = np.random.default_rng(0).uniform(0.5, 1.5, len(y))
+    facts = make_facts(InteractionSelector().fit(X, y, sample_weight=weights))
+    counts, node = np.array(facts["pairs"][0]["counts"]), facts["nodes"][facts["pairs"][0]["first"]]
+    np.testing.assert_allclose(counts.sum(axis=1), node["counts"], atol=2)
+    assert 250 < counts.sum() < 300
 
 
 def run_cli(*arguments):

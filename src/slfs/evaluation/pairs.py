@@ -244,6 +244,12 @@ def interactions(
     >>> found.pairs[0].first, found.pairs[0].second
     ('x7', 'x31')
     """
+    state = None if checkpoint is None else Path(checkpoint)
+    if state is not None and (state.is_dir() or not state.parent.is_dir()):
+        raise ValueError(
+            f"checkpoint={str(state)!r} cannot be written: it is a folder, or its folder does not "
+            "exist. Pass a file in an existing folder."
+        )
     estimator = SLFS(target=target, categorical_features=categorical_features)
     data = estimator._read_training_data(X, y)
     names = estimator._feature_names()
@@ -258,7 +264,7 @@ def interactions(
             )
         backend = make_backend(packed, resources.threads)
         parts = rectangles(_packed(packed.columns, own), _packed(packed.columns, others))
-        found = scan_pairs(backend, parts, fdr, None if checkpoint is None else Path(checkpoint))
+        found = scan_pairs(backend, parts, fdr, state)
         n_tested = sum(part.n_pairs for part in parts)
         q_value = leading_q_values(found["p_value"], n_tested)
         n_significant = int(np.searchsorted(q_value, fdr, side="right"))
