@@ -361,6 +361,25 @@ def test_selector_finds_xor_and_main_effects():
     assert SLFS().fit(X, y).get_feature_names_out().tolist() == ["own"]
 
 
+def test_pairs_are_selected_as_a_whole():
+    X, y = xor_table(7, n_samples=600, n_columns=30)
+    X["own"] = (y == "yes") ^ (np.arange(600) % 4 == 0)
+    for number, expected in ((1, ["own"]), (2, ["c3", "c7"]), (3, ["c3", "c7", "own"])):
+        selector = InteractionSelector(n_features_to_select=number).fit(X, y)
+        assert sorted(X.columns[selector.indices_]) == expected
+    selector = InteractionSelector(n_features_to_select=1).fit(X, y)
+    assert "only 1 column was asked for" in selector.explain("c3")
+
+
+def test_a_column_that_matters_by_its_missing_values_is_explained():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.choice([1.0, np.nan], 400), "b": rng.integers(0, 2, 400)})
+    y = X["a"].isna() ^ (X["b"] == 1)
+    assert "by its missing values only. Together with 'b'" in InteractionSelector().fit(X, y).explain(
+        "a"
+    )
+
+
 def test_pairs_are_tested_without_weights_that_are_not_whole_numbers():
     X, y = xor_table(12)
     y[:60] = "yes"

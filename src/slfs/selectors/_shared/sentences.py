@@ -42,7 +42,8 @@ def explain(record: Any, figures: Figures) -> str:
     """
     sentence = _decision(record, figures)
     if "only_missing" in figures:
-        sentence += f" It is informative by its missing values only: {_NO_CUTS}."
+        why = "" if "partner" in figures else f": {_NO_CUTS}"  # MDLP does not cut columns of pairs
+        sentence += f" It is informative by its missing values only{why}."
     if "partner" in figures:
         sentence = f"{sentence} {_together(figures)}"
     return f"{sentence} {_joined(figures)}" if "joined" in figures else sentence
