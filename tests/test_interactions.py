@@ -368,7 +368,9 @@ def test_pairs_are_selected_as_a_whole():
         selector = InteractionSelector(n_features_to_select=number).fit(X, y)
         assert sorted(X.columns[selector.indices_]) == expected
     selector = InteractionSelector(n_features_to_select=1).fit(X, y)
-    assert "only 1 column was asked for" in selector.explain("c3")
+    assert "n_features_to_select leaves no room for it" in selector.explain("c3")
+    alone = InteractionSelector(n_features_to_select=1).fit(X.drop(columns="own"), y)
+    assert alone.get_feature_names_out().tolist() == ["c3"]
 
 
 def test_a_column_that_matters_by_its_missing_values_is_explained():
@@ -420,7 +422,10 @@ def test_report_shows_the_pairs(tmp_path):
     assert pair["synergy"] == pytest.approx(interactions(X, y).pairs[0].synergy, abs=1e-4)
     assert make_facts(SLFS(n_features_to_select=1).fit(*load_iris(return_X_y=True)))["pairs"] == []
     write_report(selector, tmp_path / "report.html")
-    assert "Pairs of columns that interact" in (tmp_path / "report.html").read_text()
+    text = (tmp_path / "report.html").read_text()
+    assert "Pairs of columns that interact" in text
+    assert "Shown are pairs that are edges of the tree" in text
+    assert "nats of information about the ${facts.noun}" in text
 
 
 def test_report_counts_samples_not_copies():

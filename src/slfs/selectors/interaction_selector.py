@@ -49,7 +49,7 @@ class InteractionSelector(BaseSelector):
     n_features_to_select : int, float or "auto", default="auto"
         Maximum number of features to select, or fraction of the columns. ``"auto"`` selects all columns
         that are significant. A column that is informative only in a pair is selected together with the
-        other one or, if there is no room for both, not at all.
+        other one or, if there is no room for both but for another column, not at all.
     target : {"auto", "classification", "regression"}, default="auto"
         Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
         integers, strings and booleans are class labels. A continuous target is cut into bins at its
@@ -216,7 +216,8 @@ def _whole_pairs(
 ) -> NDArray[np.int64]:
     """Take at most ``wanted`` columns, in their order, and of a pair both columns or none.
 
-    ``pairs`` are in order of their synergy. Columns that are relevant ``alone`` need no partner.
+    One column of a pair is better than nothing if there is no other column. ``pairs`` are in order of
+    their synergy. Columns that are relevant ``alone`` need no partner.
     """
     if wanted is None or len(nodes) <= wanted:
         return nodes
@@ -229,7 +230,7 @@ def _whole_pairs(
         needed = [node] if alone[node] or partner[node] in taken else [node, partner[node]]
         if node not in taken and len(taken) + len(needed) <= wanted:
             taken += needed
-    return np.array(taken, np.int64)
+    return np.array(taken or nodes[:wanted], np.int64)
 
 
 def _information(

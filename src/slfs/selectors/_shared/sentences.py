@@ -180,6 +180,8 @@ def _outranked(_: Any, figures: Figures) -> str:
 
 
 def _beyond_size(record: Any, figures: Figures) -> str:
+    if "partner" in figures:  # pairs are selected as a whole, so that room may be left
+        return "n_features_to_select leaves no room for it"
     count = figures["n_features_"]
     were = f"{count} other column{'s were' if count > 1 else ' was'} preferred"
     if figures["n_features_to_select"] != "auto":
