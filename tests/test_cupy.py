@@ -1,12 +1,16 @@
 """CuPy arrays: the same selection as NumPy arrays, without a GPU a clear error."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
+from typer.testing import CliRunner
 
 from slfs import BNSLFS, MRMR, SLFS, StabilitySelection, interactions
+from slfs.cli.commands import app
+from slfs.cli.common import make_selector, read_labelled
 from slfs.counting.backend import use_backend
 from slfs.counting.cuda.card import why_unavailable
 from slfs.evaluation import p_values
@@ -89,3 +93,26 @@ def test_the_device_is_checked(monkeypatch):
         SLFS(device="gpu").fit(X, y)
     expected = MRMR(5).fit(X, y).indices_
     np.testing.assert_array_equal(MRMR(5, device="auto").fit(X, y).indices_, expected)
+
+
+@pytest.mark.parametrize("command", ["select", "fit", "interactions"])
+def test_commands_check_the_device(monkeypatch, tmp_path, command):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    data = tmp_path / "data.csv"
+    data.write_text("a,b,y\n" + "1,2,no\n2,1,yes\n" * 20)
+    arguments = [
+        command,
+        str(data),
+        *(["--model", str(tmp_path / "m.slfs")] if command == "fit" else []),
+    ]
+    found = CliRunner().invoke(app, [*arguments, "--target", "y", "--device", "cuda"])
+    assert found.exit_code == 2
+    assert "CuPy is not installed" in found.output
+    found = CliRunner().invoke(app, [*arguments, "--target", "y", "--device", "auto"])
+    assert found.exit_code == 0, found.output
+
+
+def test_the_device_of_the_command_is_that_of_the_selector():
+    file = read_labelled(str(Path(__file__).parent / "corpus" / "plain.csv"), "kind", None)
+    assert make_selector("mrmr", file, device="auto").device == "auto"
+    assert make_selector("slfs", file).device == "cpu"

@@ -452,6 +452,9 @@ def test_command_line(tmp_path):
     assert pd.read_csv(out)["first"].tolist()[0] == "c3"
     found = json.loads(run_cli(data, "-t", "both", "--with", "c7", "--columns", "c3", "--json").output)
     assert (found["n_tested"], found["pairs"][0]["second"], found["target"]) == (1, "c7", "both")
+    on_any = json.loads(run_cli(data, "-t", "both", "--device", "auto", "--json").output)
+    assert on_any["pairs"][0]["first"] == "c3"
+    assert "'gpu' is not a device" in run_cli(data, "-t", "both", "--device", "gpu").output
     wrong = run_cli(data, "-t", "both", "--with", "c77")
     assert "has no column 'c77'" in str(wrong.exception)
 
