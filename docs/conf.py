@@ -47,6 +47,8 @@ numpydoc_validation_exclude = {  # dataclasses, which describe their fields unde
     r"files\.DataFile",
     r"tables\.(Table|NumberBlock|LabelBlock)$",
     r"files\.\w+\.(number|label)_block$",  # inherit their docstrings
+    r"\.Interactions$",
+    r"\.PairTable$",
 }
 numpydoc_validation_checks = {
     *("GL03", "GL05", "GL06", "GL07", "GL08", "GL09", "GL10"),  # sections: known, and in order

@@ -68,9 +68,12 @@ def test_without_cupy_the_error_names_the_extra(monkeypatch):
 
 
 @pytest.mark.skipif(bool(why_unavailable()), reason=why_unavailable())
-def test_the_device_does_not_change_the_result(monkeypatch):
+@pytest.mark.parametrize("share", [0.8, 1e-12], ids=["on the card", "in pieces"])
+def test_the_device_does_not_change_the_result(monkeypatch, share):
+    from slfs.counting.cuda import card
     from slfs.counting.cuda.backend import CudaBackend
 
+    monkeypatch.setattr(card, "SHARE", share)
     monkeypatch.setattr(CudaBackend, "HOST_SECONDS", 0.0)
     X, y = load_breast_cancer(return_X_y=True)
     for selector in (SLFS(), MRMR(5), StabilitySelection(MRMR(5), n_subsamples=4)):

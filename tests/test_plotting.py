@@ -110,7 +110,7 @@ def test_levels_have_names():
     named = {name: level_names(coding, node) for node, name in enumerate(fitted.network_.names)}
     assert named["text"] == ["b", "missing"]
     assert named["code"] == ["4", "7"]
-    assert named["flag"] == ["0", "1"]
+    assert named["flag"] == ["False", "True"]
     assert named["number"][-1] == "missing"
     assert named["number"][0].startswith("≤ ")
     assert all(all(levels) for levels in named.values())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import cupy
 import numpy as np
 
 from slfs.tables.table import Columns, LabelBlock, NumberBlock, Order, dense_block, make_label_block
@@ -12,6 +11,8 @@ from slfs.tables.table import Columns, LabelBlock, NumberBlock, Order, dense_blo
 
 def read_cupy(X: Any) -> CupyTable:
     """Read a two-dimensional CuPy array of numbers or booleans."""
+    import cupy
+
     if not isinstance(X, cupy.ndarray):
         raise TypeError(
             f"X is a {type(X).__name__} of CuPy, which is not supported. Pass a cupy.ndarray or X.get()."
@@ -43,5 +44,7 @@ class CupyTable:
         return self._part(columns, None)
 
     def _part(self, columns: Any, order: Order) -> Any:
+        import cupy
+
         part = self._array[:, cupy.asarray(columns)]
         return part if order is None else part[cupy.asarray(order)]

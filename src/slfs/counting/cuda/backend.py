@@ -15,7 +15,7 @@ from slfs._core.ragged import starts
 from slfs._core.threads import Threads
 from slfs.counting.backend import Codes, ConditionalCounts, CountingBackend, Ints
 from slfs.counting.cuda.card import CardPlanes, launch, why_unavailable
-from slfs.counting.cuda.scan import PairScan, has_tensor_cores
+from slfs.counting.cuda.scan import PairScan, can_scan
 from slfs.counting.marginals import column_sums
 from slfs.counting.nlogn import MANY_CELLS
 from slfs.counting.numba_backend import NumbaBackend
@@ -37,6 +37,9 @@ _AT_ONCE = 4
 
 _SETTLED_ON_HOST = 20_000
 """Number of samples below which one column after another, on the CPU, is faster."""
+
+_STEPS_HELD = 64
+"""Number of steps of a pursuit whose residuals are kept on the card."""
 
 _SETTLED_AT_ONCE = 4096
 """Number of columns whose gains are computed together at first; then twice as many, and so on."""
@@ -140,7 +143,7 @@ class CudaBackend(CountingBackend):
         large = (np.maximum(levels_f, levels) > MAX_PLANE_LEVELS) | (n_cells > _MOST_CELLS)
         large |= n_cells * self.packed.layout.n_classes > MANY_CELLS  # rounding errors are corrected
         few = self._few[others] & self._few[f]
-        for piece in () if large.all() else self._planes.pieces():
+        for piece in self._planes.pieces(others[~large]):
             inside = ~large & (others >= piece.first) & (others < piece.last)
             for kernel, chosen in (("few", inside & few), ("any", inside & ~few)):
                 rows = np.flatnonzero(chosen)
@@ -217,7 +220,7 @@ class CudaBackend(CountingBackend):
         n_words = self.packed.layout.n_words
         level = np.arange(len(sums)) - np.repeat(offset[:-1], levels)
         start = self.packed.arrays.offset[column] + (level * n_words).astype(np.uint64)
-        for piece in self._planes.pieces():
+        for piece in self._planes.pieces(columns[~coded]):
             inside = by_planes & ~last & (column >= piece.first) & (column < piece.last)
             rows = np.flatnonzero(inside)
             if len(rows):
@@ -265,6 +268,8 @@ class CudaBackend(CountingBackend):
         held = self._step_planes.get(step)
         if held is None or held[0] is not residuals:
             held = residuals, self._weight_planes(rows)
+            if len(self._step_planes) >= _STEPS_HELD:
+                del self._step_planes[min(self._step_planes)]
             self._step_planes[step] = held
         return held[1]
 
@@ -298,7 +303,7 @@ class CudaBackend(CountingBackend):
         own = cupy.asarray(np.packbits(bits, axis=1, bitorder="little").view(np.uint64).reshape(-1))
         counts = cupy.asarray(np.bincount(labels, minlength=n_labels))
         parts = self._pooled
-        for piece in self._planes.pieces():
+        for piece in self._planes.pieces(columns[~large]):
             rows = np.flatnonzero(~large & (columns >= piece.first) & (columns < piece.last))
             if len(rows):
                 found = cupy.empty((len(rows), 2), cupy.int64)
@@ -323,7 +328,7 @@ class CudaBackend(CountingBackend):
     PAIR_BLOCK = (1 << 14, 1 << 16)
 
     def screen_pairs(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
-        if not (self._all_few and has_tensor_cores(self.packed.layout.n_samples)):
+        if not (self._all_few and can_scan(self.packed.layout.n_samples)):
             return self._screen_one_by_one(left, right, screen, ordered=ordered)
         table, scale = self.nlogn.table, self.nlogn.scale
         class_entropy = table[-1] - table[self.packed.layout.totals].sum()
@@ -358,9 +363,11 @@ class CudaBackend(CountingBackend):
 
         sums = np.empty((len(pairs), 2), np.int64)
         parts = self._by_class
-        if len(pairs) == 0 or not self._planes.resident:
+        if len(pairs) == 0:
+            return sums
+        if not self._planes.resident:
             for place, (f, k) in enumerate(pairs.tolist()):
-                sums[place] = self.pair_sums(PackedIndex(f), np.array([k]))[0]
+                sums[place] = self._whole_host.pair_sums(PackedIndex(f), np.array([k]))[0]
             return sums
         piece = next(self._planes.pieces())
         listed, found = cupy.asarray(pairs.astype(np.int32)), cupy.empty((len(pairs), 2), cupy.int64)

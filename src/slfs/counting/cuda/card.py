@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_SHARE = 0.8
+SHARE = 0.8
 """Share of the free memory of the card that planes may take."""
 
 _PIECES = 8
@@ -82,7 +82,7 @@ class CardPlanes:
         self._words, self._offset = words, offset
         free, _ = cupy.cuda.runtime.memGetInfo()
         free += cupy.get_default_memory_pool().free_bytes()
-        self._most = max(1, int(_SHARE * free / 8))
+        self._most = max(1, int(SHARE * free / 8))
         self._held = None
         if isinstance(words, cupy.ndarray) or len(words) <= self._most:
             self._held = cupy.asarray(words)
@@ -92,10 +92,12 @@ class CardPlanes:
         """Whether all planes are on the card."""
         return self._held is not None
 
-    def pieces(self) -> Iterator[Piece]:
-        """Yield the columns piece by piece, on the card."""
+    def pieces(self, columns: NDArray[np.int64] | None = None) -> Iterator[Piece]:
+        """Yield the columns piece by piece, on the card; only pieces that have one of ``columns``."""
         import cupy
 
+        if columns is not None and len(columns) == 0:
+            return
         n_columns = len(self._offset) - 1
         if self._held is not None:
             yield Piece(0, n_columns, np.uint64(self._held.data.ptr), self._held)
@@ -104,9 +106,10 @@ class CardPlanes:
         while first < n_columns:
             limit = self._offset[first] + np.uint64(max(1, self._most // _PIECES))
             last = max(first + 1, int(np.searchsorted(self._offset, limit, side="right")) - 1)
-            begin, end = int(self._offset[first]), int(self._offset[last])
-            words = cupy.asarray(self._words[begin:end])
-            yield Piece(first, last, np.uint64(words.data.ptr - 8 * begin), words)
+            if columns is None or ((columns >= first) & (columns < last)).any():
+                begin, end = int(self._offset[first]), int(self._offset[last])
+                words = cupy.asarray(self._words[begin:end])
+                yield Piece(first, last, np.uint64(words.data.ptr - 8 * begin), words)
             first = last
 
     def column(self, f: int) -> Any:

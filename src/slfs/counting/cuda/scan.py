@@ -34,11 +34,14 @@ _MOST_SAMPLES = 1 << 23
 """Counts below this number are exact in single precision."""
 
 
-def has_tensor_cores(n_samples: int) -> bool:
-    """Whether the card multiplies bits (compute capability 8 or 9), and the counts are exact."""
+def can_scan(n_samples: int) -> bool:
+    """Whether the card multiplies bits and has enough shared memory, and the counts are exact."""
     import cupy
 
-    return cupy.cuda.Device().compute_capability[0] in "89" and n_samples < _MOST_SAMPLES
+    device = cupy.cuda.Device()
+    shared = device.attributes["MaxSharedMemoryPerBlockOptin"]
+    multiplies = device.compute_capability[0] in "89"  # later ones do not
+    return multiplies and shared >= _SHARED and n_samples < _MOST_SAMPLES
 
 
 class PairScan:
@@ -68,6 +71,13 @@ class PairScan:
         margins, scales = _margins(packed)
         self._margins, self._scales = cupy.asarray(margins), cupy.asarray(scales)
 
+    def most_columns(self) -> int:
+        """Return the number of columns of a block whose copy surely fits on the card."""
+        import cupy
+
+        free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
+        return max(_COLUMNS_I, int(0.4 * free) // (2 * max(1, self._plane_bytes)))
+
     def above(self, left: Ints, right: Ints, slack: Floats, limits: Floats, *, ordered: bool) -> Ints:
         """Return the pairs whose score may reach its limit, with f in ``left`` and k in ``right``.
 
@@ -78,6 +88,14 @@ class PairScan:
 
         if len(left) == 0 or len(right) == 0:
             return np.empty((0, 2), np.int64)
+        most = self.most_columns()
+        if max(len(left), len(right)) > most:
+            parts = [
+                self.above(left[i : i + most], right[j : j + most], slack, limits, ordered=ordered)
+                for i in range(0, len(left), most)
+                for j in range(0, len(right), most)
+            ]
+            return np.concatenate(parts)
         found, number = cupy.empty((_CAPACITY, 2), cupy.int32), cupy.zeros(1, cupy.int32)
         card_slack = cupy.asarray(slack.astype(np.float32))
         card_limits = cupy.asarray((limits - self._error).astype(np.float32))

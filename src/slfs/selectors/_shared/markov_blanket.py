@@ -39,10 +39,12 @@ class MarkovBlanketSelector(StreamSelector):
         samples_per_df: float = 5.0,
         degrees_of_freedom: str = "full",
         n_features_to_select: float | str = "auto",
+        target: str = "auto",
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         n_jobs: int | None = None,
         memory_limit: int | str | None = None,
+        device: str = "cpu",
     ) -> None:
         self.alpha = alpha
         self.max_conditioning = max_conditioning
@@ -50,10 +52,12 @@ class MarkovBlanketSelector(StreamSelector):
         self.samples_per_df = samples_per_df
         self.degrees_of_freedom = degrees_of_freedom
         self.n_features_to_select = n_features_to_select
+        self.target = target
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.device = device
 
     def _judge(self) -> Judge:
         return drop_constant if self.statistic == "fisher_z" else super()._judge()
