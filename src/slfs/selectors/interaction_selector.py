@@ -225,12 +225,12 @@ def _whole_pairs(
     for f, k in pairs.tolist():
         partner.setdefault(f, k)
         partner.setdefault(k, f)
-    taken: list[int] = []
+    taken: dict[int, None] = {}
     for node in nodes.tolist():
         needed = [node] if alone[node] or partner[node] in taken else [node, partner[node]]
         if node not in taken and len(taken) + len(needed) <= wanted:
-            taken += needed
-    return np.array(taken or nodes[:wanted], np.int64)
+            taken.update(dict.fromkeys(needed))
+    return np.array(list(taken) or nodes[:wanted], np.int64)
 
 
 def _information(
