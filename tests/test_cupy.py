@@ -1,12 +1,16 @@
 """CuPy arrays: the same selection as NumPy arrays, without a GPU a clear error."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
+from typer.testing import CliRunner
 
 from slfs import BNSLFS, MRMR, SLFS, StabilitySelection, interactions
+from slfs.cli.commands import app
+from slfs.cli.common import make_selector, read_labelled
 from slfs.counting.backend import use_backend
 from slfs.counting.cuda.card import why_unavailable
 from slfs.evaluation import p_values
@@ -26,6 +30,34 @@ def test_an_array_on_the_card_gives_the_same_selection(selector):
     np.testing.assert_array_equal(selected.get(), X[:, found.support_])
     model = BNSLFS(MRMR(4)).fit(cupy.asarray(X), y)
     np.testing.assert_array_equal(model.predict(cupy.asarray(X)), BNSLFS(MRMR(4)).fit(X, y).predict(X))
+
+
+class OnTheCard:
+    """An array that is converted only if asked, as CuPy's."""
+
+    __module__ = "cupy"
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def __array__(self, *_, **__):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+
+    def __iter__(self):
+        return map(OnTheCard, self.values)
+
+    def get(self):
+        return self.values
+
+
+def test_target_weights_and_groups_may_be_on_the_card():
+    X, y = load_breast_cancer(return_X_y=True)
+    weights, groups = np.arange(len(y)) % 3 + 1.5, np.arange(len(y)) // 10
+    expected = SLFS().fit(X, y, sample_weight=weights, groups=groups)
+    given = {"sample_weight": OnTheCard(weights), "groups": OnTheCard(groups)}
+    found = SLFS().fit(X, OnTheCard(y), **given)
+    np.testing.assert_array_equal(found.indices_, expected.indices_)
+    np.testing.assert_array_equal(found.size_path_.log_loss, expected.size_path_.log_loss)
 
 
 def test_without_cupy_the_error_names_the_extra(monkeypatch):
@@ -64,3 +96,26 @@ def test_the_device_is_checked(monkeypatch):
         SLFS(device="gpu").fit(X, y)
     expected = MRMR(5).fit(X, y).indices_
     np.testing.assert_array_equal(MRMR(5, device="auto").fit(X, y).indices_, expected)
+
+
+@pytest.mark.parametrize("command", ["select", "fit", "interactions"])
+def test_commands_check_the_device(monkeypatch, tmp_path, command):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    data = tmp_path / "data.csv"
+    data.write_text("a,b,y\n" + "1,2,no\n2,1,yes\n" * 20)
+    arguments = [
+        command,
+        str(data),
+        *(["--model", str(tmp_path / "m.slfs")] if command == "fit" else []),
+    ]
+    found = CliRunner().invoke(app, [*arguments, "--target", "y", "--device", "cuda"])
+    assert found.exit_code == 2
+    assert "CuPy is not installed" in found.output
+    found = CliRunner().invoke(app, [*arguments, "--target", "y", "--device", "auto"])
+    assert found.exit_code == 0, found.output
+
+
+def test_the_device_of_the_command_is_that_of_the_selector():
+    file = read_labelled(str(Path(__file__).parent / "corpus" / "plain.csv"), "kind", None)
+    assert make_selector("mrmr", file, device="auto").device == "auto"
+    assert make_selector("slfs", file).device == "cpu"

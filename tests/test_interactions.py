@@ -198,18 +198,20 @@ def test_sets_of_columns():
     every = interactions(X, y, n_top=1000)
     p_value = {(row.first, row.second): row.p_value for row in every.pairs}
     assert len(p_value) == 55
-    some = interactions(X, y, columns=["c1", "c3", 4], partners=["c3", "c4", "kind"], n_top=1000)
+    some = interactions(X, y, columns=["c1", "c3", "c4"], partners=["c3", "c4", "kind"], n_top=1000)
     names = {("c1", "c3"), ("c1", "c4"), ("c1", "kind"), ("c3", "c4"), ("c3", "kind"), ("c4", "kind")}
     assert {(row.first, row.second) for row in some.pairs} == names
     assert some.n_tested == len(names)
     assert all(row.p_value == p_value[row.first, row.second] for row in some.pairs)
-    assert interactions(X, y, partners=["c7"]).n_tested == 10
-    with pytest.raises(
-        ValueError, match=r"columns has 'c33', but X has no such column\. Did you mean 'c3'"
-    ):
+    for one in (["c7"], "c7", [7], np.arange(11) == 7):
+        alone = interactions(X, y, partners=one)
+        assert alone.n_tested == 10
+        assert all("c7" in (row.first, row.second) for row in alone.pairs)
+    assert interactions(X, y, columns=(np.arange(11) < 4).tolist()).n_tested == 6
+    with pytest.raises(ValueError, match=r"'columns' names columns.*'c33'.*Did you mean 'c3'"):
         interactions(X, y, columns=["c33"])
-    with pytest.raises(TypeError, match=r"Use partners=\['c3'\]"):
-        interactions(X, y, partners="c3")
+    with pytest.raises(ValueError, match=r"mask 'partners' has shape \(3,\); expected \(11,\)"):
+        interactions(X, y, partners=[True, False, True])
 
 
 def test_result_depends_on_neither_threads_nor_blocks_nor_backend(monkeypatch):
@@ -256,6 +258,21 @@ def test_blocks_cover_each_pair_once(block):
     assert len(found) == sum(part.n_pairs for part in parts)
 
 
+def test_few_tables_are_counted_at_once(monkeypatch):
+    X, y = xor_table(2, n_columns=30)
+    expected = interactions(X, y, n_top=1000).to_dict()
+    sizes, whole = [], NumbaBackend.pair_tables
+
+    def pair_tables(backend, pairs):
+        sizes.append(len(pairs))
+        return whole(backend, pairs)
+
+    monkeypatch.setattr(NumbaBackend, "pair_tables", pair_tables)
+    monkeypatch.setattr(pairs_module, "_MOST_CELLS", 100 * 2 * 3 * 3)
+    assert interactions(X, y, n_top=50).to_dict()["pairs"] == expected["pairs"][:50]
+    assert max(sizes) == 100
+
+
 class StoppedError(Exception):
     pass
 
@@ -286,6 +303,13 @@ def test_a_scan_can_be_continued(tmp_path, monkeypatch):
     state.write_text("something else")
     with pytest.raises(ValueError, match="is not the state of an unfinished scan"):
         interactions(X, y, checkpoint=state)
+    array = tmp_path / "array.npy"
+    np.save(array, np.arange(3))
+    with pytest.raises(ValueError, match="is not the state of an unfinished scan"):
+        interactions(X, y, checkpoint=array)
+    for wrong in (tmp_path, tmp_path / "missing" / "state.npz"):
+        with pytest.raises(ValueError, match=r"checkpoint=.*cannot be written"):
+            interactions(X, y, checkpoint=wrong)
 
 
 original = pairs_module._test
@@ -338,6 +362,27 @@ def test_selector_finds_xor_and_main_effects():
     assert SLFS().fit(X, y).get_feature_names_out().tolist() == ["own"]
 
 
+def test_pairs_are_selected_as_a_whole():
+    X, y = xor_table(7, n_samples=600, n_columns=30)
+    X["own"] = (y == "yes") ^ (np.arange(600) % 4 == 0)
+    for number, expected in ((1, ["own"]), (2, ["c3", "c7"]), (3, ["c3", "c7", "own"])):
+        selector = InteractionSelector(n_features_to_select=number).fit(X, y)
+        assert sorted(X.columns[selector.indices_]) == expected
+    selector = InteractionSelector(n_features_to_select=1).fit(X, y)
+    assert "n_features_to_select leaves no room for it" in selector.explain("c3")
+    alone = InteractionSelector(n_features_to_select=1).fit(X.drop(columns="own"), y)
+    assert alone.get_feature_names_out().tolist() == ["c3"]
+
+
+def test_a_column_that_matters_by_its_missing_values_is_explained():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.choice([1.0, np.nan], 400), "b": rng.integers(0, 2, 400)})
+    y = X["a"].isna() ^ (X["b"] == 1)
+    assert "by its missing values only. Together with 'b'" in InteractionSelector().fit(X, y).explain(
+        "a"
+    )
+
+
 def test_pairs_are_tested_without_weights_that_are_not_whole_numbers():
     X, y = xor_table(12)
     y[:60] = "yes"
@@ -378,7 +423,19 @@ def test_report_shows_the_pairs(tmp_path):
     assert pair["synergy"] == pytest.approx(interactions(X, y).pairs[0].synergy, abs=1e-4)
     assert make_facts(SLFS(n_features_to_select=1).fit(*load_iris(return_X_y=True)))["pairs"] == []
     write_report(selector, tmp_path / "report.html")
-    assert "Pairs of columns that interact" in (tmp_path / "report.html").read_text()
+    text = (tmp_path / "report.html").read_text()
+    assert "Pairs of columns that interact" in text
+    assert "Shown are pairs that are edges of the tree" in text
+    assert "nats of information about the ${facts.noun}" in text
+
+
+def test_report_counts_samples_not_copies():
+    X, y = xor_table(10)
+    weights = np.random.default_rng(0).uniform(0.5, 1.5, len(y))
+    facts = make_facts(InteractionSelector().fit(X, y, sample_weight=weights))
+    counts, node = np.array(facts["pairs"][0]["counts"]), facts["nodes"][facts["pairs"][0]["first"]]
+    np.testing.assert_allclose(counts.sum(axis=1), node["counts"], atol=2)
+    assert 250 < counts.sum() < 300
 
 
 def run_cli(*arguments):
@@ -396,6 +453,9 @@ def test_command_line(tmp_path):
     assert pd.read_csv(out)["first"].tolist()[0] == "c3"
     found = json.loads(run_cli(data, "-t", "both", "--with", "c7", "--columns", "c3", "--json").output)
     assert (found["n_tested"], found["pairs"][0]["second"], found["target"]) == (1, "c7", "both")
+    on_any = json.loads(run_cli(data, "-t", "both", "--device", "auto", "--json").output)
+    assert on_any["pairs"][0]["first"] == "c3"
+    assert "'gpu' is not a device" in run_cli(data, "-t", "both", "--device", "gpu").output
     wrong = run_cli(data, "-t", "both", "--with", "c77")
     assert "has no column 'c77'" in str(wrong.exception)
 

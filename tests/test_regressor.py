@@ -132,10 +132,12 @@ def test_many_cells_are_fitted_iteratively(made, monkeypatch):
 def test_repeated_samples_in_units_are_the_samples(made):
     codes, n_levels, others, y = made
     once = fit_squared(codes, n_levels, others, y)
-    four = fit_squared(np.repeat(codes, 4, axis=1), n_levels, others, np.repeat(y, 4), unit=4.0)
+    copies = np.full(len(y), 4)
+    four = fit_squared(np.repeat(codes, 4, axis=1), n_levels, others, np.repeat(y, 4), copies, unit=4.0)
     for one, other in zip(once.tables, four.tables, strict=True):
         np.testing.assert_allclose(one, other)
-    np.testing.assert_allclose(once.residuals, four.residuals[::4])
+    np.testing.assert_allclose(once.residuals, four.residuals)
+    np.testing.assert_array_equal(four.weights, 1.0)
 
 
 def test_columns_of_all_kinds_are_used():
@@ -185,6 +187,30 @@ def test_intervals_are_wider_where_the_target_varies_more():
     y = 10.0 * X[:, 0] + rng.normal(0, np.where(X[:, 0] == 0, 0.1, 3.0))
     widths = np.ptp(BNSLFSRegressor().fit(X, y).predict_interval([[0], [1]]), axis=1)
     assert widths[1] > 10 * widths[0]
+
+
+def test_intervals_use_the_residuals_of_their_own_prediction():
+    """Limits between groups are not hit by rounding errors of the predictions."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x = rng.integers(0, 3, 300)
+        y = 10 * x + rng.normal(size=300) * np.array([0.1, 3, 0.1])[x] + rng.normal(0, 100)
+        regressor = BNSLFSRegressor(MRMR(n_features_to_select=1)).fit(x[:, np.newaxis], y)
+        widths = np.ptp(regressor.predict_interval([[0], [1], [2]]), axis=1)
+        assert widths[[0, 2]].max() < 1 < 5 < widths[1], seed
+
+
+def test_intervals_cover_new_samples_with_weights():
+    inside = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        x = rng.integers(0, 3, (240, 6))
+        y = x[:, 0] + 0.5 * x[:, 1] + rng.normal(size=240)
+        regressor = BNSLFSRegressor(MRMR(n_features_to_select=6))
+        regressor.fit(x[:40], y[:40], sample_weight=rng.lognormal(0, 1.2, 40))
+        ends = regressor.predict_interval(x[40:])
+        inside.append(np.mean((ends[:, 0] <= y[40:]) & (y[40:] <= ends[:, 1])))
+    assert 0.88 < np.mean(inside) < 0.95
 
 
 @pytest.mark.parametrize("coverage", [0, 1, 90, "most", None])

@@ -73,7 +73,7 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
     array([175.4,  81.7])
     >>> regressor.predict_interval(X.head(2), coverage=0.9).round()
     array([[ 56., 271.],
-           [ 23., 176.]])
+           [ 39., 169.]])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

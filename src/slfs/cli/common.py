@@ -105,6 +105,7 @@ def make_selector(
     class_weight: str | None = None,
     n_jobs: int = 1,
     memory_limit: str | None = None,
+    device: str = "cpu",
 ) -> Any:
     """Make the selector that the options describe."""
     from slfs.selectors import selectors
@@ -129,6 +130,8 @@ def make_selector(
         parameters["class_weight"] = class_weight
     if one_standard_error:
         parameters["one_standard_error"] = True
+    if device != "cpu":
+        parameters["device"] = device
     parameters |= dict(map(_setting, settings or ()))
     for name in parameters:
         if name in listed and name not in names:

@@ -13,6 +13,7 @@ from slfs.cli.options import (
     ClassWeight,
     ConditionOn,
     Data,
+    Device,
     Drop,
     Exclude,
     Format,
@@ -80,6 +81,7 @@ def fit(
     as_json: Json = False,
     n_jobs: Jobs = -1,
     memory_limit: Memory = None,
+    device: Device = "cpu",
 ) -> None:
     """Select columns, then fit and save a model.
 
@@ -127,6 +129,7 @@ def fit(
         class_weight=class_weight,
         n_jobs=n_jobs,
         memory_limit=memory_limit,
+        device=device,
     )
     with progress("fitting") as tick, progress_callback(tick):
         fitted = _make_model(selector, labels(file), structure, bif)

@@ -11,6 +11,7 @@ from slfs.cli.common import categorical_columns, labels, read_labelled
 from slfs.cli.options import (
     Categorical,
     Data,
+    Device,
     Drop,
     EscapeFormulas,
     Format,
@@ -73,6 +74,7 @@ def interactions(
     escape_formulas: EscapeFormulas = False,
     as_json: Json = False,
     memory_limit: Memory = None,
+    device: Device = "cpu",
     n_jobs: Jobs = -1,
 ) -> None:
     """Find pairs of columns that tell more together than alone.
@@ -114,6 +116,7 @@ def interactions(
             categorical_features=categorical_columns(categorical, file),
             n_jobs=n_jobs,
             memory_limit=memory_limit,
+            device=device,
             checkpoint=resume,
         )
     if out is not None:

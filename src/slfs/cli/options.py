@@ -24,6 +24,21 @@ def number_or_share(text: str) -> float | str:
         ) from None
 
 
+def usable_device(name: str) -> str:
+    """Check that there is such a device, before the data are read."""
+    if name != "cpu":
+        from slfs.counting.backend import DEVICES, use_device
+
+        if name not in DEVICES:
+            raise typer.BadParameter(f"{name!r} is not a device. Use {', '.join(DEVICES)}.")
+        try:
+            with use_device(name):
+                pass
+        except RuntimeError as error:
+            raise typer.BadParameter(str(error)) from None
+    return name
+
+
 Data = Annotated[
     str,
     typer.Argument(
@@ -187,5 +202,14 @@ Jobs = Annotated[
     int,
     typer.Option(
         "--n-jobs", "-j", metavar="N", help="Number of threads or processes; -1: one per core."
+    ),
+]
+Device = Annotated[
+    str,
+    typer.Option(
+        "--device",
+        metavar="NAME",
+        callback=usable_device,
+        help="Where columns are counted: cpu, cuda (an NVIDIA GPU) or auto (a GPU if there is one).",
     ),
 ]

@@ -14,6 +14,7 @@ from slfs.cli.options import (
     ClassWeight,
     ConditionOn,
     Data,
+    Device,
     Drop,
     EscapeFormulas,
     Exclude,
@@ -86,6 +87,7 @@ def select(
     tree: Annotated[bool, typer.Option("--tree", help="Also print the tree of columns.")] = False,
     n_jobs: Jobs = -1,
     memory_limit: Memory = None,
+    device: Device = "cpu",
 ) -> None:
     """Select the columns that predict the class, or a number.
 
@@ -124,6 +126,7 @@ def select(
         class_weight=class_weight,
         n_jobs=n_jobs,
         memory_limit=memory_limit,
+        device=device,
     )
     selector = make_stable(selector, stability, fdr, n_features_to_select, n_jobs)
     with progress("selecting") as tick, progress_callback(tick):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from os import PathLike
@@ -15,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from slfs._compat import Interval, StrOptions, validate_params
 from slfs._core.progress import progress_callback
 from slfs._core.resources import Resources
-from slfs._core.suggest import similar_names
 from slfs.base import TrainingData
 from slfs.counting.backend import DEVICES, CountingBackend, make_backend, use_device
 from slfs.measures.false_discovery import leading_q_values
@@ -23,6 +21,7 @@ from slfs.measures.information import Information
 from slfs.screening.pairs import rectangles, scan_pairs
 from slfs.screening.pipeline import describe_few, pack_table_few
 from slfs.selectors.slfs import SLFS
+from slfs.tables.choice import resolve_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,8 +161,8 @@ def interactions(
     X: Any,
     y: ArrayLike,
     *,
-    columns: Sequence[str | int] | None = None,
-    partners: Sequence[str | int] | None = None,
+    columns: ArrayLike | None = None,
+    partners: ArrayLike | None = None,
     n_top: int = 20,
     fdr: float = 0.05,
     max_levels: int = 3,
@@ -185,9 +184,9 @@ def interactions(
         Input data.
     y : array-like of shape (n_samples,)
         Class labels, or numbers; see ``target``.
-    columns : sequence of str or int, or None, default=None
-        Columns whose pairs are tested, by name or index; None means all columns.
-    partners : sequence of str or int, or None, default=None
+    columns : array-like or None, default=None
+        Columns whose pairs are tested: names, indices or a mask; None means all columns.
+    partners : array-like or None, default=None
         Test only pairs of one of ``columns`` and one of these. None means all pairs of ``columns``.
     n_top : int, default=20
         Number of pairs that are returned even if they are not significant, with their tables.
@@ -245,6 +244,12 @@ def interactions(
     >>> found.pairs[0].first, found.pairs[0].second
     ('x7', 'x31')
     """
+    state = None if checkpoint is None else Path(checkpoint)
+    if state is not None and (state.is_dir() or not state.parent.is_dir()):
+        raise ValueError(
+            f"checkpoint={str(state)!r} cannot be written: it is a folder, or its folder does not "
+            "exist. Pass a file in an existing folder."
+        )
     estimator = SLFS(target=target, categorical_features=categorical_features)
     data = estimator._read_training_data(X, y)
     names = estimator._feature_names()
@@ -259,7 +264,7 @@ def interactions(
             )
         backend = make_backend(packed, resources.threads)
         parts = rectangles(_packed(packed.columns, own), _packed(packed.columns, others))
-        found = scan_pairs(backend, parts, fdr, None if checkpoint is None else Path(checkpoint))
+        found = scan_pairs(backend, parts, fdr, state)
         n_tested = sum(part.n_pairs for part in parts)
         q_value = leading_q_values(found["p_value"], n_tested)
         n_significant = int(np.searchsorted(q_value, fdr, side="right"))
@@ -270,24 +275,11 @@ def interactions(
     return Interactions(records, tables, n_tested, n_significant, float(fdr), data.target.classes)
 
 
-def _indices(chosen: Sequence[str | int] | None, names: NDArray[np.object_], what: str) -> Ints:
-    """Return the sorted indices of columns given by name or index."""
+def _indices(chosen: Any, names: NDArray[np.object_], parameter: str) -> Ints:
+    """Return the sorted indices of columns; None means all of them."""
     if chosen is None:
         return np.arange(len(names))
-    if isinstance(chosen, (str, Integral)):
-        raise TypeError(f"{what} must be a list of columns. Use {what}=[{chosen!r}].")
-    known = {name: index for index, name in reversed(list(enumerate(names.tolist())))}
-    found = set()
-    for column in np.asarray(chosen, dtype=object).tolist():
-        if column in known:
-            found.add(known[column])
-        elif isinstance(column, Integral) and -len(names) <= int(column) < len(names):
-            found.add(int(column) % len(names))
-        else:
-            near = similar_names(str(column), [str(name) for name in names])
-            hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-            raise ValueError(f"{what} has {column!r}, but X has no such column.{hint}")
-    return np.array(sorted(found), np.int64)
+    return resolve_columns(chosen, len(names), names, parameter)
 
 
 def _packed(columns: Ints, chosen: Ints) -> Ints:

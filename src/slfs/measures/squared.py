@@ -54,6 +54,8 @@ class SquaredFit:
         Predictions for some of the samples.
     residuals : ndarray of shape (n_residuals,)
         By how much the target of each of them exceeds the prediction of the model without that sample.
+    weights : ndarray of shape (n_residuals,)
+        How many samples each of them is worth.
     """
 
     mean: float
@@ -61,32 +63,43 @@ class SquaredFit:
     pairs: list[Floats | None]
     predictions: Floats
     residuals: Floats
+    weights: Floats
 
 
 def fit_squared(
-    codes: Codes, n_levels: Ints, others: Ints, values: Floats, unit: float = 1.0
+    codes: Codes,
+    n_levels: Ints,
+    others: Ints,
+    values: Floats,
+    copies: Ints | None = None,
+    unit: float = 1.0,
 ) -> SquaredFit:
     """Fit one table per column, and one per pair of a column and its ``others``.
 
     Parameters
     ----------
-    codes : ndarray of shape (n_columns, n_samples)
-        Level of each sample.
+    codes : ndarray of shape (n_columns, n_positions)
+        Level of each position.
     n_levels : ndarray of shape (n_columns,)
         Number of levels.
     others : ndarray of shape (n_columns,)
         The column with which each column makes a pair; negative for none.
-    values : ndarray of shape (n_samples,)
+    values : ndarray of shape (n_positions,)
         The target.
+    copies : ndarray of shape (n_samples,) or None, default=None
+        How many consecutive positions are copies of each sample; None means one.
     unit : float, default=1.0
-        How many of them are worth one sample; see `slfs.tables.weights`.
+        How many positions are worth one sample; see `slfs.tables.weights`.
     """
     largest = float(np.abs(values).max()) or 1.0
     y = values / largest  # squares must not overflow
     mean = float(y.mean())
     paired = _affordable(np.flatnonzero(others >= 0), n_levels, others)
     sizes = np.concatenate([n_levels, n_levels[paired] * n_levels[others[paired]]])
-    rows = np.linspace(0, len(y) - 1, min(len(y), MOST_RESIDUALS)).astype(np.int64)
+    copies = np.ones(len(y), np.int64) if copies is None else copies
+    n_residuals = min(len(copies), MOST_RESIDUALS)
+    samples = np.linspace(0, len(copies) - 1, n_residuals).astype(np.int64)
+    rows, weights = starts(copies)[samples], copies[samples] / unit
     if len(sizes) == 0:
         parts, predictions = [], np.full(len(rows), mean)
         leverage = np.full(len(rows), unit / len(y))
@@ -98,7 +111,7 @@ def fit_squared(
         predictions, leverage = mean + system.fitted(coefficients, rows), leverage_of(rows)
         means = np.add.reduceat(system.shares * coefficients, starts(sizes)[:-1])
         parts = np.split(largest * (coefficients - np.repeat(means, sizes)), starts(sizes)[1:-1])
-    residuals = (y[rows] - predictions) / (1 - np.minimum(leverage, _LARGEST_LEVERAGE))
+    residuals = (y[rows] - predictions) / (1 - np.minimum(weights * leverage, _LARGEST_LEVERAGE))
     pairs: list[Floats | None] = [None] * len(codes)
     for column, table in zip(paired.tolist(), parts[len(codes) :], strict=True):
         pairs[column] = table.reshape(int(n_levels[column]), -1)
@@ -108,6 +121,7 @@ def fit_squared(
         pairs,
         largest * predictions,
         largest * residuals,
+        weights,
     )
 
 
@@ -165,7 +179,7 @@ class _System:
 
 
 Leverage = Callable[[Ints], Floats]
-"""Takes rows; returns by how much each sample moves its own prediction, as a share."""
+"""Takes rows; returns by how much each moves its own prediction, as a share, if it is worth a sample."""
 
 
 def _solve_exactly(system: _System, of_pair: NDArray[np.bool_]) -> tuple[Floats, Leverage]:

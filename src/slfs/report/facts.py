@@ -243,9 +243,9 @@ def _pairs(selector: BaseSelector) -> list[dict[str, Any]]:
     network, found = selector.network_, []
     q_value = {(row["first"], row["second"]): row["q_value"] for row in selector.pairs_}
     for node, parent in enumerate(network.parents.tolist()):
-        counts = selector.network_counts_.joint_counts[node]
+        sizes = selector.network_counts_.joint_sizes(node)
         pair = tuple(sorted((int(network.columns[node]), int(network.columns[parent]))))
-        if parent == ROOT or counts is None or pair not in q_value:
+        if parent == ROOT or sizes is None or pair not in q_value:
             continue
         together = network.relevance[parent] + network.conditional_relevance[node]
         found.append(
@@ -255,7 +255,7 @@ def _pairs(selector: BaseSelector) -> list[dict[str, Any]]:
                 "joint_information": _rounded(together),
                 "synergy": _rounded(together - network.relevance[parent] - network.relevance[node]),
                 "q_value": _rounded(q_value[pair]),
-                "counts": np.transpose(counts, (2, 1, 0)).tolist(),
+                "counts": np.transpose(sizes, (2, 1, 0)).tolist(),
             }
         )
     return sorted(found, key=lambda pair: -(pair["synergy"] or 0))

@@ -12,7 +12,8 @@ function showPairs(openNode) {
   }
   byId("pairs-note").textContent =
     "Each cell is a combination of levels, with the share of a class among its samples. Two columns without " +
-    "interaction shift this share in all rows and columns alike.";
+    "interaction shift this share in all rows and columns alike. Shown are pairs that are edges of the tree, at most " +
+    `${MOST_PAIRS} pairs and ${MOST_PAIR_CLASSES} classes; pairs_ of the selector has all pairs.`;
   byId("pairs-body").append(...facts.pairs.slice(0, MOST_PAIRS).map((pair) => pairCard(pair, openNode)));
 }
 
@@ -24,8 +25,8 @@ function pairCard(pair, openNode) {
   return element("div", { class: "card" },
     element("h3", {}, link(pair.first), " × ", link(pair.second)),
     element("p", { class: "note" },
-      `Together ${figure(pair.joint_information)} nats of information about the class, ${figure(pair.synergy)} more ` +
-      `than both on their own. FDR ${fdr(pair.q_value)}.`),
+      `Together ${figure(pair.joint_information)} nats of information about the ${facts.noun}, ${figure(pair.synergy)} ` +
+      `more than both on their own. FDR ${fdr(pair.q_value)}.`),
     ...classes.slice(0, MOST_PAIR_CLASSES).map((index) => pairMap(pair, index)));
 }
 

@@ -210,7 +210,12 @@ def _check_regression_tables(tables: AdditiveTables, levels: NDArray[Any]) -> No
     n_groups = len(tables.residuals)
     _demand_array(tables.limits, np.float64, (n_groups - 1,), "the limits of the residuals")
     _demand(bool((np.diff(tables.limits) > 0).all()), "the limits of the residuals are not in order")
-    for residuals in tables.residuals:
+    _demand(len(tables.weights) == n_groups, "the residuals and their weights have different lengths")
+    for residuals, weights in zip(tables.residuals, tables.weights, strict=True):
+        _demand_array(weights, np.float64, (len(residuals),), "the weights of the residuals")
+        _demand(
+            bool((np.isfinite(weights) & (weights > 0)).all()), "weights of residuals are not positive"
+        )
         _demand_array(residuals, np.float64, (len(residuals),), "the residuals")
         valid = len(residuals) > 0 and np.isfinite(residuals).all() and (np.diff(residuals) >= 0).all()
         _demand(bool(valid), "the residuals are not in order")

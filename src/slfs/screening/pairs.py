@@ -33,6 +33,9 @@ MOST_KEPT = 100_000
 _EXPECTED = 5_000
 """Number of pairs without interaction that are expected to be kept."""
 
+_MOST_CELLS = 4_000_000
+"""Maximum number of cells of the tables that are counted at once: some 200,000 pairs of three levels."""
+
 _SAVE_SECONDS = 30.0
 _AT_ONCE = 4
 
@@ -101,13 +104,19 @@ def _test(backend: CountingBackend, pairs: Ints, p_limit: float) -> NDArray[np.v
     """Return the pairs with a p-value of at most ``p_limit``."""
     pairs = np.sort(pairs, axis=1)
     levels = backend.packed.arrays.levels.astype(np.int64)
-    freedom = (levels[pairs] - 1).prod(axis=1) * (backend.packed.layout.n_classes - 1)
-    statistic, p_value = interaction_p_values(backend.pair_tables(pairs), freedom, p_limit)
-    passed = p_value <= p_limit
-    found = np.empty(int(passed.sum()), FOUND)
-    found["f"], found["k"] = pairs[passed].T
-    found["statistic"], found["p_value"] = statistic[passed], p_value[passed]
-    return found
+    n_classes = backend.packed.layout.n_classes
+    size = max(_MOST_CELLS // (n_classes * int(levels.max(initial=2)) ** 2), 1)
+    parts = [np.empty(0, FOUND)]
+    for begin in range(0, len(pairs), size):
+        own = pairs[begin : begin + size]
+        freedom = (levels[own] - 1).prod(axis=1) * (n_classes - 1)
+        statistic, p_value = interaction_p_values(backend.pair_tables(own), freedom, p_limit)
+        passed = p_value <= p_limit
+        found = np.empty(int(passed.sum()), FOUND)
+        found["f"], found["k"] = own[passed].T
+        found["statistic"], found["p_value"] = statistic[passed], p_value[passed]
+        parts.append(found)
+    return np.concatenate(parts)
 
 
 def _n_tasks(part: Rectangle, n_left: int, n_right: int) -> int:
@@ -169,11 +178,14 @@ class _Checkpoint:
         if not self.path.exists():
             return 0
         try:
-            with np.load(self.path, allow_pickle=False) as stored:
+            stored = np.load(self.path, allow_pickle=False)
+            if not isinstance(stored, np.lib.npyio.NpzFile):
+                raise TypeError("it is a single array")
+            with stored:
                 digest, done, limit, found = (
                     str(stored["digest"]), int(stored["done"]), float(stored["limit"]), stored["found"]
                 )  # fmt: skip
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        except (OSError, TypeError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(
                 f"{self.path} is not the state of an unfinished scan of pairs ({error}). Pass another "
                 "file."

@@ -48,7 +48,8 @@ class InteractionSelector(BaseSelector):
         Maximum number of levels of a column in the tests of pairs, from 2 to 5.
     n_features_to_select : int, float or "auto", default="auto"
         Maximum number of features to select, or fraction of the columns. ``"auto"`` selects all columns
-        that are significant.
+        that are significant. A column that is informative only in a pair is selected together with the
+        other one or, if there is no room for both but for another column, not at all.
     target : {"auto", "classification", "regression"}, default="auto"
         Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
         integers, strings and booleans are class labels. A continuous target is cut into bins at its
@@ -178,26 +179,58 @@ class InteractionSelector(BaseSelector):
         pairs = pairs[(pairs >= 0).all(axis=1)]  # a category that was grouped may have a single level
         synergy, joint = _information(information, pairs)
         score = information.relevance.copy()
-        kept = q_values(facts.p_value)[information.packed.columns] <= self.fdr
+        alone = q_values(facts.p_value)[information.packed.columns] <= self.fdr
+        kept = alone.copy()
         for (f, k), own in zip(pairs.tolist(), synergy.tolist(), strict=True):
             kept[[f, k]] = True
             score[f], score[k] = max(score[f], own), max(score[k], own)
         nodes = np.flatnonzero(kept)
         nodes = nodes[np.argsort(-score[nodes], kind="stable")]
+        best_first = pairs[np.argsort(-synergy, kind="stable")]
+        fitting = _whole_pairs(nodes, alone, best_first, self._n_wanted(len(facts.coding)))
+        beyond = np.setdiff1d(nodes, fitting).tolist()
+        nodes = fitting
         place = {int(node): index for index, node in enumerate(nodes)}
         parents = np.full(len(nodes), ROOT)
         figures: dict[int, dict[str, Any]] = {}
         names = self._feature_names()[information.packed.columns]
         for pair in np.argsort(-synergy, kind="stable").tolist():
-            f, k = sorted(pairs[pair].tolist(), key=place.__getitem__)
-            if synergy[pair] >= score[k] and parents[place[k]] == ROOT and k not in figures:
+            f, k = sorted(pairs[pair].tolist(), key=lambda node: place.get(node, len(nodes)))
+            both = f in place and k in place
+            if both and synergy[pair] >= score[k] and parents[place[k]] == ROOT and k not in figures:
                 parents[place[k]] = place[f]
             for one, other in ((f, k), (k, f)):
                 about = {"partner": str(names[other]), "joint_information": float(joint[pair])}
                 figures.setdefault(one, {**about, "synergy": float(synergy[pair])})
         weak = Decision(Reason.NOT_SIGNIFICANT)
         dropped = dict.fromkeys(np.flatnonzero(~kept).tolist(), weak)
+        dropped.update(dict.fromkeys(beyond, Decision(Reason.BEYOND_SIZE)))
         return Selection(nodes, parents, score[nodes], dropped, figures=figures)
+
+
+def _whole_pairs(
+    nodes: NDArray[np.int64],
+    alone: NDArray[np.bool_],
+    pairs: NDArray[np.int64],
+    wanted: int | None,
+) -> NDArray[np.int64]:
+    """Take at most ``wanted`` columns, in their order, and of a pair both columns or none.
+
+    One column of a pair is better than nothing if there is no other column. ``pairs`` are in order of
+    their synergy. Columns that are relevant ``alone`` need no partner.
+    """
+    if wanted is None or len(nodes) <= wanted:
+        return nodes
+    partner: dict[int, int] = {}
+    for f, k in pairs.tolist():
+        partner.setdefault(f, k)
+        partner.setdefault(k, f)
+    taken: dict[int, None] = {}
+    for node in nodes.tolist():
+        needed = [node] if alone[node] or partner[node] in taken else [node, partner[node]]
+        if node not in taken and len(taken) + len(needed) <= wanted:
+            taken.update(dict.fromkeys(needed))
+    return np.array(list(taken) or nodes[:wanted], np.int64)
 
 
 def _information(

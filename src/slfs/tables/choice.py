@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.suggest import similar_names
-from slfs.tables.values import missing_values
+from slfs.tables.values import in_memory, missing_values
 
 Ints = NDArray[np.int64]
 
@@ -92,6 +92,7 @@ def resolve_groups(
 
 def read_row_groups(groups: Any, n_rows: int) -> Ints:
     """Number the groups of the rows that a user has passed, one label per row."""
+    groups = in_memory(groups)
     if nw.dependencies.is_into_series(groups):
         groups = nw.from_native(groups, series_only=True).to_list()
     labels = list(groups)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d
 from slfs._core.warn import warn
 from slfs.tables.frames import plain_values
 from slfs.tables.target_bins import bin_target
-from slfs.tables.values import is_dask, masked_as_missing, missing_values
+from slfs.tables.values import in_memory, masked_as_missing, missing_values
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,7 @@ def read_target(
     meaning. Weights that are whole numbers are frequencies. A continuous target has at least ``fewest``
     distinct values.
     """
-    if is_dask(y):
-        y = y.compute()
-    if type(y).__module__.partition(".")[0] == "cupy":
-        y = y.get()
+    y = in_memory(y)
     if y is None:
         raise ValueError(
             "requires y to be passed, but the target y is None. Pass one label or number for each row."

@@ -54,6 +54,13 @@ def masked_as_missing(values: Any) -> Any:
     return found
 
 
+def in_memory(values: Any) -> Any:
+    """Compute a Dask collection, and copy a CuPy array from the GPU; return anything else unchanged."""
+    if is_dask(values):
+        values = values.compute()
+    return values.get() if type(values).__module__.partition(".")[0] == "cupy" else values
+
+
 def is_dask(X: Any) -> bool:
     """Return whether X is a Dask collection, without importing Dask."""
     return type(X).__module__.startswith("dask.")

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from slfs._core.memory import parse_size, show_size, total_memory
 from slfs.counting.planes import SampleLayout
 from slfs.tables.target import Target, centered_ranks
-from slfs.tables.values import is_dask, masked_as_missing
+from slfs.tables.values import in_memory, masked_as_missing
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -100,8 +100,7 @@ def _with_ranks(layout: SampleLayout, values: Floats) -> SampleLayout:
 
 def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     """Check the weights that a user has passed: one number per row, at least one of them positive."""
-    if is_dask(sample_weight):
-        sample_weight = sample_weight.compute()
+    sample_weight = in_memory(sample_weight)
     if nw.dependencies.is_into_series(sample_weight):
         sample_weight = nw.from_native(sample_weight, series_only=True).to_numpy()
     try:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.coding.encode import Encoded
+from slfs.counting.planes import SampleLayout
 from slfs.measures.additive import fit_tables
 from slfs.measures.information import Information
 from slfs.measures.squared import fit_squared
@@ -19,7 +20,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _GROUPS, _SMALLEST_GROUP = 10, 50
-"""Maximum number of groups of residuals, and minimum number of residuals in each."""
+"""Maximum number of groups of residuals, and minimum number of samples that each is worth."""
+
+_SAME = 1e-12
+"""Difference of equal predictions relative to the largest one: they are summed in different orders."""
 
 
 @dataclass(frozen=True)
@@ -88,19 +92,23 @@ class RegressionTables(AdditiveTables):
     residuals : list of ndarray
         For each group the differences, in ascending order, between the targets of training samples and
         what the model without that sample predicts.
+    weights : list of ndarray
+        How many samples each residual is worth: 1 without sample weights.
     """
 
     limits: Floats
     residuals: list[Floats]
+    weights: list[Floats]
 
     def interval(self, predictions: Floats, coverage: float) -> Floats:
         """Return lower and upper ends around predictions, from the residuals of similar predictions."""
         ends = np.empty((len(predictions), 2))
         tail = (1 - coverage) / 2
-        for group, residuals in enumerate(self.residuals):
-            n_ranks = len(residuals) + 1
-            low = max(int(np.floor(n_ranks * tail)) - 1, 0)
-            high = min(int(np.ceil(n_ranks * (1 - tail))) - 1, n_ranks - 2)
+        for group, (residuals, weights) in enumerate(zip(self.residuals, self.weights, strict=True)):
+            ranks = np.cumsum(weights)
+            total = ranks[-1] + 1  # the new sample has a rank, too
+            low = max(int(np.searchsorted(ranks, total * tail, side="right")) - 1, 0)
+            high = min(int(np.searchsorted(ranks, total * (1 - tail))), len(ranks) - 1)
             own = np.searchsorted(self.limits, predictions) == group
             ends[own, 0] = predictions[own] + min(residuals[low], 0.0)
             ends[own, 1] = predictions[own] + max(residuals[high], 0.0)
@@ -136,7 +144,8 @@ def fit_regression_tables(information: Information, columns: Ints, values: Float
     """
     codes, n_levels, parents = _columns_and_tree(information, columns)
     layout = information.packed.layout
-    fit = fit_squared(codes, n_levels, parents, values[layout.order], layout.unit)
+    copies = _copies(layout)
+    fit = fit_squared(codes, n_levels, parents, values[layout.order], copies, layout.unit)
     parents = np.array(
         [ROOT if pair is None else parent for pair, parent in zip(fit.pairs, parents, strict=True)],
         np.int64,
@@ -148,8 +157,19 @@ def fit_regression_tables(information: Information, columns: Ints, values: Float
         edge = edges[node]
         table = nodes[node] if edge is None else nodes[node][:, np.newaxis] + edge
         importances[node] = np.average(np.abs(table[..., 0]), weights=counts)
-    limits, residuals = _by_prediction(fit.predictions, fit.residuals)
-    return RegressionTables(np.array([fit.mean]), nodes, parents, edges, importances, limits, residuals)
+    groups = _by_prediction(fit.predictions, fit.residuals, fit.weights)
+    return RegressionTables(np.array([fit.mean]), nodes, parents, edges, importances, *groups)
+
+
+def _copies(layout: SampleLayout) -> Ints | None:
+    """Return how many consecutive positions of a layout each sample has; None if each has one.
+
+    Rows that are repeated because they were seen several times are samples of their own.
+    """
+    tested = layout.tested
+    if tested is None or layout.counts is None or tested.counts is None:
+        return None
+    return layout.counts[tested.order] // tested.counts[tested.order]
 
 
 def _columns_and_tree(information: Information, columns: Ints) -> tuple[NDArray[np.uint8], Ints, Ints]:
@@ -182,20 +202,28 @@ def _counts(information: Information, columns: Ints, parents: Ints) -> list[Ints
     ]
 
 
-def _by_prediction(predictions: Floats, residuals: Floats) -> tuple[Floats, list[Floats]]:
-    """Group residuals by prediction; return the limits of the groups and the sorted residuals."""
-    size = max(_SMALLEST_GROUP, len(residuals) // _GROUPS)
-    limits, counted = [], 0
-    distinct, counts = np.unique(predictions, return_counts=True)
-    for value, count in zip(distinct.tolist(), counts.tolist(), strict=True):
-        counted += count
-        if counted >= size:
-            limits.append(value)
-            counted = 0
-    if limits:
-        limits.pop()  # the last group has no upper limit, and takes what is left
+def _by_prediction(
+    predictions: Floats, residuals: Floats, weights: Floats
+) -> tuple[Floats, list[Floats], list[Floats]]:
+    """Group residuals by prediction.
+
+    Returns the limits of the groups, midway between predictions, and the sorted residuals of each group
+    with their weights.
+    """
+    size = max(_SMALLEST_GROUP, weights.sum() // _GROUPS)
+    order = np.lexsort((residuals, predictions))
+    ordered, counted, limits = predictions[order], np.cumsum(weights[order]), []
+    last = np.flatnonzero(np.diff(ordered) > _SAME * np.abs(ordered).max())  # of equal predictions
+    taken = 0.0
+    for position in last.tolist():
+        # the last group takes what is left
+        if counted[position] - taken >= size and counted[-1] - counted[position] >= size:
+            limits.append(ordered[position] / 2 + ordered[position + 1] / 2)
+            taken = counted[position]
     group = np.searchsorted(limits, predictions)
-    return np.array(limits), [np.sort(residuals[group == g]) for g in range(len(limits) + 1)]
+    members = [np.flatnonzero(group == g) for g in range(len(limits) + 1)]
+    members = [own[np.argsort(residuals[own], kind="stable")] for own in members]
+    return np.array(limits), [residuals[own] for own in members], [weights[own] for own in members]
 
 
 def _centred(

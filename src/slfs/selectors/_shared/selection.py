@@ -176,6 +176,11 @@ class NetworkCounts:
         sizes = np.rint(self.class_counts[node] / self.unit).astype(np.int64)
         return sizes.tolist()  # type: ignore[no-any-return]
 
+    def joint_sizes(self, node: int) -> Ints | None:
+        """Number of samples by class and by levels of a node and its partner, rounded as above."""
+        counts = self.joint_counts[node]
+        return None if counts is None else np.rint(counts / self.unit).astype(np.int64)
+
     @property
     def n_samples(self) -> int:
         """Number of samples that the rows are worth, rounded if they are weighted."""

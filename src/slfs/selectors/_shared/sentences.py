@@ -42,7 +42,8 @@ def explain(record: Any, figures: Figures) -> str:
     """
     sentence = _decision(record, figures)
     if "only_missing" in figures:
-        sentence += f" It is informative by its missing values only: {_NO_CUTS}."
+        why = "" if "partner" in figures else f": {_NO_CUTS}"  # MDLP does not cut columns of pairs
+        sentence += f" It is informative by its missing values only{why}."
     if "partner" in figures:
         sentence = f"{sentence} {_together(figures)}"
     return f"{sentence} {_joined(figures)}" if "joined" in figures else sentence
@@ -179,6 +180,8 @@ def _outranked(_: Any, figures: Figures) -> str:
 
 
 def _beyond_size(record: Any, figures: Figures) -> str:
+    if "partner" in figures:  # pairs are selected as a whole, so that room may be left
+        return "n_features_to_select leaves no room for it"
     count = figures["n_features_"]
     were = f"{count} other column{'s were' if count > 1 else ' was'} preferred"
     if figures["n_features_to_select"] != "auto":
