@@ -469,7 +469,7 @@ def test_ctrl_c_says_how_to_continue(paper_data, tmp_path):
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT)
     wait_for_journal(tmp_path / "quick" / "cells")
     said = None
-    for _ in range(20):  # a signal is lost if it arrives in a callback from C; a second one kills at exit
+    for _ in range(20):  # a signal is lost if it arrives in a callback from C; two kill at exit
         process.send_signal(signal.SIGINT)
         with contextlib.suppress(subprocess.TimeoutExpired):
             _, said = process.communicate(timeout=5)
