@@ -147,7 +147,6 @@ class CountingBackend(ABC):
     PAIR_BLOCK: ClassVar[tuple[int, int]] = (64, 1024)
     """Numbers of columns of the two blocks that `screen_pairs` is best called with."""
 
-    @abstractmethod
     def screen_pairs(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
         """Count all pairs of two blocks of columns and return those that pass a screen, in any order.
 
@@ -155,6 +154,14 @@ class CountingBackend(ABC):
         pairs with f < k are considered. All columns have planes. Several threads may call this at
         the same time.
         """
+        levels = self.packed.arrays.levels.astype(np.int64)
+        found = [np.empty((0, 2), np.int64)]
+        for f in left.tolist():
+            others = right[right > f] if ordered else right
+            sums = self.pair_sums(PackedIndex(f), others)
+            kept = others[sums[:, 1] - sums[:, 0] >= screen.needed(f, others, levels)]
+            found.append(np.column_stack([np.full(len(kept), f), kept]))
+        return np.concatenate(found)
 
     @abstractmethod
     def pair_tables(self, pairs: Ints) -> Ints:

@@ -12,7 +12,6 @@ import numpy as np
 from slfs._core.indices import PackedIndex
 from slfs.counting.backend import Codes, ConditionalCounts, CountingBackend, Ints
 from slfs.counting.nlogn import MANY_CELLS, REST_BITS
-from slfs.counting.pairs import PairScreen
 from slfs.counting.planes import MAX_PLANE_LEVELS
 
 
@@ -87,18 +86,6 @@ class NumpyBackend(CountingBackend):
             drawn = columns[hits[columns] < enough]
             draws[drawn] += 1
             hits[drawn] += sums[drawn] >= observed[drawn]
-
-    def screen_pairs(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
-        levels, found = self.packed.arrays.levels.astype(np.int64), []
-        for f in left.tolist():
-            sums = self.pair_sums(PackedIndex(f), right)
-            needed = (
-                screen.own[f] + screen.own[right] + screen.least[(levels[f] - 1) * (levels[right] - 1)]
-            )
-            passed = sums[:, 1] - sums[:, 0] + screen.slack[f] * screen.slack[right] >= needed
-            kept = right[passed & (f < right)] if ordered else right[passed]
-            found += [(f, k) for k in kept.tolist()]
-        return np.array(found, np.int64).reshape(-1, 2)
 
     def pair_tables(self, pairs: Ints) -> Ints:
         widest = int(self.packed.arrays.levels.max())

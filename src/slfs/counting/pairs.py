@@ -37,6 +37,11 @@ class PairScreen(NamedTuple):
     slack: Counts
     least: Counts
 
+    def needed(self, f: Counts | int, k: Counts, levels: Counts) -> Counts:
+        """Return the least S(f,k,Y) - S(f,k) that passes; ``levels`` are those of all columns."""
+        least: Counts = self.least[(levels[f] - 1) * (levels[k] - 1)]
+        return least + self.own[f] + self.own[k] - self.slack[f] * self.slack[k]
+
 
 SMALL = 256
 """Counts below this are small."""

@@ -125,14 +125,15 @@ class CudaBackend(CountingBackend):
     def pair_sums(self, f: PackedIndex, others: Ints) -> Ints:
         if self._stays_on_host(len(others)):
             return self._whole_host.pair_sums(f, others)
-        return self._pair_sums(f, others, self._by_class, CountingBackend.pair_sums)
+        return self._pair_sums(f, others, pooled=False)
 
     def pooled_pair_sums(self, f: PackedIndex, others: Ints) -> Ints:
         if self._stays_on_host(len(others)):
             return self._whole_host.pooled_pair_sums(f, others)
-        return self._pair_sums(f, others, self._pooled, CountingBackend.pooled_pair_sums)[:, 0]
+        return self._pair_sums(f, others, pooled=True)[:, 0]
 
-    def _pair_sums(self, f: PackedIndex, others: Ints, parts: _Parts, on_host: Any) -> Ints:
+    def _pair_sums(self, f: PackedIndex, others: Ints, *, pooled: bool) -> Ints:
+        parts = self._pooled if pooled else self._by_class
         if self._all_few and self._planes.resident and len(others):
             piece = next(self._planes.pieces())
             every: Ints = self._count_pairs("few", f, others, piece.address, parts).get()
@@ -153,7 +154,8 @@ class CudaBackend(CountingBackend):
         rows = np.flatnonzero(large)
         if len(rows):
             backend, (first, *rest) = self._on_host([f, *others[rows].tolist()])
-            found = getattr(backend, on_host.__name__)(PackedIndex(first), np.array(rest))
+            count = backend.pooled_pair_sums if pooled else backend.pair_sums
+            found = count(PackedIndex(first), np.array(rest))
             sums[rows] = found.reshape(len(rows), -1)
         return sums
 
@@ -329,7 +331,8 @@ class CudaBackend(CountingBackend):
 
     def screen_pairs(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
         if not (self._all_few and can_scan(self.packed.layout.n_samples)):
-            return self._screen_one_by_one(left, right, screen, ordered=ordered)
+            with self._lock:
+                return super().screen_pairs(left, right, screen, ordered=ordered)
         table, scale = self.nlogn.table, self.nlogn.scale
         class_entropy = table[-1] - table[self.packed.layout.totals].sum()
         slack = screen.slack * np.sqrt(2 / scale)
@@ -339,23 +342,9 @@ class CudaBackend(CountingBackend):
             limits = 2 * (screen.least + margin - class_entropy) / scale
             pairs = self._scan.above(left, right, slack, limits, ordered=ordered)
             sums = self._listed_sums(pairs)
-        needed = screen.own[pairs].sum(axis=1) - screen.slack[pairs].prod(axis=1)
-        needed += screen.least[(self._levels[pairs] - 1).prod(axis=1)]
+        needed = screen.needed(pairs[:, 0], pairs[:, 1], self._levels)
         passed: Ints = pairs[sums[:, 1] - sums[:, 0] >= needed]
         return passed
-
-    def _screen_one_by_one(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
-        """Count each column of the left block with the right block."""
-        found = [np.empty((0, 2), np.int64)]
-        for f in left.tolist():
-            others = right[right > f] if ordered else right
-            with self._lock:
-                sums = self.pair_sums(PackedIndex(f), others)
-            needed = screen.own[f] + screen.own[others] - screen.slack[f] * screen.slack[others]
-            needed += screen.least[(self._levels[f] - 1) * (self._levels[others] - 1)]
-            kept = others[sums[:, 1] - sums[:, 0] >= needed]
-            found.append(np.column_stack([np.full(len(kept), f), kept]))
-        return np.concatenate(found)
 
     def _listed_sums(self, pairs: Ints) -> Ints:
         """Return S(f,k) and S(f,k,Y) of each pair; all columns have two or three levels."""
