@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,42 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-_SAMPLES, _FEATURES = 5, 10
+_SAMPLES, FEATURES = 5, 10
 """Maximum number of samples, and of features of each, that are printed."""
 
 UNKNOWN = "(not seen in fit)"
 """Shown in place of the level of an unknown value."""
 
 
+class SampleExplanation:
+    """Base class of the explanations of several samples: their number, a part of them, their text."""
+
+    _by_sample: ClassVar[tuple[str, ...]]
+    """Names of the fields that have one row per sample."""
+
+    def __len__(self) -> int:
+        return len(getattr(self, self._by_sample[0]))
+
+    def __getitem__(self, samples: Any) -> Self:
+        """Return the explanation of some samples, given by an index, a slice or an array."""
+        rows = np.atleast_1d(np.arange(len(self))[samples])
+        taken = {name: getattr(self, name)[rows] for name in self._by_sample}
+        return replace(self, **taken)  # type: ignore[type-var]
+
+    def __str__(self) -> str:
+        """Show the explanations of the first samples."""
+        blocks = [self._describe(sample) for sample in range(min(len(self), _SAMPLES))]
+        if len(self) > _SAMPLES:
+            blocks.append(f"... and {len(self) - _SAMPLES} more samples")
+        return "\n\n".join(blocks) if blocks else repr(self)
+
+    def _describe(self, sample: int) -> str:
+        """Explain one sample, the strongest contribution first."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, repr=False)
-class PredictionExplanation:
+class PredictionExplanation(SampleExplanation):
     """Contribution of each feature to the predicted probabilities of some samples.
 
     The probability of a class given a sample is proportional to the frequency of the class and one
@@ -71,6 +98,8 @@ class PredictionExplanation:
       (class frequencies)                    +0.00  x 1
       (sum)                                  +2.08  x 8
     """
+
+    _by_sample = ("levels", "known", "log_factors")
 
     feature_names: list[str]
     classes: NDArray[Any]
@@ -201,36 +230,16 @@ class PredictionExplanation:
             }
         )
 
-    def __len__(self) -> int:
-        return len(self.log_factors)
-
-    def __getitem__(self, samples: Any) -> PredictionExplanation:
-        """Return the explanation of some samples, given by an index, a slice or an array."""
-        rows = np.atleast_1d(np.arange(len(self))[samples])
-        return replace(
-            self,
-            levels=self.levels[rows],
-            known=self.known[rows],
-            log_factors=self.log_factors[rows],
-        )
-
     def __repr__(self) -> str:
         n_samples, n_features, n_classes = self.log_factors.shape
         return f"PredictionExplanation({n_samples} samples, {n_features} features, {n_classes} classes)"
-
-    def __str__(self) -> str:
-        """Show the evidence for the predicted class of each sample, the strongest first."""
-        blocks = [self._describe(sample) for sample in range(min(len(self), _SAMPLES))]
-        if len(self) > _SAMPLES:
-            blocks.append(f"... and {len(self) - _SAMPLES} more samples")
-        return "\n\n".join(blocks) if blocks else repr(self)
 
     def _describe(self, sample: int) -> str:
         one = self[sample]
         first, second = one._ranked()[0, :2]
         shares, evidence = one.probabilities[0], one.evidence()[0]
         order = np.argsort(-np.abs(evidence), kind="stable")
-        shown, rest = order[:_FEATURES], order[_FEATURES:]
+        shown, rest = order[:FEATURES], order[FEATURES:]
         rows = [(self.feature_names[j], one.levels[0, j], evidence[j]) for j in shown.tolist()]
         if len(rest):
             rows.append((f"({len(rest)} other features)", "", evidence[rest].sum()))

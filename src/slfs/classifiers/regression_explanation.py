@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.classifiers.explanation import aligned
+from slfs.classifiers.explanation import FEATURES, SampleExplanation, aligned
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
 
-_SAMPLES, _FEATURES = 5, 10
-"""Maximum number of samples, and of features of each, that are printed."""
-
 
 @dataclass(frozen=True, repr=False)
-class RegressionExplanation:
+class RegressionExplanation(SampleExplanation):
     """What each feature adds to the predictions of a regressor for some samples.
 
     The prediction is ``baseline``, the mean of the target, plus the contributions of all features, in
@@ -56,6 +53,8 @@ class RegressionExplanation:
       (mean of the target)                   152.1
       (sum)                                  186.8
     """
+
+    _by_sample = ("levels", "known", "contributions")
 
     feature_names: list[str]
     levels: NDArray[np.object_]
@@ -118,33 +117,13 @@ class RegressionExplanation:
             }
         )
 
-    def __len__(self) -> int:
-        return len(self.contributions)
-
-    def __getitem__(self, samples: Any) -> RegressionExplanation:
-        """Return the explanation of some samples, given by an index, a slice or an array."""
-        rows = np.atleast_1d(np.arange(len(self))[samples])
-        return replace(
-            self,
-            levels=self.levels[rows],
-            known=self.known[rows],
-            contributions=self.contributions[rows],
-        )
-
     def __repr__(self) -> str:
         return "RegressionExplanation({} samples, {} features)".format(*self.contributions.shape)
-
-    def __str__(self) -> str:
-        """Show what the features add to each prediction, the largest contribution first."""
-        blocks = [self._describe(sample) for sample in range(min(len(self), _SAMPLES))]
-        if len(self) > _SAMPLES:
-            blocks.append(f"... and {len(self) - _SAMPLES} more samples")
-        return "\n\n".join(blocks) if blocks else repr(self)
 
     def _describe(self, sample: int) -> str:
         added = self.contributions[sample]
         order = np.argsort(-np.abs(added), kind="stable")
-        shown, rest = order[:_FEATURES], order[_FEATURES:]
+        shown, rest = order[:FEATURES], order[FEATURES:]
         rows = [
             (self.feature_names[j], self.levels[sample, j], f"{added[j]:+.4g}") for j in shown.tolist()
         ]
