@@ -179,7 +179,7 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
             raise ValueError(
                 f"coverage must be a number between 0 and 1 (exclusive). Got {coverage!r} instead."
             )
-        return self._additive.interval(self.predict(X), float(coverage))
+        return self._additive.interval(self._encode(X), float(coverage))
 
     def explain_prediction(self, X: Any) -> RegressionExplanation:
         """Explain predictions by the exact contribution of each feature.
