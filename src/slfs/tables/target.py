@@ -62,15 +62,13 @@ def read_target(
     *,
     whole: bool = True,
     weights: NDArray[np.float64] | None = None,
-    fewest: int = 3,
 ) -> Target:
     """Read a target and check it: one label or number per sample, at least two classes.
 
     ``kind`` is the parameter ``target`` of the estimator: with "auto", numbers with fractional parts are
     a continuous target. ``whole`` is False for a part of the samples, which may have fewer samples per
     class. Samples whose sample weight is 0 are ignored, as if they were not there; their codes have no
-    meaning. Weights that are whole numbers are frequencies. A continuous target has at least ``fewest``
-    distinct values.
+    meaning. Weights that are whole numbers are frequencies.
     """
     y = in_memory(y)
     if y is None:
@@ -86,7 +84,14 @@ def read_target(
     classes, codes = np.unique(labels, return_inverse=True)
     continuous = labels.dtype.kind == "f" and bool((classes != np.floor(classes)).any())
     if kind == REGRESSION or (kind == "auto" and continuous):
-        return _continuous(labels, classes, name or "y", weights, fewest)
+        if kind == "auto" and len(classes) == 2:
+            shown = " and ".join(map(repr, classes.tolist()))
+            raise ValueError(
+                f"y has only two distinct values ({shown}), which may be classes or numbers. If they are "
+                "a quantity, use target='regression'. If they are classes, convert them to integers or "
+                "strings, for example y.astype(str)."
+            )
+        return _continuous(labels, classes, name or "y", weights)
     if continuous:
         raise ValueError(
             f"Unknown label type: continuous. y has {len(classes)} distinct values, some of which are "
@@ -129,7 +134,6 @@ def _continuous(
     distinct: NDArray[Any],
     name: str,
     weights: NDArray[np.float64] | None,
-    fewest: int,
 ) -> Target:
     """Bin a continuous target; ``labels`` are those of the samples whose weight is not 0."""
     if labels.dtype.kind not in "biuf":
@@ -137,23 +141,16 @@ def _continuous(
             f"target='regression' needs numbers, but y contains {_shown(distinct)}. Convert y to "
             "numbers, for example with pandas.to_numeric(y), or use target='classification'."
         )
-    if len(distinct) < fewest:
-        shown = " and ".join(map(repr, distinct.tolist()))
-        if len(distinct) == 1:
-            raise ValueError(
-                f"y contains only one value ({shown}): no feature can be relevant to it. Pass samples "
-                "with different values."
-            )
+    if len(distinct) == 1:
         raise ValueError(
-            f"y has only two distinct values ({shown}), so it has classes rather than numbers. Use "
-            "target='classification' with integers or strings, for example y.astype(str)."
+            f"y contains only one value ({distinct.tolist()[0]!r}): no feature can be relevant to it. "
+            "Pass samples with different values."
         )
     values = labels.astype(np.float64)
-    if len(np.unique(values)) < fewest:
+    if len(np.unique(values)) == 1:
         raise ValueError(
-            f"y has {len(distinct)} distinct integers, but fewer than "
-            f"{'two' if fewest == 2 else 'three'} when rounded to 64-bit floats. Subtract a constant "
-            "from y."
+            f"y has {len(distinct)} distinct integers, but only one when rounded to 64-bit floats. "
+            "Subtract a constant from y."
         )
     frequencies, kept = None, None
     if weights is not None:

@@ -136,7 +136,8 @@ class RegressionTables(AdditiveTables):
         for first in range(0, len(rows), _CHUNK):
             part = slice(first, first + _CHUNK)
             nodes = encoded.unknown_mask(rows[part])
-            edges = nodes | nodes[self.parents]  # an edge adds nothing if one end is unknown
+            # an edge adds nothing if one of its ends is unknown; nodes without an edge have no spread of it
+            edges = nodes | nodes[self.parents]
             left_out = np.tensordot(self.spread, np.stack([nodes, edges]).astype(np.float64), 2)
             found[part] = np.hypot.reduce(left_out, axis=0)  # squares may overflow
         return found
