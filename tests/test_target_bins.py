@@ -31,7 +31,9 @@ def test_floats_with_fractional_parts_are_continuous(y, kind):
 def test_two_distinct_values_are_a_quantity_only_if_the_user_says_so():
     X, y = np.array([[0.0], [1.0]] * 20), np.array([0.5, 2.5] * 20)
     for estimator in (SLFS(), MDLPDiscretizer()):
-        with pytest.raises(ValueError, match=r"two distinct values \(0.5 and 2.5\).*target='regression'"):
+        with pytest.raises(
+            ValueError, match=r"two distinct values \(0.5 and 2.5\).*target='regression'"
+        ):
             estimator.fit(X, y)
         estimator.set_params(target="regression").fit(X, y)
     for two in ([0, 1, 1, 0], [True, False, True]):

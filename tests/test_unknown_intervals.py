@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from slfs import MRMR, SLFS, BNSLFSRegressor, UnseenValueWarning
+from slfs import MRMR, SLFS, BNSLFSRegressor
 from slfs.measures import squared
 from slfs.measures.squared import fit_squared
 from slfs.saving import load, save
 from slfs.selectors._shared import additive
 
-pytestmark = pytest.mark.filterwarnings(f"ignore::{UnseenValueWarning.__module__}.UnseenValueWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
 
 NAMES = ["size", "city", "age", "rooms"]
 
