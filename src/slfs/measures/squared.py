@@ -150,9 +150,10 @@ def _factors(parts: Floats, weights: Floats) -> Floats:
     scaled = parts * np.sqrt(weights / weights.sum())[:, np.newaxis]
     if scaled.shape[1] > MOST_FACTORS:
         signs = np.random.default_rng(_SEED).choice([-1.0, 1.0], (MOST_FACTORS, len(scaled)))
-        return signs @ scaled / np.sqrt(MOST_FACTORS)
-    found: Floats = np.linalg.qr(scaled, mode="r")
-    return found
+        combined: Floats = signs @ scaled / np.sqrt(MOST_FACTORS)
+        return combined
+    _, triangle = np.linalg.qr(scaled)
+    return triangle
 
 
 def _affordable(paired: Ints, n_levels: Ints, others: Ints) -> Ints:

@@ -87,9 +87,9 @@ def read_target(
         if kind == "auto" and len(classes) == 2:
             shown = " and ".join(map(repr, classes.tolist()))
             raise ValueError(
-                f"y has only two distinct values ({shown}), which may be classes or numbers. If they are "
-                "a quantity, use target='regression'. If they are classes, convert them to integers or "
-                "strings, for example y.astype(str)."
+                f"y has only two distinct values ({shown}), which may be classes or numbers. If they "
+                "are a quantity, use target='regression'. If they are classes, convert them to integers "
+                "or strings, for example y.astype(str)."
             )
         return _continuous(labels, classes, name or "y", weights)
     if continuous:

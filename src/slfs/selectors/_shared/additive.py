@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 _GROUPS, _SMALLEST_GROUP = 10, 50
 """Maximum number of groups of residuals, and minimum number of samples that each is worth."""
 
-_CHUNK = 10_000
+_CHUNK = 1000
 """Number of samples with unknown values that are handled at a time."""
 
 _SAME = 1e-12
@@ -136,7 +136,7 @@ class RegressionTables(AdditiveTables):
         for first in range(0, len(rows), _CHUNK):
             part = slice(first, first + _CHUNK)
             nodes = encoded.unknown_mask(rows[part])
-            # an edge adds nothing if one of its ends is unknown; nodes without an edge have no spread of it
+            # an edge adds nothing if one of its ends is unknown; where there is none, the spread is 0
             edges = nodes | nodes[self.parents]
             left_out = np.tensordot(self.spread, np.stack([nodes, edges]).astype(np.float64), 2)
             found[part] = np.hypot.reduce(left_out, axis=0)  # squares may overflow
