@@ -37,8 +37,8 @@ KERNEL_TESTS = [
     "test_table.py::test_columns_become_rows_whatever_type_and_memory_order",
     "test_vectors.py",
 ]
-# Old libraries may use what newer ones that they depend on have deprecated.
-DEPRECATIONS = ["-W", "default::DeprecationWarning", "-W", "default::PendingDeprecationWarning"]
+# Old libraries use what newer ones that they depend on have deprecated; new ones deprecate what we use.
+DEPRECATIONS = ["-W", "ignore::DeprecationWarning", "-W", "ignore::PendingDeprecationWarning"]
 
 
 class Environment:
