@@ -1,3 +1,7 @@
+#!/usr/bin/env python3
+# /// script
+# dependencies = ["nox>=2024.4.15"]
+# ///
 """The commands of this repository: `nox -s test -- -k mdlp`, or, with make, `make test ARGS="-k mdlp"`.
 
 All sessions share the environment .venv, so that each library is installed once. Packages are installed
@@ -6,6 +10,7 @@ again if pyproject.toml has changed.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
@@ -18,7 +23,7 @@ ROOT = Path(__file__).parent
 SCRIPTS, SUFFIX = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
 nox.needs_version = ">=2024.4.15"
 nox.options.default_venv_backend = "none"
-nox.options.sessions = ["lint", "test"]
+command = functools.partial(nox.session, default=False)
 
 # Kernels are seen by coverage with the JIT off only, where the other tests would take hours.
 KERNEL_TESTS = [
@@ -75,7 +80,7 @@ def group(session: nox.Session, name: str = "") -> Environment:
     return Environment(session).install(name or "all", "--editable", ".[all]", *extra)
 
 
-@nox.session
+@command
 def demo(session: nox.Session) -> None:
     """Install, select features from a dataset, classify, write demo-report.html"""
     group(session).run("slfs", "demo", "demo-report.html")
@@ -87,14 +92,14 @@ def test(session: nox.Session) -> None:
     group(session, "test").python("-m", "pytest", "-n", "auto", *session.posargs)
 
 
-@nox.session
+@command
 def quick(session: nox.Session) -> None:
     """Run the tests that are not marked slow, in under two minutes"""
     session.env["SLFS_EXAMPLES"] = "5"
     group(session, "test").python("-m", "pytest", "-m", "not slow", "-n", "auto", *session.posargs)
 
 
-@nox.session
+@command
 def oldest(session: nox.Session) -> None:
     """Run the quick tests with the oldest versions that pyproject.toml allows"""
     old = Environment(session, ".venv-oldest")
@@ -106,7 +111,7 @@ def oldest(session: nox.Session) -> None:
     old.python("-m", "pytest", *chosen, *DEPRECATIONS, *session.posargs)
 
 
-@nox.session
+@command
 def nightly(session: nox.Session) -> None:
     """Run the quick tests with pre-releases of the dependencies"""
     new = Environment(session, ".venv-nightly")
@@ -124,14 +129,14 @@ def lint(session: nox.Session) -> None:
     environment.run("lint-imports")
 
 
-@nox.session
+@command
 def docs(session: nox.Session) -> None:
     """Build the documentation in docs/_build/html"""
     build = ["-W", "--keep-going", "-q", "-b", "html", "docs", "docs/_build/html"]
     group(session, "docs").run("sphinx-build", *build, *session.posargs)
 
 
-@nox.session
+@command
 def wheel(session: nox.Session) -> None:
     """Build and check sdist and wheel; run the demo and the README from the wheel"""
     tools = Environment(session).install("release", "--group", "release")
@@ -149,19 +154,19 @@ def wheel(session: nox.Session) -> None:
         empty.python("-P", ROOT / "tests" / "long" / "readme.py")
 
 
-@nox.session
+@command
 def reproduce(session: nox.Session) -> None:
     """Write docs/results.md from experiments/results/ (ARGS="table3": a part)"""
     group(session).python("-m", "experiments", *(session.posargs or ["all"]))
 
 
-@nox.session
+@command
 def verify(session: nox.Session) -> None:
     """Check that the code still selects what the stored rows contain (needs SLFS_DATA)"""
     group(session).python("-m", "experiments", "check")
 
 
-@nox.session
+@command
 def quality(session: nox.Session) -> None:
     """Compare selection methods; 47 of 67 datasets need SLFS_DATA (ARGS="--minutes 30")"""
     environment = group(session, "quality")
@@ -170,7 +175,7 @@ def quality(session: nox.Session) -> None:
     environment.python("-m", "experiments.quality", *session.posargs)
 
 
-@nox.session
+@command
 def bench(session: nox.Session) -> None:
     """Compare speed with other packages (ARGS="mdlp pack": cases)"""
     Environment(session, ".venv-orange").install("orange", "Orange3")  # pins older libraries
@@ -178,31 +183,31 @@ def bench(session: nox.Session) -> None:
     group(session, "test").python("-m", "benchmarks", *session.posargs)
 
 
-@nox.session(name="bench-against")
+@command(name="bench-against")
 def bench_against(session: nox.Session) -> None:
     """Compare speed with another checkout (ARGS="/path/to/checkout [CASE ...]")"""
     group(session, "test").python("-m", "benchmarks.against", *session.posargs)
 
 
-@nox.session
+@command
 def fuzz(session: nox.Session) -> None:
     """Fuzz every entry point with tables and files (ARGS="--minutes 60 --seed 1")"""
     group(session, "test").python("-m", "tests.long.fuzz", *session.posargs)
 
 
-@nox.session
+@command
 def kills(session: nox.Session) -> None:
     """Kill jobs at random moments and check what is left (ARGS="--kills 200")"""
     group(session, "test").python("-m", "tests.long.kills", *session.posargs)
 
 
-@nox.session
+@command
 def soak(session: nox.Session) -> None:
     """Fit for an hour and watch memory (ARGS="--minutes 5")"""
     group(session, "test").python("-m", "tests.long.soak", *session.posargs)
 
 
-@nox.session
+@command
 def coverage(session: nox.Session) -> None:
     """Branch coverage, kernels as plain Python; at least 95%"""
     environment = group(session, "test")
@@ -216,7 +221,7 @@ def coverage(session: nox.Session) -> None:
     environment.run("coverage", "report", "--skip-covered", "--fail-under=95")
 
 
-@nox.session
+@command
 def mutants(session: nox.Session) -> None:
     """Mutation testing (ARGS="slfs.network*")"""
     environment = Environment(session, ".venv-mutants")  # mutmut 3.8 needs a pytest before 9.2
@@ -226,7 +231,7 @@ def mutants(session: nox.Session) -> None:
     print(re.sub(r".*not checked.*\n?", "", results))
 
 
-@nox.session
+@command
 def audit(session: nox.Session) -> None:
     """Check installed packages for known vulnerabilities"""
     environment = group(session, "test")
@@ -234,7 +239,7 @@ def audit(session: nox.Session) -> None:
     environment.python("-m", "tests.long.audit")
 
 
-@nox.session
+@command
 def standards(session: nox.Session) -> None:
     """Check the repository and its workflows with repo-review, zizmor and others"""
     environment = Environment(session).install("standards", "--group", "standards")
@@ -244,3 +249,7 @@ def standards(session: nox.Session) -> None:
     environment.run("rumdl", "check", ".")
     environment.run("cffconvert", "--validate")
     environment.run("validate-pyproject", "pyproject.toml")
+
+
+if __name__ == "__main__":
+    nox.main()

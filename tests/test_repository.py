@@ -22,7 +22,7 @@ def test_every_dependency_has_one_lower_bound():
 
 
 def test_make_has_the_sessions_of_nox():
-    sessions = re.findall(r"^def (\w+)\(session: nox.Session\) -> None:", read("noxfile.py"), re.MULTILINE)
+    sessions = re.findall(r"\ndef (\w+)\(session: nox.Session\) -> None", read("noxfile.py"))
     listed = re.search(r"^COMMANDS := ((?:.*\\\n)*.*)", read("Makefile"), re.MULTILINE)[1]
     assert listed.replace("\\", "").split() == [name.replace("_", "-") for name in sessions]
 
@@ -31,3 +31,15 @@ def test_contributing_names_only_commands_that_exist():
     listed = set(re.findall(r"^make ([a-z-]+)", read("CONTRIBUTING.md"), re.MULTILINE))
     assert "test" in listed
     assert listed <= set(re.findall(r"[a-z-]+", read("Makefile")))
+
+
+def test_workflows_pin_actions_by_hash_and_give_few_permissions():
+    workflows = list((ROOT / ".github" / "workflows").glob("*.yml"))
+    assert workflows
+    for path in workflows:
+        text = path.read_text(encoding="utf-8")
+        assert "\npermissions: {}\n" in text
+        for action in re.findall(r"uses: (\S+)", text):
+            assert action.startswith("./") or re.search(r"@[0-9a-f]{40}$", action), action
+        for session in re.findall(r"nox --session ([a-z ]+)", text):
+            assert set(session.split()) <= set(re.findall(r"[a-z-]+", read("Makefile")))

@@ -11,7 +11,7 @@ REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?P<extras>\[[\w,]+\])?(>=(?P<bound>
 
 
 def oldest(settings, extra, group):
-    """Pin the core dependencies, those of an extra and those of a dependency group to their lower bounds."""
+    """Pin the core dependencies, an extra and a dependency group to their lower bounds."""
     project, groups = settings["project"], settings["dependency-groups"]
     extras = project["optional-dependencies"]
     pins, todo = [], [*project["dependencies"], *extras[extra], *groups[group]]
