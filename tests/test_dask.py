@@ -251,7 +251,8 @@ class WatchedScheduler:
         self.sent, self.returned = 0, 0
 
     def __call__(self, graph, keys, **_):
-        graph = dict(graph.__dask_graph__())
+        make = getattr(graph, "__dask_graph__", None)  # since 2025.4
+        graph = dict(make() if make else graph)
         results = dask.get(graph, keys)
         self.sent += len(cloudpickle.dumps(graph))
         self.returned += len(pickle.dumps(results))
