@@ -353,8 +353,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         if not wide or self.irrelevance != "mdl" or n_tentative <= _FEW_TENTATIVE * self.n_features_:
             return []
         text = (
-            f"{n_tentative} of {self.n_features_} selected columns are tentative: their dependence "
-            f"on the {self._target_noun()} is not significant. With more columns than samples, "
+            f"Tentative columns: {n_tentative} of {self.n_features_} selected. Their dependence on the "
+            f"{self._target_noun()} is not significant. With more columns than samples, "
             "irrelevance='test' drops columns that pass by chance."
         )
         return [text]
