@@ -42,6 +42,12 @@ KERNEL_TESTS = [
     "test_table.py::test_columns_become_rows_whatever_type_and_memory_order",
     "test_vectors.py",
 ]
+SCHEMAS = {
+    "citation-file-format": "CITATION.cff",
+    "dependabot": ".github/dependabot.yml",
+    "github-issue-forms": ".github/ISSUE_TEMPLATE/[!c]*.yml",
+    "github-workflows": ".github/workflows/*.yml",
+}
 # Old libraries use what newer ones that they depend on have deprecated; new ones deprecate what we use.
 DEPRECATIONS = ["-W", "ignore::DeprecationWarning", "-W", "ignore::PendingDeprecationWarning"]
 
@@ -242,13 +248,15 @@ def audit(session: nox.Session) -> None:
 @command
 def standards(session: nox.Session) -> None:
     """Check the repository and its workflows with repo-review, zizmor and others"""
-    environment = Environment(session).install("standards", "--group", "standards")
+    environment = Environment(session, ".venv-standards")
+    environment.install("standards", "--group", "standards")
     environment.run("repo-review", ".")
     environment.run("zizmor", "--offline", ".github")
     environment.run("codespell")
     environment.run("rumdl", "check", ".")
-    environment.run("cffconvert", "--validate")
-    environment.run("validate-pyproject", "pyproject.toml")
+    for schema, pattern in SCHEMAS.items():
+        builtin = f"vendor.{schema}"
+        environment.run("check-jsonschema", "--builtin-schema", builtin, *ROOT.glob(pattern))
 
 
 if __name__ == "__main__":
