@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.indices import TableIndex
-from slfs.coding.codebook import NONE, Coding
 from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
@@ -99,17 +98,9 @@ def make_records(
         if decision.figures
     }
     figures |= {TableIndex(int(column_of[f])): own for f, own in selection.figures.items()}
-    for column in kept[_only_missing(facts.coding)[kept]].tolist():
+    for column in kept[facts.coding.only_missing[kept]].tolist():
         figures.setdefault(TableIndex(column), {})["only_missing"] = True
     return records.view(np.recarray), figures
-
-
-def _only_missing(coding: Coding) -> NDArray[np.bool_]:
-    """Return which columns of numbers distinguish only whether a value is missing."""
-    missing = coding.columns["missing"] != NONE
-    found: NDArray[np.bool_] = coding.cut & missing & (np.diff(coding.offset) == 0)
-    found &= coding.n_levels == 2
-    return found
 
 
 def set_reason(records: NDArray[Any], columns: NDArray[Any], reason: Reason) -> None:
