@@ -13,7 +13,7 @@ from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.screening.facts import ColumnFacts
 from slfs.screening.reasons import SIGNIFICANT, Reason, Role
-from slfs.selectors._shared.redundancy import NOTHING, judge_losers
+from slfs.selectors._shared.redundancy import NOTHING, adds_nothing, find_copies, judge_losers
 from slfs.selectors._shared.selection import Selection
 
 Figures = dict[TableIndex, dict[str, Any]]
@@ -62,7 +62,10 @@ def make_records(
     records["parent"] = records["lost_to"] = None
     records["mutual_information"] = records["conditional_relevance"] = np.nan
     reason, column_of = _reasons(facts, information, selection), information.packed.columns
-    for winner, losers in _grouped(selection.winners()).items():
+    winners = selection.winners()
+    lost = [f for f in winners if reason[column_of[f]] in _TREE]
+    winners |= find_copies(information, selection.nodes, np.array(lost, np.int64))
+    for winner, losers in _grouped(winners).items():
         pair = information.pairs(winner, losers)
         rows = column_of[losers]
         shared, added = pair.mutual_information, pair.of_other_given_one
@@ -85,6 +88,7 @@ def make_records(
     records["role"][kept] = str(Role.SELECTED)
     if selection.tree:
         records["role"][kept] = np.where(network.levels == 1, str(Role.STRONG), str(Role.WEAK))
+        records["role"][kept[_supporting(information, selection, network)]] = str(Role.SUPPORTING)
         records["role"][kept[records["q_value"][kept] > selection.significant]] = str(Role.TENTATIVE)
     records["reason"][kept] = Reason.SELECTED.label
     records["reason"][kept[facts.reason[kept] == Reason.INCLUDED]] = Reason.INCLUDED.label
@@ -101,6 +105,19 @@ def make_records(
     for column in kept[facts.coding.only_missing[kept]].tolist():
         figures.setdefault(TableIndex(column), {})["only_missing"] = True
     return records.view(np.recarray), figures
+
+
+def _supporting(
+    information: Information, selection: Selection, network: TreeNetwork
+) -> NDArray[np.bool_]:
+    """Return which selected columns add nothing significant to their parent in the tree."""
+    found = np.zeros(len(selection.nodes), np.bool_)
+    for parent in np.unique(network.parents[network.parents != ROOT]).tolist():
+        children = np.flatnonzero(network.parents == parent)
+        added = network.conditional_relevance[children]
+        columns = selection.nodes[children]
+        found[children] = adds_nothing(information, int(selection.nodes[parent]), columns, added)
+    return found
 
 
 def set_reason(records: NDArray[Any], columns: NDArray[Any], reason: Reason) -> None:
