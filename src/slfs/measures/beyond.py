@@ -28,14 +28,14 @@ Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 
-_PRECISION, _CYCLES = 1e-8, 300
-"""Gain of a cycle in nats that is small enough to stop, and maximum number of cycles."""
+_PRECISION, _CYCLES, _WORK = 1e-8, 300, 1e9
+"""Gain of a cycle in nats that is small enough to stop, and limits of cycles and of multiplications."""
 
-_BASE_PRECISION, _BASE_CYCLES = 1e-13, 10_000
+_BASE_PRECISION, _BASE_CYCLES, _BASE_WORK = 1e-12, 10_000, 1e10
 """The same for the model of the covariates, which is fitted once."""
 
-_WORK, _FEWEST_CYCLES = 1e9, 10
-"""Number of multiplications for one column, and the number of cycles that is allowed in any case."""
+_FEWEST_CYCLES = 10
+"""Number of cycles that is allowed in any case."""
 
 _LONGEST, _LARGE = 1000.0, 30.0
 """Limits of the length of an extrapolation, and of the logarithms of what it finds."""
@@ -52,6 +52,11 @@ class Rows(NamedTuple):
     """Number of samples."""
     first: Ints
     """First row of each table, and the end of the last one."""
+
+    def affordable(self, n_classes: int, work: float, most: int) -> int:
+        """Return the number of cycles, up to ``most``, that a number of multiplications allows."""
+        cycle = self.entries.size * self.entries.shape[1] * n_classes
+        return int(min(max(work / cycle, _FEWEST_CYCLES), most))
 
 
 @dataclass(frozen=True)
@@ -90,9 +95,9 @@ class Baseline:
         observed = np.concatenate([self.observed, own.reshape(width, n_classes)])
         tables = np.concatenate([self.tables, np.ones((width, n_classes))])
         first = np.append(self.first, n_rows + width)
-        work = entries.size * entries.shape[1] * n_classes
-        cycles = int(min(max(_WORK / work, _FEWEST_CYCLES), _CYCLES))
-        _, fitted = fit_margins(Rows(entries, sizes, first), observed, tables, _PRECISION, cycles)
+        rows = Rows(entries, sizes, first)
+        cycles = rows.affordable(n_classes, _WORK, _CYCLES)
+        _, fitted = fit_margins(rows, observed, tables, _PRECISION, cycles)
         return max(0.0, (fitted - self.log_likelihood) / len(codes))
 
 
@@ -110,7 +115,8 @@ def fit_baseline(codes: list[Codes], labels: NDArray[np.integer], n_classes: int
     )
     observed = observed.reshape(-1, n_classes).astype(np.float64)
     rows = Rows(strata.astype(np.int64) + first[:-1], sizes.astype(np.int64), first)
-    tables, fitted = fit_margins(rows, observed, np.ones_like(observed), _BASE_PRECISION, _BASE_CYCLES)
+    cycles = rows.affordable(n_classes, _BASE_WORK, _BASE_CYCLES)
+    tables, fitted = fit_margins(rows, observed, np.ones_like(observed), _BASE_PRECISION, cycles)
     return Baseline(stratum.reshape(-1), labels, rows.entries, first, observed, tables, fitted)
 
 
@@ -156,7 +162,7 @@ def fit_margins(
     occurs = observed > 0
     enough = precision * float(rows.sizes.sum())
     now, best = np.where(occurs, tables, 0.0), -math.inf
-    fallback, gain = now, math.inf
+    fallback = now
     for _ in range(max(max_cycles // 2, 1)):
         once = now.copy()
         reached = _scale_tables(*rows, observed, once)
@@ -164,8 +170,8 @@ def fit_margins(
             now, once = fallback, fallback.copy()
             reached = _scale_tables(*rows, observed, once)
         twice = once.copy()
-        gain = (best := _scale_tables(*rows, observed, twice)) - reached
-        if gain <= enough:
+        best = _scale_tables(*rows, observed, twice)
+        if best - reached <= enough:
             break
         fallback, now = twice, _extrapolated(now, once, twice, occurs)
     return once, best
@@ -206,12 +212,14 @@ def _scale_tables(entries: Ints, sizes: Ints, first: Ints, observed: Floats, tab
                 for c in range(n_classes):
                     share[c] *= tables[entries[m, t], c]
             total = share.sum()
+            if total == 0.0:  # too small for a float
+                return -math.inf
             if own == 0:
                 log_likelihood -= sizes[m] * math.log(total)
             for c in range(n_classes):
                 fitted[entries[m, own], c] += sizes[m] * share[c] / total
         for e in range(first[own], first[own + 1]):
             for c in range(n_classes):
-                if observed[e, c] > 0.0:
+                if observed[e, c] > 0.0 and fitted[e, c] > 0.0:
                     tables[e, c] *= observed[e, c] / fitted[e, c]
     return log_likelihood

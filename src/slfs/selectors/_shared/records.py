@@ -63,8 +63,8 @@ def make_records(
     records["mutual_information"] = records["conditional_relevance"] = np.nan
     reason, column_of = _reasons(facts, information, selection), information.packed.columns
     winners = selection.winners()
-    lost = [f for f in winners if reason[column_of[f]] in _TREE]
-    winners |= find_copies(information, selection.nodes, np.array(lost, np.int64))
+    full = [f for f in winners if reason[column_of[f]] in _TREE]
+    winners |= find_copies(information, selection.nodes, np.array(full, np.int64))
     for winner, losers in _grouped(winners).items():
         pair = information.pairs(winner, losers)
         rows = column_of[losers]
