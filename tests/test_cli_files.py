@@ -58,13 +58,15 @@ def write_everywhere(frame):
     dates.to_csv("semicolon.csv", index=False, sep=";", decimal=",")
     dates.to_csv("a.csv.gz", index=False)
     dates.to_json("a.jsonl", orient="records", lines=True)
+    dates.to_json("a.json", orient="records", indent=2)
+    dates.to_json("lines.json", orient="records", lines=True)
     frame.to_excel("a.xlsx", index=False)
     frame.to_parquet("a.parquet")
     frame.to_feather("a.arrow")
     frame.assign(town=frame["town"].astype("category")).to_parquet("dictionary.parquet")
     return [
         *("a.csv", "a.tsv", "semicolon.csv", "a.csv.gz", "a.jsonl", "a.xlsx", "a.parquet", "a.arrow"),
-        "dictionary.parquet",
+        *("a.json", "lines.json", "dictionary.parquet"),
     ]
 
 
@@ -127,7 +129,7 @@ def test_values_are_written_as_they_were_read(ending, here, slfs):
         assert "02139,TRUE,1e5," in (here / "out.csv").read_text()
 
 
-@pytest.mark.parametrize("ending", ["parquet", "arrow", "xlsx", "jsonl"])
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "xlsx", "jsonl", "json"])
 def test_columns_of_text_files_get_types_in_other_formats(ending, here, slfs):
     rows = "1,2.5,TRUE,2020-01-05,02139,0\n2,,FALSE,2021-06-30,10001,1\n" * 40
     (here / "in.csv").write_text("id,size,flag,when,zip,y\n" + rows)
@@ -431,6 +433,11 @@ def test_labels_in_another_file_are_matched_by_id(here, slfs):
         ("a.jsonl", '{"y": 1}\n{y: 2}\n', "a.jsonl cannot be read as jsonl: line 2 is not JSON"),
         ("a.jsonl", "[1, 2]\n", "line 1 is an array. Each line must be an object, such as"),
         ("a.jsonl", "\n", "a.jsonl cannot be read as jsonl: it has no rows."),
+        ("a.jsonl", '[{"y": 1},\n{"y": 2}]\n', "If the file is one array of objects, set --format json."),
+        ("a.json", "[1, 2]", "a.json cannot be read as json: item 1 of the array is a single value. Each"),
+        ("a.json", '[{"y": 1}, {"y": 2', "a.json cannot be read as json: it is not JSON (Expecting"),
+        ("a.json", '{"y": [1, 2]}', "It must be an array of objects, such as [{"),
+        ("a.json", "[]", "a.json cannot be read as json: it has no rows."),
         (
             "a.arff",
             "@relation r\n% remark\n@attribute x numeric\n@atribute y {a,b}\n@data\n1,a\n",
@@ -537,7 +544,7 @@ def test_one_cell_that_is_no_date_does_not_change_other_rows(here, slfs):
 
 
 @pytest.mark.usefixtures("here")
-@pytest.mark.parametrize("ending", ["parquet", "arrow", "xlsx", "jsonl"])
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "xlsx", "jsonl", "json"])
 def test_codes_with_leading_zeros_are_text_in_every_format(ending, slfs):
     frame = pd.DataFrame({"zip": ["02139", "10001"] * 30, "y": [0, 1] * 30})
     write_table(frame, Path(f"a.{ending}"))

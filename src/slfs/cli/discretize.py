@@ -49,7 +49,7 @@ def discretize(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write ids, interval codes and target: .csv, .tsv, .xlsx, .jsonl, .parquet, .arrow.",
+            help="Write ids, interval codes and target: .csv, .tsv, .xlsx, .json, .jsonl, .parquet, .arrow.",
         ),
     ] = None,
     escape_formulas: EscapeFormulas = False,

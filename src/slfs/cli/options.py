@@ -43,8 +43,8 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV, Excel, JSON Lines, Parquet, Arrow, npy, npz, svmlight or ARFF file, also "
-        "compressed; - for stdin.",
+        help="CSV, TSV, Excel, JSON, JSON Lines, Parquet, Arrow, npy, npz, svmlight or ARFF file, "
+        "also compressed; - for stdin.",
     ),
 ]
 Target = Annotated[

@@ -76,7 +76,7 @@ def select(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write ids, selected columns and target: .csv, .tsv, .xlsx, .jsonl, .parquet, .arrow.",
+            help="Write ids, selected columns and target: .csv, .tsv, .xlsx, .json, .jsonl, .parquet, .arrow.",
         ),
     ] = None,
     escape_formulas: EscapeFormulas = False,

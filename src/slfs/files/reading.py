@@ -32,13 +32,13 @@ from slfs.tables.dates import EPOCH
 
 STDIN = "-"
 
-_SELF_DESCRIBING = ("parquet", "arrow", "excel", "jsonl")
+_SELF_DESCRIBING = ("parquet", "arrow", "excel", "jsonl", "json")
 """Formats that distinguish numbers from text."""
 
 _TEXT = ("csv", "tsv")
 """Formats whose values are text, until their types are inferred."""
 
-_NAMES_INSIDE = ("parquet", "arrow", "jsonl", "npy", "npz", "svmlight", "arff")
+_NAMES_INSIDE = ("parquet", "arrow", "jsonl", "json", "npy", "npz", "svmlight", "arff")
 """Formats without a row of names."""
 
 
