@@ -94,7 +94,8 @@ def run() -> None:
 
 
 def _with_options(text: str) -> str:
-    """Replace the parameter that a message names by the option of the commands."""
+    """Replace the parameters and remedies that a message names by the options of the commands."""
+    text = text.replace("Drop these rows, or, if", "Leave them out with --drop-missing-target, or, if")
     return re.sub(r"\btarget='(\w+)'", r"--target-type \1", text)
 
 

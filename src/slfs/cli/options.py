@@ -59,6 +59,10 @@ TargetType = Annotated[
         help="What the target is: classification, regression or auto.",
     ),
 ]
+DropMissingTarget = Annotated[
+    bool,
+    typer.Option("--drop-missing-target", help="Leave out the rows whose target is missing."),
+]
 TargetsFrom = Annotated[
     str | None,
     typer.Option(
