@@ -51,7 +51,8 @@ def discretize(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write ids, interval codes and target: .csv, .tsv, .xlsx, .json, .jsonl, .parquet, .arrow.",
+            help="Write ids, interval codes and target: .csv, .tsv, .xlsx, .json, .jsonl, .parquet, "
+            ".arrow.",
         ),
     ] = None,
     escape_formulas: EscapeFormulas = False,

@@ -78,7 +78,8 @@ def select(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write ids, selected columns and target: .csv, .tsv, .xlsx, .json, .jsonl, .parquet, .arrow.",
+            help="Write ids, selected columns and target: .csv, .tsv, .xlsx, .json, .jsonl, .parquet, "
+            ".arrow.",
         ),
     ] = None,
     escape_formulas: EscapeFormulas = False,

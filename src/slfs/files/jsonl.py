@@ -12,7 +12,6 @@ from slfs.files.inference import TableError, infer_types
 from slfs.files.marks import Marks
 from slfs.files.registry import ReadOptions, register_format
 
-
 _EXAMPLE = '{"age": 31, "class": "a"}'
 
 
