@@ -90,7 +90,7 @@ Sheet = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else.")]
 Format = Annotated[
     str | None,
-    typer.Option("--format", metavar="NAME", help="File format, if the file name does not show it."),
+    typer.Option("--format", metavar="NAME", help="File format, if the suffix does not show it."),
 ]
 Missing = Annotated[
     list[str] | None,

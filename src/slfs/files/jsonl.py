@@ -21,7 +21,7 @@ def _read(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
 
 def _read_original(content: io.BytesIO, _options: ReadOptions) -> Any:
     """Read the values as Python values; keys that a line does not have are missing values."""
-    records = []
+    records: list[dict[str, Any]] = []
     for number, line in enumerate(content, 1):
         if not line.strip():
             continue

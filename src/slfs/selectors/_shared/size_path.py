@@ -275,7 +275,7 @@ class AutomaticSizeMixin(BaseSelector):
             if n_groups < 2:
                 raise ValueError("groups has a single group, which cannot be divided into folds.")
             n_splits = min(int(self.cv), n_groups)
-            if n_splits < self.cv:
+            if n_groups < int(self.cv):
                 warn(
                     f"cv={self.cv} is larger than the number of groups, {n_groups}, so the number of "
                     f"features is found with {n_groups} folds. Use cv={n_groups}, or smaller groups."
