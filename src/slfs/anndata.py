@@ -77,8 +77,8 @@ def select(
         ``adata.var[key_added + "_pvalue"]``, ``adata.var[key_added + "_qvalue"]``
             Significance of the relation to the target, given the columns of ``condition_on``.
         ``adata.uns[key_added]``
-            A dictionary: ``"tree"`` is a dataframe with the parent of each selected gene, another gene or
-            the target; ``"params"`` contains the parameters.
+            A dictionary: ``"tree"`` is a dataframe with the parent of each selected gene, which is
+            another gene or the target; ``"params"`` contains the parameters.
 
     Examples
     --------
@@ -95,8 +95,9 @@ def select(
     """
     if adata.is_view and adata.isbacked:
         raise ValueError(
-            "adata is a view of a backed AnnData, to which nothing can be written. Pass it to an estimator, "
-            "SLFS().fit(adata, adata.obs[target]), or pass adata.copy(filename) or adata.to_memory()."
+            "adata is a view of a backed AnnData, to which nothing can be written. Pass it to an "
+            "estimator, SLFS().fit(adata, adata.obs[target]), or pass adata.copy(filename) or "
+            "adata.to_memory()."
         )
     labels = annotation(adata, target)
     weights = None if sample_weight is None else annotation(adata, sample_weight).to_numpy()

@@ -26,8 +26,9 @@ _REMEDY = "Check the file, or write it again with anndata."
 class AnnDataColumns(FileColumns):
     """An AnnData file as a table that need not fit in memory: the columns are its variables (genes).
 
-    Sparse matrices stay sparse. A CSC matrix is read by columns; a CSR or dense matrix is copied once, by
-    columns, to the folder for temporary files. The columns of ``obs`` are not features, but they can be read.
+    Sparse matrices stay sparse. A CSC matrix is read by columns; a CSR or dense matrix is copied once,
+    by columns, to the folder for temporary files. The columns of ``obs`` are not features, but they can
+    be read.
 
     Parameters
     ----------
@@ -79,8 +80,8 @@ class AnnDataColumns(FileColumns):
             raise ValueError(f"{path} cannot be read as anndata: {error}. {_REMEDY}") from error
         if stored.shape != (len(obs), len(var_names)):
             raise ValueError(
-                f"{path} is damaged: the matrix has the shape {stored.shape}, but there are {len(obs)} rows of "
-                f"obs and {len(var_names)} of var. {_REMEDY}"
+                f"{path} is damaged: the matrix has the shape {stored.shape}, but obs has {len(obs)} rows "
+                f"and var {len(var_names)}. {_REMEDY}"
             )
         duplicates = var_names[var_names.duplicated()].unique().tolist()
         if duplicates:

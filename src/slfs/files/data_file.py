@@ -40,7 +40,8 @@ class DataFile:
     Attributes
     ----------
     X : DataFrame, sparse array or FileColumns
-        The columns without the target. Those of Parquet, npy and AnnData files are read when they are needed.
+        The columns without the target. Those of Parquet, npy and AnnData files are read when they are
+        needed.
     y : array-like or None
         The target, if there is one.
     name : str

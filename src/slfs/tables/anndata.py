@@ -1,4 +1,4 @@
-"""AnnData objects -> tables: a matrix of cells and genes, in memory or on disk, and annotations of cells.
+"""AnnData objects -> tables: a matrix of cells and genes, in memory or on disk, and notes on the cells.
 
 This module does not import anndata: whoever has such an object has imported it.
 """
@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from slfs._core.suggest import similar_names
 from slfs.tables.parts import Part
@@ -47,8 +46,8 @@ def table_of(
     duplicates = names[names.duplicated()].unique().tolist()
     if duplicates:
         raise ValueError(
-            f"var_names has duplicates: {duplicates[:5]}. Call adata.var_names_make_unique(), so that each "
-            "selected feature is one column."
+            f"var_names has duplicates: {duplicates[:5]}. Call adata.var_names_make_unique(), so that "
+            "each selected feature is one column."
         )
     matrix = _matrix(adata, layer, use_raw)
     frame = adata.obs[list(obs)] if obs else None
@@ -195,8 +194,3 @@ def annotation(adata: Any, column: str) -> Any:
         )
         raise ValueError(f"adata.obs has no column {column!r}. {hint}")
     return adata.obs[column]
-
-
-def as_labels(column: Any) -> NDArray[Any]:
-    """Return the values of a column of ``obs``, without the type that anndata has stored them in."""
-    return column.astype(object).to_numpy() if hasattr(column, "cat") else column.to_numpy()

@@ -1,11 +1,13 @@
 """Matrices in HDF5 or Zarr files -> tables that need not fit in memory.
 
 A CSC matrix has its columns one after another, so that they are read where they are. The rows of CSR and
-dense matrices are read once, block by block, into a temporary file in which each block is stored by columns.
+dense matrices are read once, block by block, into a temporary file in which each block is stored by
+columns.
 """
 
 from __future__ import annotations
 
+import functools
 import tempfile
 import threading
 import weakref
@@ -40,7 +42,7 @@ def read_stored(X: Any) -> StoredTable:
 
 
 def is_stored(X: Any) -> bool:
-    """Return whether X is a matrix in a file: an array of h5py or zarr, or a sparse matrix of anndata."""
+    """Return whether X is a matrix in a file: an array of h5py or zarr, or anndata's sparse matrix."""
     library = type(X).__module__.partition(".")[0]
     return library in ("h5py", "zarr") or (hasattr(X, "group") and hasattr(X, "format"))
 
@@ -53,8 +55,8 @@ def _sparse_form(group: Any) -> tuple[str, tuple[int, int]]:
     parts = {"data", "indices", "indptr"}
     if form not in ("csr", "csc") or shape is None or len(shape) != 2 or not parts <= set(group.keys()):
         raise ValueError(
-            f"{_place(group)} is not a matrix: expected an array of two dimensions, or a csr or csc matrix "
-            "with data, indices and indptr. Write the file again with anndata."
+            f"{_place(group)} is not a matrix: expected an array of two dimensions, or a csr or csc "
+            "matrix with data, indices and indptr. Write the file again with anndata."
         )
     return form, (int(shape[0]), int(shape[1]))
 
@@ -136,7 +138,8 @@ class StoredTable(ColumnSource):
             or bounds[-1] > n_entries
         ):
             raise ValueError(
-                f"{_place(self._node)} is damaged: indptr, indices and data do not match. Write the file again."
+                f"{_place(self._node)} is damaged: indptr, indices and data do not match. Write the "
+                "file again."
             )
         return bounds
 
@@ -178,7 +181,8 @@ class _Rows(StoredTable):
         self._prepare()
 
     def _prepare(self) -> None:
-        self._lock, self._spool = threading.Lock(), None
+        self._lock = threading.Lock()
+        self._spool: _Spool | None = None
 
     def _spooled(self) -> _Spool:
         with self._lock:
@@ -280,8 +284,9 @@ class DenseRows(_Rows):
     def _turned(self) -> Iterator[tuple[NDArray[Any], ...]]:
         n_rows = max(1, _BLOCK_ENTRIES // max(self.n_features, 1))
         for first in range(0, self.n_samples, n_rows):
-            rows = self._read(lambda first=first: np.asarray(self._node[first : first + n_rows]))
-            yield (np.ascontiguousarray(rows.T).reshape(-1),)
+            rows = slice(first, first + n_rows)
+            block = self._read(functools.partial(self._node.__getitem__, rows))
+            yield (np.ascontiguousarray(np.asarray(block).T).reshape(-1),)
 
 
 class _Spool:
@@ -305,8 +310,8 @@ class _Spool:
         except OSError as error:
             raise OSError(
                 error.errno,
-                f"The columns do not fit in the folder for temporary files ({error.strerror}). Set TMPDIR to "
-                "a folder on a larger disk, or write the matrix as CSC (adata.X = adata.X.tocsc())",
+                f"The columns do not fit in the folder for temporary files ({error.strerror}). Set "
+                "TMPDIR to a folder on a larger disk, or write the matrix as CSC",
                 tempfile.gettempdir(),
             ) from error
 
