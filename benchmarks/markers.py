@@ -1,7 +1,8 @@
 """Marker genes of cell types: slfs beside the rankings of scanpy, at the same number of genes.
 
-``python -m benchmarks.markers`` prints one line per dataset, number of genes and method: the accuracy of three
-classifiers on held-out cells. Genes are selected on the training cells only. Needs scanpy.
+``python -m benchmarks.markers`` prints one line per dataset, number of genes and method: the accuracy of
+two classifiers on held-out cells, in percent. Genes are selected on the training cells only. Below it
+is how much more accurate slfs is than each ranking, with the standard error over the folds. Needs scanpy.
 """
 
 import argparse
@@ -33,10 +34,10 @@ def blood_cells():
 
 
 def simulated_cells(n_cells=1500, n_genes=2000, seed=0):
-    """Return cells of eight types in a hierarchy: negative binomial counts of various depths, normalized.
+    """Return cells of eight types in a hierarchy: normalized negative binomial counts.
 
-    Each branch of the hierarchy changes some genes, so that sister types share most of their markers; half
-    of the genes that a branch changes are weak.
+    Each branch of the hierarchy changes some genes, so that sister types share most of their markers;
+    half of the genes that a branch changes are weak. The depths of the cells vary.
     """
     import anndata
 
@@ -129,6 +130,10 @@ def main():
         rows = pd.DataFrame(score(adata, target, repeats=repeats))
         means = rows.drop(columns="fold").groupby(["size", "method"], sort=False).mean().round(1)
         print(f"{name}: {adata.n_obs} cells, {adata.n_vars} genes\n{means.to_string()}\n", flush=True)
+        mean = rows.assign(accuracy=rows[list(CLASSIFIERS)].mean(axis=1))
+        table = mean.pivot(index=["size", "fold"], columns="method", values="accuracy")
+        more = -table.drop(columns="slfs").sub(table["slfs"], axis=0)
+        print(more.groupby("size").agg(["mean", "sem"]).round(1).to_string(), "\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -196,7 +196,7 @@ def test_types_of_numbers(frame, kind):
 
 
 @pytest.mark.parametrize("backed", [False, True])
-def test_select_writes_to_the_anndata(frame, expected, path, backed, tmp_path):
+def test_select_writes_to_the_anndata(expected, path, backed, tmp_path):
     adata = anndata.read_h5ad(path, backed="r" if backed else None)
     assert slfs.anndata.select(adata, target="kind") is None
     assert adata.var_names[adata.var["slfs"]].tolist() == expected.get_feature_names_out().tolist()
@@ -283,11 +283,11 @@ def test_wrong_arguments(frame, arguments, message):
 def test_what_cannot_be_used(frame, path):
     adata = make(frame)
     adata.var_names = ["twin", "twin", *adata.var_names[2:]]
-    with pytest.raises(ValueError, match="'twin'.*var_names_make_unique"):
+    with pytest.raises(ValueError, match=r"'twin'.*var_names_make_unique"):
         SLFS().fit(adata, adata.obs["kind"])
     adata.var_names_make_unique()
     empty = anndata.AnnData(obs=adata.obs, var=adata.var, layers=dict(adata.layers))
-    with pytest.raises(ValueError, match="has no X. Set layer; the layers are 'twice'"):
+    with pytest.raises(ValueError, match=r"has no X\. Set layer; the layers are 'twice'"):
         SLFS().fit(empty, adata.obs["kind"])
     with pytest.raises(ValueError, match="has no raw"):
         slfs.anndata.select(empty, "kind", use_raw=True)
@@ -456,8 +456,7 @@ def test_damaged_matrices(frame, tmp_path, form, damage):
         else:
             del file["X"]
     with pytest.raises(ValueError, match=r"cells\.h5ad|invalid sparse matrix"):
-        file = read_file(str(path), target="kind")
-        SLFS().fit(file.X, file.y)
+        read_table(AnnDataColumns(path)).take(np.arange(P))
 
 
 def test_a_file_that_claims_to_be_huge(path):

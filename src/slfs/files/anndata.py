@@ -80,8 +80,8 @@ class AnnDataColumns(FileColumns):
             raise ValueError(f"{path} cannot be read as anndata: {error}. {_REMEDY}") from error
         if stored.shape != (len(obs), len(var_names)):
             raise ValueError(
-                f"{path} is damaged: the matrix has the shape {stored.shape}, but obs has {len(obs)} rows "
-                f"and var {len(var_names)}. {_REMEDY}"
+                f"{path} is damaged: the matrix has the shape {stored.shape}, but obs has {len(obs)} "
+                f"rows and var {len(var_names)}. {_REMEDY}"
             )
         duplicates = var_names[var_names.duplicated()].unique().tolist()
         if duplicates:
