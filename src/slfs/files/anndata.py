@@ -70,7 +70,7 @@ class AnnDataColumns(FileColumns):
         try:
             root = _open(path)
             part, matrix = _find_matrix(root, layer, path)
-            obs, var_names = _read_frame(root, "obs"), _read_frame(part, "var").index
+            obs, var_names = _read_frame(root, "obs", path), _read_frame(part, "var", path).index
             stored = read_stored(matrix)
         except (FileNotFoundError, PermissionError, ImportError, MemoryError):
             raise
@@ -207,10 +207,15 @@ def _find_matrix(root: Any, layer: str | None, path: Path) -> tuple[Any, Any]:
     return part, part["X"]
 
 
-def _read_frame(root: Any, name: str) -> Any:
+def _read_frame(root: Any, name: str, path: Path) -> Any:
     """Read ``obs`` or ``var``; a small file may claim to contain more than fits in memory."""
     from anndata.io import read_elem
 
+    if not hasattr(root[name], "keys"):
+        raise TableError(
+            f"{path} was written by anndata before version 0.7, or is damaged: {name} is an array. Read it "
+            "with anndata.read_h5ad and write it again."
+        )
     _refuse_large(root[name])
     return read_elem(root[name])
 
