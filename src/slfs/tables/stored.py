@@ -143,6 +143,16 @@ class StoredTable(ColumnSource):
             )
         return bounds
 
+    def _check(self, matrix: Any) -> Any:
+        """Return a sparse matrix whose indices are inside its shape: SciPy would use others."""
+        try:
+            check_indices(matrix)
+        except ValueError as error:
+            raise ValueError(
+                f"{_place(self._node)} is damaged: indices are outside its shape. Write the file again."
+            ) from error
+        return matrix
+
     def _entries(self, begin: int, end: int) -> tuple[NDArray[Any], NDArray[Any]]:
         node = self._node
         return self._read(
@@ -170,7 +180,7 @@ class StoredColumns(StoredTable):
         """
         runs = np.split(columns, np.flatnonzero(np.diff(columns) != 1) + 1) if len(columns) else []
         parts = [self._entries(self._starts[run[0]], self._starts[run[-1] + 1]) for run in runs]
-        return _csc(parts, np.diff(self._starts)[columns], self.n_samples, self.dtype)
+        return self._check(_csc(parts, np.diff(self._starts)[columns], self.n_samples, self.dtype))
 
 
 class _Rows(StoredTable):
@@ -244,7 +254,7 @@ class SparseRows(_Rows):
             rows = sparse.csr_array(
                 (data, indices, bounds[first : last + 1] - bounds[first]), shape=shape
             )
-            check_indices(rows)
+            self._check(rows)
             turned = rows.tocsc()
             narrow = np.int32 if self.n_samples < 1 << 31 else np.int64
             yield (
