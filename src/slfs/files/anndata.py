@@ -16,8 +16,6 @@ from slfs.files.inference import TableError
 from slfs.files.limits import refuse_beyond
 from slfs.files.marks import Marks
 from slfs.files.registry import ReadOptions, register_format
-from slfs.tables.anndata import AnnDataTable, annotation_name
-from slfs.tables.stored import read_stored
 from slfs.tables.table import Columns, LabelBlock, NumberBlock, Order
 
 _REMEDY = "Check the file, or write it again with anndata."
@@ -62,6 +60,9 @@ class AnnDataColumns(FileColumns):
         drop: Sequence[str] = (),
         missing: Sequence[str] = (),
     ) -> None:
+        from slfs.tables.anndata import AnnDataTable, annotation_name  # imports SciPy
+        from slfs.tables.stored import read_stored
+
         path, self._marks = Path(path), Marks(missing)
         try:
             import anndata  # noqa: F401
@@ -213,8 +214,8 @@ def _read_frame(root: Any, name: str, path: Path) -> Any:
 
     if not hasattr(root[name], "keys"):
         raise TableError(
-            f"{path} was written by anndata before version 0.7, or is damaged: {name} is an array. Read it "
-            "with anndata.read_h5ad and write it again."
+            f"{path} was written by anndata before version 0.7, or is damaged: {name} is an array. Read "
+            "it with anndata.read_h5ad and write it again."
         )
     _refuse_large(root[name])
     return read_elem(root[name])

@@ -130,7 +130,7 @@ class StoredTable(ColumnSource):
         """Read and check the indptr of a sparse matrix."""
         bounds = self._read(lambda: np.asarray(self._node["indptr"][:], np.int64))
         n_lines = self.n_features if isinstance(self, StoredColumns) else self.n_samples
-        n_entries = min(self._node[part].shape[0] for part in ("data", "indices"))
+        n_entries = self._read(lambda: min(self._node[part].shape[0] for part in ("data", "indices")))
         if (
             len(bounds) != n_lines + 1
             or bounds[0] != 0
