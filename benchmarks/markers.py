@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.markers`` prints one line per dataset, number of genes and method: the accuracy of
 two classifiers on held-out cells, in percent. Genes are selected on the training cells only. Below it
-is how much more accurate slfs is than each ranking, with the standard error over the folds. Needs scanpy.
+is how much more accurate slfs is than each ranking, with the standard error over folds. Needs scanpy.
 """
 
 import argparse
