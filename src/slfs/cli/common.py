@@ -29,11 +29,12 @@ def read_labelled(
     sheet: str | None = None,
     column: str | None = None,
     weights: str | None = None,
+    covariates: Sequence[str] = (),
 ) -> DataFile:
     """Read a file that must have class labels, and show what the user should know about it.
 
     With ``column``, remarks about other columns are not shown. ``weights`` is the column of the sample
-    weights.
+    weights. ``covariates`` are columns of annotations that other options name.
     """
     from slfs.files.data_file import ColumnNote
     from slfs.files.reading import read_file
@@ -50,6 +51,7 @@ def read_labelled(
             header=not no_header,
             sheet=sheet,
             transpose=transpose,
+            covariates=[*covariates, *([] if weights is None else [weights])],
         )
     if weights is not None:
         file = file.with_weights(weights)
@@ -61,9 +63,10 @@ def read_labelled(
         if shown is not None:
             show_note(shown)
     if file.y is None:
+        example = next(iter(getattr(file.X, "index_names", ())), file.names[-1])
         raise ValueError(
             f"{file.name} does not contain class labels. Set the column with the class labels, or the "
-            f"numbers to predict, with --target, for example --target {file.names[-1]!r}."
+            f"numbers to predict, with --target, for example --target {example!r}."
         )
     if not file.names:
         raise ValueError(

@@ -116,6 +116,7 @@ def fit(
         transpose=transpose,
         no_header=no_header,
         sheet=sheet,
+        covariates=[*(include or ()), *(condition_on or ())],
     )
     selector = make_selector(
         method,

@@ -114,6 +114,7 @@ def select(
         transpose=transpose,
         no_header=no_header,
         sheet=sheet,
+        covariates=[*(include or ()), *(condition_on or ())],
     )
     selector = make_selector(
         method,
@@ -227,6 +228,7 @@ def explain(
         no_header=no_header,
         sheet=sheet,
         column=column,
+        covariates=[*(include or ()), *(condition_on or ())],
     )
     selector = make_selector(
         method,
@@ -289,6 +291,6 @@ def _report(file: DataFile, selector: Any, run: dict[str, Any], path: Path | Non
     if path is not None:
         with status("cross-validating"):
             if selector.target_bins_ is None:
-                about["accuracy"] = compare_accuracy(selector, file.in_memory(), labels(file))
+                about["accuracy"] = compare_accuracy(selector, file.X, labels(file))
             write_report(selector, path, **about)
     return make_facts(selector, **about)
