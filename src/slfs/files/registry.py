@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from slfs.files.columns import FileColumns
 
-BUILT_IN = ("csv", "parquet", "arrow", "excel", "jsonl", "npy", "npz", "svmlight", "arff")
+BUILT_IN = ("csv", "parquet", "arrow", "excel", "jsonl", "npy", "npz", "svmlight", "arff", "plink")
 """Modules of this package that register formats."""
 
 ENTRY_POINTS = "slfs.formats"
