@@ -80,10 +80,10 @@ def split_genotypes(pairs: Words, source: NDArray[np.uint32], words: Words) -> N
             n_lanes = min(LANES, n_words - w)
             for lane in range(n_lanes):
                 for bit in range(WORD):
-                    sample = np.uint64(source[(w + lane) * WORD + bit])
+                    own = np.uint64(source[(w + lane) * WORD + bit])
                     low[bit * LANES + lane], high[bit * LANES + lane] = (
-                        by_sample[sample, ZERO],
-                        by_sample[sample, ONE],
+                        by_sample[own, ZERO],
+                        by_sample[own, ONE],
                     )
             _transpose(low)
             _transpose(high)

@@ -3,8 +3,9 @@
 In: a path. Out: a table with its target, or a file that is replaced atomically. Start
 with `reading.py`, which has `read_file`, then `registry.py`, which lists the formats. Each format has
 one file (`csv.py`, `parquet.py`, `arrow.py`, `excel.py`, `jsonl.py`, `npy.py`, `npz.py`, `svmlight.py`,
-`arff.py`, `plink.py`) that registers itself; `inference.py` finds the types of columns, `matching.py` transposes
-tables and matches labels of another file, and `limits.py` refuses files that would need too much memory.
+`arff.py`, `plink.py`, `pgen.py`) that registers itself; `inference.py` finds the types of columns,
+`matching.py` transposes tables and matches labels of another file, `cohort.py` matches genotypes with a
+table about the samples, and `limits.py` refuses files that would need too much memory.
 
 To add a format, call `register_format` with its name, its suffixes and a function that reads it. Inside
 this package, add a file that does so, and its name to ``BUILT_IN`` in `registry.py`. A package can list

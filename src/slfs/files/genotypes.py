@@ -1,7 +1,7 @@
 """Files of genotypes -> tables with one column per variant, and columns of covariates beside them.
 
-A genotype is a number: 0, 1 or 2 copies of the counted allele, or missing. `plink.py` and `pgen.py` read the
-files; what they have in common is here.
+A genotype is a number: 0, 1 or 2 copies of the counted allele, or missing. `plink.py` and `pgen.py` read
+the files; what they have in common is here.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Samples(NamedTuple):
 
     def take(self, rows: NDArray[np.int64]) -> Samples:
         """Return some of the samples."""
-        return Samples(*(part[rows] for part in self))
+        return Samples(self.family[rows], self.id[rows], self.sex[rows], self.phenotype[rows])
 
 
 class GenotypeColumns(FileColumns):
@@ -241,8 +241,8 @@ class GenotypeColumns(FileColumns):
         unclear = [one for one in ids if counts[one] > 1]
         if unclear:
             raise ValueError(
-                f"{self.path} has several variants with the id {unclear[0]!r}, so a list of ids does not "
-                "identify them. Give the variants ids with plink2 --set-all-var-ids, or write a .bed file."
+                f"{self.path} has several variants with the id {unclear[0]!r}, so a list of ids does "
+                "not identify them. Give them ids with plink2 --set-all-var-ids, or write a .bed file."
             )
         replace_file(Path(path), lambda draft: draft.write_text("".join(f"{one}\n" for one in ids)))
 
@@ -271,16 +271,37 @@ class GenotypeColumns(FileColumns):
         if index >= self._n_variants:
             values: NDArray[Any] = self._covariates.iloc[:, index - self._n_variants].array
             return values
-        return self._genotypes(np.array([index]), self._rows)[0]
+        genotypes: NDArray[Any] = self._genotypes(np.array([index]), self._rows)[0]
+        return genotypes
 
     @abstractmethod
     def _genotypes(self, variants: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return genotypes as numbers, of shape (n_variants, n_rows), with NaN for missing ones."""
 
 
+def numbers_of(texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return texts as numbers, NaN for other texts."""
+
+    def number(text: str) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            return np.nan
+
+    return np.array([number(text) for text in texts], np.float64)
+
+
+def phenotypes(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mark missing phenotypes: -9, and 0 if all others are 1 (control) or 2 (case)."""
+    values = np.where(values == MISSING_PHENOTYPE, np.nan, values)
+    if np.isin(values[~np.isnan(values)], (0.0, 1.0, 2.0)).all() and (values == 2).any():
+        values = np.where(values == 0, np.nan, values)
+    return values
+
+
 def _unique_names(variants: Variants) -> list[str]:
-    """Return the ids of the variants; with chromosome, position and alleles where they are not unique."""
-    names = variants.id.tolist()
+    """Return the ids of the variants, or place and alleles of those whose id is not unique."""
+    names: list[str] = variants.id.tolist()
     counts = Counter(names)
     if len(counts) < len(names) or "." in counts:
         _, *others = variants

@@ -1,8 +1,8 @@
 """PLINK 1 files (.bed, .bim, .fam) -> tables whose genotypes become bit planes without being decoded.
 
-The .bim and .fam files are six columns of text, which need no library. Blocks of the .bed file are read when they
-are needed, not mapped into memory: the memory is then that of a block, and a file that another program
-truncates is an error instead of a crash.
+The .bim and .fam files are six columns of text, which need no library. Blocks of the .bed file are read
+when they are needed, not mapped into memory: the memory is then that of a block, and a file that another
+program truncates is an error instead of a crash.
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 from slfs.counting.genotypes import split_genotypes
 from slfs.counting.planes import SampleLayout
 from slfs.files.atomic import replace_file
-from slfs.files.genotypes import MISSING_PHENOTYPE, GenotypeColumns, Samples, Variants
+from slfs.files.genotypes import (
+    MISSING_PHENOTYPE,
+    GenotypeColumns,
+    Samples,
+    Variants,
+    numbers_of,
+    phenotypes,
+)
 from slfs.files.inference import TableError
 from slfs.files.registry import ReadOptions, register_format
 from slfs.tables.planes import PlaneBlock
@@ -118,26 +125,6 @@ class PlinkColumns(GenotypeColumns):
         split_genotypes(raw.view("<u8").astype(np.uint64, copy=False), source, words)
         return PlaneBlock(_VALUES, words, layout)
 
-    def write_subset(self, path: str | Path, names: Sequence[str]) -> None:
-        """Write variants to another ``.bed`` file, with its ``.bim`` and ``.fam`` files.
-
-        Parameters
-        ----------
-        path : str or Path
-            The ``.bed`` file.
-        names : sequence of str
-            Names of the variants. Other names are ignored.
-        """
-        path, variants = Path(path), self.variant_indices(names)
-        if path.resolve() == self.path.resolve():
-            raise ValueError(f"{path} is the input and would be overwritten. Use another name.")
-        codes = np.empty((len(variants), len(self._rows)), np.uint8)
-        for index, variant in enumerate(variants):
-            codes[index] = self._codes(variant[np.newaxis], self._rows)[0]
-        lines = _beside(self.path, ".bim").read_text().splitlines(keepends=True)
-        people = _beside(self.path, ".fam").read_text().splitlines(keepends=True)
-        _write(path, codes, "".join(lines[j] for j in variants), "".join(people[i] for i in self._rows))
-
     def _genotypes(self, variants: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         return _VALUE_OF_CODE[self._codes(variants, rows)]
 
@@ -204,16 +191,36 @@ def write_plink(
     chromosomes = [1] * n_variants if chromosomes is None else chromosomes
     positions = range(1, n_variants + 1) if positions is None else positions
     traits = np.full(n_samples, -9) if phenotype is None else np.asarray(phenotype)
-    codes = np.array([3, 2, 0, 1], np.uint8)[np.where(values >= 0, values, 3).T.astype(np.intp)]
     places = zip(chromosomes, names, positions, strict=True)
     bim = "".join(f"{place}\t{name}\t0\t{position}\tA\tG\n" for place, name, position in places)
     people = zip(ids, traits.tolist(), strict=True)
     fam = "".join(f"{one}\t{one}\t0\t0\t0\t{trait}\n" for one, trait in people)
-    _write(Path(path), codes, bim, fam)
+    _write(Path(path), values.T, bim, fam)
 
 
-def _write(path: Path, codes: NDArray[np.uint8], bim: str, fam: str) -> None:
-    """Write two bits per genotype, of shape (n_variants, n_samples), and the two files of text."""
+def write_subset(table: GenotypeColumns, path: Path, names: Sequence[str]) -> None:
+    """Write variants of a table, given by name, to a .bed file with its .bim and .fam files."""
+    chosen, samples = table.variant_indices(names), table.samples
+    if isinstance(table, PlinkColumns):  # with what is not read: parents and genetic distances
+        bim, fam = (_beside(table.path, end).read_text("utf-8").splitlines() for end in (".bim", ".fam"))
+        lines = [[bim[j] for j in chosen], [fam[i] for i in table._rows]]
+        texts = ["".join(f"{line}\n" for line in part) for part in lines]
+        _write(path, table._genotypes(chosen, table._rows), texts[0], texts[1])
+        return
+    name, chromosome, position, counted, other = (part[chosen] for part in table.variants)
+    places = zip(chromosome, name, position, counted, other, strict=True)
+    bim = "".join(f"{a}\t{b}\t0\t{c}\t{d}\t{e}\n" for a, b, c, d, e in places)
+    sexes = np.nan_to_num(samples.sex).astype(int)
+    traits = [f"{one:.10g}" for one in np.nan_to_num(samples.phenotype, nan=MISSING_PHENOTYPE)]
+    people = zip(samples.family, samples.id, sexes, traits, strict=True)
+    fam = "".join(f"{a}\t{b}\t0\t0\t{c}\t{d}\n" for a, b, c, d in people)
+    _write(path, table._genotypes(chosen, table._rows), bim, fam)
+
+
+def _write(path: Path, genotypes: NDArray[np.float64], bim: str, fam: str) -> None:
+    """Write genotypes of shape (n_variants, n_samples), and the two files of text."""
+    known = np.where(genotypes >= 0, genotypes, len(_VALUES))  # NaN is not
+    codes = np.array([3, 2, 0, 1], np.uint8)[known.astype(np.intp)]
     n_variants, n_samples = codes.shape
     quads = np.zeros((n_variants, -(-n_samples // 4), 4), np.uint8)
     quads.reshape(n_variants, -1)[:, :n_samples] = codes
@@ -275,26 +282,6 @@ def _read_rows(path: Path, what: str) -> list[tuple[str, ...]]:
         if len(line) != 6:
             raise ValueError(f"Line {number} of {path} has {len(line)} columns; expected {what}.")
     return list(zip(*lines, strict=True)) if lines else [()] * 6
-
-
-def numbers_of(texts: Sequence[str]) -> NDArray[np.float64]:
-    """Return texts as numbers, NaN for other texts."""
-
-    def number(text: str) -> float:
-        try:
-            return float(text)
-        except ValueError:
-            return np.nan
-
-    return np.array([number(text) for text in texts], np.float64)
-
-
-def phenotypes(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mark missing phenotypes: -9, and 0 if all others are 1 (control) or 2 (case)."""
-    values = np.where(values == MISSING_PHENOTYPE, np.nan, values)
-    if np.isin(values[~np.isnan(values)], (0.0, 1.0, 2.0)).all() and (values == 2).any():
-        values = np.where(values == 0, np.nan, values)
-    return values
 
 
 def _refuse(_content: io.BytesIO, _options: ReadOptions) -> NoReturn:

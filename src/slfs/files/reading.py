@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from slfs.files.cohort import open_cohort, read_about
+from slfs.files.columns import FileColumns
 from slfs.files.data_file import (
     ColumnNote,
     DataFile,
@@ -38,7 +40,10 @@ _SELF_DESCRIBING = ("parquet", "arrow", "excel", "jsonl")
 _TEXT = ("csv", "tsv")
 """Formats whose values are text, until their types are inferred."""
 
-_NAMES_INSIDE = ("parquet", "arrow", "jsonl", "npy", "npz", "svmlight", "arff")
+_COHORTS = ("bed", "pgen")
+"""Formats of genotypes, in which samples have ids."""
+
+_NAMES_INSIDE = ("parquet", "arrow", "jsonl", "npy", "npz", "svmlight", "arff", *_COHORTS)
 """Formats without a row of names."""
 
 
@@ -56,6 +61,7 @@ def read_file(
     sheet: str | None = None,
     transpose: bool = False,
     allow_empty: bool = False,
+    covariates: Sequence[str] = (),
 ) -> DataFile:
     """Read a table from a file.
 
@@ -93,6 +99,9 @@ def read_file(
         column per sample.
     allow_empty : bool, default=False
         Whether a CSV file may have a header and no rows.
+    covariates : sequence of str, default=()
+        Columns of ``targets_from`` to add to the genotypes of a PLINK file. Its target may be a path,
+        too, which then is the file with the target: its first column that is not an id or covariate.
 
     Returns
     -------
@@ -101,6 +110,13 @@ def read_file(
     form = _format(source) if file_format is None else format_of_name(file_format)
     _check_options(form, header, sheet)
     on_disk = form.open_columns is not None and source != STDIN and not _is_compressed(source)
+    if on_disk and not transpose and form.name in _COHORTS:
+        if target is not None and targets_from is None and Path(target).is_file():
+            target, targets_from = None, target
+        about = None if targets_from is None else read_about(targets_from, read_file, missing)
+        path = existing_file(source)
+        table: Any = _open(form, path, missing)
+        return open_cohort(path, table, about, target=target, ids=ids, drop=drop, covariates=covariates)
     if on_disk and not transpose and targets_from is None:
         return _open_columns(source, form, target, drop, ids, missing)
     options = ReadOptions(missing, text, header, sheet, allow_empty=allow_empty)
@@ -321,11 +337,7 @@ def _open_columns(
     path = existing_file(source)
     with path.open("rb") as file:
         fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
-    assert form.open_columns is not None
-    try:
-        table = form.open_columns(path, missing=missing)
-    except OSError as error:
-        raise ValueError(f"{source} cannot be read as {form.name}: {error}") from error
+    table = _open(form, path, missing)
     names, index = table.names, table.index_names
 
     def find(column: str) -> str:
@@ -352,6 +364,17 @@ def _open_columns(
     return DataFile(
         kept, y, source, label or "class", fingerprint, names, id_names, notes, table.originals
     )
+
+
+def _open(form: Format, path: Path, missing: Sequence[str]) -> FileColumns:
+    """Open a table whose columns stay on disk."""
+    assert form.open_columns is not None
+    try:
+        return form.open_columns(path, missing=missing)
+    except ImportError as error:
+        raise form.missing_library(error) from error
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read as {form.name}: {error}") from error
 
 
 def _find(wanted: str, table: Any, name: str, notes: list[str]) -> int:

@@ -14,7 +14,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from slfs.files.columns import FileColumns
 
-BUILT_IN = ("csv", "parquet", "arrow", "excel", "jsonl", "npy", "npz", "svmlight", "arff", "plink")
+BUILT_IN = (
+    "csv",
+    "parquet",
+    "arrow",
+    "excel",
+    "jsonl",
+    "npy",
+    "npz",
+    "svmlight",
+    "arff",
+    "plink",
+    "pgen",
+)
 """Modules of this package that register formats."""
 
 ENTRY_POINTS = "slfs.formats"
