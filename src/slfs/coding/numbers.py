@@ -251,9 +251,9 @@ def _add_missing(
     missing: NDArray[np.int64],
 ) -> None:
     n_classes = missing.shape[1]
-    for j in np.flatnonzero(missing.any(axis=1)):
-        begin = counts_offset[j] + (n_levels[j] - 1) * n_classes
-        class_counts[begin : begin + n_classes] = missing[j]
+    having = np.flatnonzero(missing.any(axis=1))
+    begin = counts_offset[having] + (n_levels[having] - 1) * n_classes
+    class_counts[begin[:, np.newaxis] + np.arange(n_classes)] = missing[having]
 
 
 def _most_frequent(

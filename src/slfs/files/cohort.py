@@ -201,7 +201,7 @@ def _originals(table: GenotypeColumns, y: Any, label: str) -> Callable[[list[str
 
     def read(names: list[str]) -> Any:
         own = {FAMILY: table.samples.family, SAMPLE: table.samples.id, label: y}
-        variants = set(np.array(table.names, object)[table.is_variant()]) & set(names)
+        variants = set(np.array(table.names, object)[table.is_variant]) & set(names)
         return pd.DataFrame(
             {
                 name: own[name]

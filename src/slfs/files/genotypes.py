@@ -6,6 +6,7 @@ the files; what they have in common is here.
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
@@ -95,6 +96,7 @@ class GenotypeColumns(FileColumns):
         unwanted = set(columns)
         kept = [index for index, name in enumerate(self.names) if name not in unwanted]
         table._columns = self._columns[kept]
+        vars(table).pop("is_variant", None)
         return table
 
     def match(self, frame: Any, covariates: Sequence[str] = ()) -> Self:
@@ -194,8 +196,9 @@ class GenotypeColumns(FileColumns):
             return self._covariate_table.label_block(source - self._n_variants, order)
         return super().label_block(column, order)
 
+    @functools.cached_property
     def is_variant(self) -> NDArray[np.bool_]:
-        """Return which columns are variants; the others are covariates."""
+        """Which columns are variants; the others are covariates."""
         found: NDArray[np.bool_] = self._columns < self._n_variants
         return found
 
@@ -217,12 +220,12 @@ class GenotypeColumns(FileColumns):
                 "other_allele": self.variants.other_allele,
             }
         )
-        return frame.reindex(np.where(self.is_variant(), self._columns, -1)).reset_index(drop=True)
+        return frame.reindex(np.where(self.is_variant, self._columns, -1)).reset_index(drop=True)
 
     def variant_indices(self, names: Sequence[str]) -> NDArray[np.int64]:
         """Return the indices in the file of variants given by name, in the order of the file."""
         wanted = set(names)
-        chosen = np.array([name in wanted for name in self.names], np.bool_) & self.is_variant()
+        chosen = np.array([name in wanted for name in self.names], np.bool_) & self.is_variant
         return np.sort(self._columns[chosen])
 
     def write_list(self, path: str | Path, names: Sequence[str]) -> None:
@@ -263,7 +266,7 @@ class GenotypeColumns(FileColumns):
         mask = np.full(self.n_features, of_variants)
         if self._covariate_table is not None:
             own = getattr(self._covariate_table, attribute)
-            mask[~self.is_variant()] = own[self._columns[~self.is_variant()] - self._n_variants]
+            mask[~self.is_variant] = own[self._columns[~self.is_variant] - self._n_variants]
         return mask
 
     def _values(self, name: str) -> NDArray[Any]:
@@ -302,8 +305,9 @@ def phenotypes(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def _unique_names(variants: Variants) -> list[str]:
     """Return the ids of the variants, or place and alleles of those whose id is not unique."""
     names: list[str] = variants.id.tolist()
-    counts = Counter(names)
-    if len(counts) < len(names) or "." in counts:
+    distinct = set(names)
+    if len(distinct) < len(names) or "." in distinct:
+        counts = Counter(names)
         _, *others = variants
         unclear = [index for index, one in enumerate(names) if one == "." or counts[one] > 1]
         seen: Counter[str] = Counter()

@@ -97,7 +97,7 @@ class PlinkColumns(GenotypeColumns):
         path = Path(path)
         with path.open("rb") as file:
             _check_header(file.read(_HEADER), path)
-        variants, samples = _read_bim(_beside(path, ".bim")), _read_fam(_beside(path, ".fam"))
+        variants, samples = _read_bim(path.with_suffix(".bim")), _read_fam(path.with_suffix(".fam"))
         self._n_bytes = -(-len(samples.id) // 4)
         expected, found = _HEADER + len(variants.id) * self._n_bytes, path.stat().st_size
         if found != expected:
@@ -112,7 +112,7 @@ class PlinkColumns(GenotypeColumns):
     @property
     def planes(self) -> NDArray[np.bool_]:
         """Which columns are bit planes: the variants."""
-        return self.is_variant()
+        return self.is_variant
 
     def plane_block(self, columns: Columns, layout: SampleLayout) -> PlaneBlock:
         """Return variants as planes, with the samples in the order of ``layout``."""
@@ -202,7 +202,7 @@ def write_subset(table: GenotypeColumns, path: Path, names: Sequence[str]) -> No
     """Write variants of a table, given by name, to a .bed file with its .bim and .fam files."""
     chosen, samples = table.variant_indices(names), table.samples
     if isinstance(table, PlinkColumns):  # with what is not read: parents and genetic distances
-        bim, fam = (_beside(table.path, end).read_text("utf-8").splitlines() for end in (".bim", ".fam"))
+        bim, fam = (_lines(table.path.with_suffix(end)) for end in (".bim", ".fam"))
         lines = [[bim[j] for j in chosen], [fam[i] for i in table._rows]]
         texts = ["".join(f"{line}\n" for line in part) for part in lines]
         _write(path, table._genotypes(chosen, table._rows), texts[0], texts[1])
@@ -226,8 +226,8 @@ def _write(path: Path, genotypes: NDArray[np.float64], bim: str, fam: str) -> No
     quads.reshape(n_variants, -1)[:, :n_samples] = codes
     packed = quads[:, :, 0] | quads[:, :, 1] << 2 | quads[:, :, 2] << 4 | quads[:, :, 3] << 6
     content = _MAGIC + bytes([_BY_VARIANT]) + packed.tobytes()
-    replace_file(_beside(path, ".bim"), lambda draft: draft.write_text(bim))
-    replace_file(_beside(path, ".fam"), lambda draft: draft.write_text(fam))
+    replace_file(path.with_suffix(".bim"), lambda draft: draft.write_text(bim))
+    replace_file(path.with_suffix(".fam"), lambda draft: draft.write_text(fam))
     replace_file(path, lambda draft: draft.write_bytes(content))
 
 
@@ -243,10 +243,6 @@ def _check_header(header: bytes, path: Path) -> None:
             f"{path} has one sample after the other, as old versions of PLINK wrote it. Write it again "
             "with plink --make-bed."
         )
-
-
-def _beside(path: Path, suffix: str) -> Path:
-    return path.with_suffix(suffix)
 
 
 def _read_bim(path: Path) -> Variants:
@@ -270,18 +266,25 @@ def _read_fam(path: Path) -> Samples:
     )
 
 
-def _read_rows(path: Path, what: str) -> list[tuple[str, ...]]:
+def _lines(path: Path) -> list[str]:
+    return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def _read_rows(path: Path, what: str) -> list[list[str]]:
     """Return the six columns of a file of text."""
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {str(path)!r}, which must be next to the .bed file.")
     try:
-        lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not text: {error}. Expected {what}.") from error
-    for number, line in enumerate(lines, 1):
-        if len(line) != 6:
-            raise ValueError(f"Line {number} of {path} has {len(line)} columns; expected {what}.")
-    return list(zip(*lines, strict=True)) if lines else [()] * 6
+    for number, line in enumerate(text.splitlines(), 1):
+        if len(line.split()) not in (0, 6):
+            raise ValueError(
+                f"Line {number} of {path} has {len(line.split())} columns; expected {what}."
+            )
+    words = text.split()
+    return [words[column::6] for column in range(6)]
 
 
 def _refuse(_content: io.BytesIO, _options: ReadOptions) -> NoReturn:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.memory import reuse_freed_memory
 from slfs.coding.by_rows import Piece, Tally, cut_rows, encode_rows, tally_rows
 from slfs.coding.categories import learn_labels
 from slfs.coding.codebook import Learned, join_learned
@@ -70,7 +70,7 @@ def learn_block(
     The levels of conditioning columns, and those of included columns that would have a single one, do
     not depend on the class.
     """
-    _reuse_freed_memory()
+    reuse_freed_memory()
     own = None if forced is None else forced.coded_as(block.columns)
     if block.kind == "labels":
         return _learn_labels(table, block, layout, own)
@@ -268,14 +268,3 @@ def _learn_labels(
         return level_p_values(ungrouped, layout)
 
     return LearnedBlock(learned, lambda _kept: code(learned), p_values)
-
-
-@functools.cache
-def _reuse_freed_memory() -> None:
-    """Make malloc reuse the memory of one block for the next one.
-
-    glibc returns freed blocks to the system, so that every page must be mapped again, until a block of
-    that size has been freed once; this saves a quarter of the time of MDLP. The pages allocated here are
-    never touched.
-    """
-    np.empty(30 << 20, np.uint8)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.memory import reuse_freed_memory
 from slfs.coding.categories import learn_labels
 from slfs.coding.codebook import Learned, join_learned
 from slfs.coding.cut_kernels import quantile_counts, quantile_cuts
@@ -232,6 +233,7 @@ def code_blind(
     ``layout`` has a single class with all samples. ``order`` is the same with the classes in which
     planes are packed, if these are not a single one.
     """
+    reuse_freed_memory()
     if kind == "labels":
         labels = table.label_block(int(columns[0]), layout.order)
         learned = learn_labels([(labels, layout)], layout.n_classes)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from slfs._core.ragged import ragged
 from slfs.counting.planes import SampleLayout
-from slfs.tables.planes import PlaneBlock, PlaneTable, is_planes
+from slfs.tables.planes import PlaneBlock, as_planes, is_planes
 from slfs.tables.table import (
     Columns,
     ColumnSource,
@@ -57,8 +57,9 @@ class Part(ColumnSource):
 
     def plane_block(self, columns: Columns, layout: SampleLayout) -> PlaneBlock:
         """Return columns as planes."""
-        assert isinstance(self._table, PlaneTable)
-        block = self._table.plane_block(
+        table = as_planes(self._table)
+        assert table is not None  # otherwise no column is a plane
+        block = table.plane_block(
             self._source(columns), replace(layout, order=self._source_rows(layout.order))
         )
         return replace(block, layout=layout)

@@ -7,7 +7,7 @@ counts of the values, which are popcounts.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,6 @@ class PlaneBlock:
         return values[LevelPlanes(self.words, level).decoded(self.layout)]
 
 
-@runtime_checkable
 class PlaneTable(Protocol):
     """A table that has columns as bit planes.
 
@@ -75,13 +74,20 @@ Numbers = NumberBlock | PlaneBlock
 """Columns of numbers as a table has them."""
 
 
+def as_planes(table: Table) -> PlaneTable | None:
+    """Return a table as one that has planes; None if it has none."""
+    return cast("PlaneTable", table) if hasattr(table, "plane_block") else None
+
+
 def is_planes(table: Table) -> NDArray[np.bool_]:
     """Return which columns of a table are planes."""
-    return table.planes if isinstance(table, PlaneTable) else np.zeros(table.n_features, np.bool_)
+    own = as_planes(table)
+    return np.zeros(table.n_features, np.bool_) if own is None else own.planes
 
 
 def read_numbers(table: Table, columns: Columns, layout: SampleLayout) -> Numbers:
     """Read columns of numbers: as planes if all of them are planes."""
-    if isinstance(table, PlaneTable) and len(columns) and table.planes[columns].all():
-        return table.plane_block(columns, layout)
+    own = as_planes(table)
+    if own is not None and len(columns) and own.planes[columns].all():
+        return own.plane_block(columns, layout)
     return table.number_block(columns, layout.order)
