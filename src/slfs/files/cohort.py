@@ -17,6 +17,7 @@ import numpy as np
 
 from slfs.files.data_file import DataFile, find_column
 from slfs.files.genotypes import GenotypeColumns, phenotypes
+from slfs.files.limits import OPENERS
 from slfs.files.matching import Labels, match
 from slfs.files.plink import write_subset
 from slfs.files.registry import ReadOptions, format_of_name, format_of_suffix
@@ -100,17 +101,24 @@ def own_phenotype(file: DataFile) -> DataFile:
 def read_about(source: str, read: Callable[..., DataFile], missing: Sequence[str]) -> DataFile:
     """Read a table about samples: any format, or columns separated by spaces as PLINK writes them."""
     path = Path(source)
-    if not path.is_file() or format_of_suffix(path) is not None or path.suffix in (".gz", ".bz2", ".xz"):
+    known = format_of_suffix(path) is not None or path.suffix[1:] in OPENERS
+    if not path.is_file() or (known and path.suffix != ".txt"):
         return read(source, missing=missing)
-    lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    text = path.read_text(encoding="utf-8")
+    if known and set(",;") & set(text.partition("\n")[0]):
+        return read(source, missing=missing)
+    lines = [line.split() for line in text.splitlines() if line.strip()]
     if lines and lines[0][0] not in _IDS:
         more = [f"{PHENOTYPE}_{number}" for number in range(1, len(lines[0]) - 1)]
         lines.insert(0, [FAMILY, SAMPLE, *more][: len(lines[0])])
     if len({len(line) for line in lines}) != 1:
         raise ValueError(f"The rows of {source} do not have the same number of columns.")
-    text = "\n".join("\t".join(line) for line in lines).encode()
+    content = "\n".join("\t".join(line) for line in lines).encode()
     form, options = format_of_name("tsv"), ReadOptions(missing)
-    frame, original = form.read(io.BytesIO(text), options)[0], form.original(io.BytesIO(text), options)
+    frame, original = (
+        form.read(io.BytesIO(content), options)[0],
+        form.original(io.BytesIO(content), options),
+    )
     names = list(map(str, frame.columns))
     return DataFile(frame, None, source, "", "", names, read_originals=lambda wanted: original[wanted])
 
