@@ -44,7 +44,7 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         help="CSV, TSV, Excel, JSON Lines, Parquet, Arrow, npy, npz, svmlight or ARFF file, also "
-        "compressed; - for stdin.",
+        "compressed; PLINK .bed or .pgen; - for stdin.",
     ),
 ]
 Target = Annotated[

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from slfs.files.data_file import DataFile
     from slfs.files.npy import NpyColumns
     from slfs.files.parquet import ParquetColumns
+    from slfs.files.pgen import PgenColumns
     from slfs.files.plink import PlinkColumns, write_plink
     from slfs.files.reading import read_file
     from slfs.files.registry import register_format
@@ -30,6 +31,7 @@ __all__ = [
     "DataFile",
     "NpyColumns",
     "ParquetColumns",
+    "PgenColumns",
     "PlinkColumns",
     "read_file",
     "register_format",
@@ -42,6 +44,7 @@ __getattr__, __dir__ = lazy_attributes(
         "DataFile": "slfs.files.data_file",
         "NpyColumns": "slfs.files.npy",
         "ParquetColumns": "slfs.files.parquet",
+        "PgenColumns": "slfs.files.pgen",
         "PlinkColumns": "slfs.files.plink",
         "read_file": "slfs.files.reading",
         "register_format": "slfs.files.registry",
