@@ -288,6 +288,7 @@ def _report(file: DataFile, selector: Any, run: dict[str, Any], path: Path | Non
     import sys
 
     from slfs.evaluation import compare_accuracy
+    from slfs.files.genotypes import GenotypeColumns
     from slfs.report import make_facts, write_report
 
     about: dict[str, Any] = {
@@ -299,6 +300,7 @@ def _report(file: DataFile, selector: Any, run: dict[str, Any], path: Path | Non
     if path is not None:
         with status("cross-validating"):
             if selector.target_bins_ is None:
-                about["accuracy"] = compare_accuracy(selector, file.in_memory(), labels(file))
+                X = file.X if isinstance(file.X, GenotypeColumns) else file.in_memory()
+                about["accuracy"] = compare_accuracy(selector, X, labels(file))
             write_report(selector, path, **about)
     return make_facts(selector, **about)

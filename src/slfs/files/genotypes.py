@@ -47,7 +47,7 @@ class Samples(NamedTuple):
 
 
 class GenotypeColumns(FileColumns):
-    """A file of genotypes as a table; subclasses implement ``_codes``.
+    """A file of genotypes as a table; subclasses implement ``_genotypes``.
 
     Parameters
     ----------
@@ -172,7 +172,17 @@ class GenotypeColumns(FileColumns):
         """
         import pandas as pd
 
-        return pd.DataFrame({self.names[column]: self.read(self.names[column]) for column in columns})
+        source = self._columns[columns]
+        variants = iter(self._genotypes(source[source < self._n_variants], self._rows))
+        return pd.DataFrame(
+            {
+                self.names[column]: next(variants)
+                if index < self._n_variants
+                else self._covariate(index)
+                for column, index in zip(columns, source, strict=True)
+            },
+            index=range(self.n_samples),
+        )
 
     def number_block(self, columns: Columns, order: Order) -> NumberBlock:
         source = self._columns[columns]
@@ -223,7 +233,18 @@ class GenotypeColumns(FileColumns):
         return frame.reindex(np.where(self.is_variant, self._columns, -1)).reset_index(drop=True)
 
     def variant_indices(self, names: Sequence[str]) -> NDArray[np.int64]:
-        """Return the indices in the file of variants given by name, in the order of the file."""
+        """Return the indices in the file of variants given by name.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the variants. Other names are ignored.
+
+        Returns
+        -------
+        indices : ndarray of int
+            In ascending order.
+        """
         wanted = set(names)
         chosen = np.array([name in wanted for name in self.names], np.bool_) & self.is_variant
         return np.sort(self._columns[chosen])
@@ -272,10 +293,14 @@ class GenotypeColumns(FileColumns):
     def _values(self, name: str) -> NDArray[Any]:
         index = self._all_names.index(name)
         if index >= self._n_variants:
-            values: NDArray[Any] = self._covariates.iloc[:, index - self._n_variants].array
-            return values
+            return self._covariate(index)
         genotypes: NDArray[Any] = self._genotypes(np.array([index]), self._rows)[0]
         return genotypes
+
+    def _covariate(self, index: int) -> NDArray[Any]:
+        """Return the values of a covariate, given its index among all columns."""
+        values: NDArray[Any] = self._covariates.iloc[:, index - self._n_variants].array
+        return values
 
     @abstractmethod
     def _genotypes(self, variants: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -202,18 +202,19 @@ def write_subset(table: GenotypeColumns, path: Path, names: Sequence[str]) -> No
     """Write variants of a table, given by name, to a .bed file with its .bim and .fam files."""
     chosen, samples = table.variant_indices(names), table.samples
     if isinstance(table, PlinkColumns):  # with what is not read: parents and genetic distances
-        bim, fam = (_lines(table.path.with_suffix(end)) for end in (".bim", ".fam"))
-        lines = [[bim[j] for j in chosen], [fam[i] for i in table._rows]]
-        texts = ["".join(f"{line}\n" for line in part) for part in lines]
-        _write(path, table._genotypes(chosen, table._rows), texts[0], texts[1])
-        return
-    name, chromosome, position, counted, other = (part[chosen] for part in table.variants)
-    places = zip(chromosome, name, position, counted, other, strict=True)
-    bim = "".join(f"{a}\t{b}\t0\t{c}\t{d}\t{e}\n" for a, b, c, d, e in places)
-    sexes = np.nan_to_num(samples.sex).astype(int)
-    traits = [f"{one:.10g}" for one in np.nan_to_num(samples.phenotype, nan=MISSING_PHENOTYPE)]
-    people = zip(samples.family, samples.id, sexes, traits, strict=True)
-    fam = "".join(f"{a}\t{b}\t0\t0\t{c}\t{d}\n" for a, b, c, d in people)
+        every = (_lines(table.path.with_suffix(end)) for end in (".bim", ".fam"))
+        parts = [[own[i] for i in rows] for own, rows in zip(every, (chosen, table._rows), strict=True)]
+    else:
+        name, chromosome, position, counted, other = (part[chosen] for part in table.variants)
+        places = zip(chromosome, name, position, counted, other, strict=True)
+        sexes = np.nan_to_num(samples.sex).astype(int)
+        traits = [f"{one:.10g}" for one in np.nan_to_num(samples.phenotype, nan=MISSING_PHENOTYPE)]
+        people = zip(samples.family, samples.id, sexes, traits, strict=True)
+        parts = [
+            [f"{a}\t{b}\t0\t{c}\t{d}\t{e}" for a, b, c, d, e in places],
+            [f"{a}\t{b}\t0\t0\t{c}\t{d}" for a, b, c, d in people],
+        ]
+    bim, fam = ("".join(f"{line}\n" for line in part) for part in parts)
     _write(path, table._genotypes(chosen, table._rows), bim, fam)
 
 
