@@ -10,13 +10,11 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.counting.genotypes import split_genotypes
-from slfs.counting.planes import SampleLayout
 from slfs.files.atomic import replace_file
 from slfs.files.genotypes import (
     MISSING_PHENOTYPE,
@@ -28,8 +26,11 @@ from slfs.files.genotypes import (
 )
 from slfs.files.inference import TableError
 from slfs.files.registry import ReadOptions, register_format
-from slfs.tables.planes import PlaneBlock
 from slfs.tables.table import Columns
+
+if TYPE_CHECKING:
+    from slfs.counting.planes import SampleLayout
+    from slfs.tables.planes import PlaneBlock
 
 _MAGIC, _BY_VARIANT, _BY_SAMPLE = b"\x6c\x1b", 1, 0
 _HEADER = 3
@@ -116,6 +117,9 @@ class PlinkColumns(GenotypeColumns):
 
     def plane_block(self, columns: Columns, layout: SampleLayout) -> PlaneBlock:
         """Return variants as planes, with the samples in the order of ``layout``."""
+        from slfs.counting.genotypes import split_genotypes  # numba is not needed to list formats
+        from slfs.tables.planes import PlaneBlock
+
         n_pairs = -(-self._n_bytes * 4 // _PER_WORD)
         raw = np.zeros((len(columns), 8 * n_pairs), np.uint8)
         self._read_bytes(self._columns[columns], raw)
