@@ -258,7 +258,7 @@ def test_nothing_selected_although_columns_are_significant():
 def test_a_wide_table_of_noise_gets_a_hint():
     random = np.random.default_rng(0)
     X, y = random.normal(size=(100, 2000)), np.arange(100) % 2
-    with pytest.warns(UserWarning, match=r"selected columns are tentative: .*irrelevance='test'"):
+    with pytest.warns(UserWarning, match=r"Tentative columns: .*irrelevance='test'"):
         assert SLFS(order="conditional").fit(X, y).n_features_ > 0
     with pytest.warns(UserWarning, match="SLFS selected 0 of 2000 columns"):
         SLFS(irrelevance="test").fit(X, y)

@@ -200,7 +200,8 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
         contributions = np.zeros((len(levels), len(order)))
         for position, node in enumerate(order.tolist()):
             contributions[:, position] = self._additive.entries(encoded, node)[:, 0]
-        return RegressionExplanation(names, levels, known, self.baseline_, contributions)
+        samples = np.arange(len(levels))
+        return RegressionExplanation(names, levels, known, self.baseline_, contributions, samples)
 
     @property
     def baseline_(self) -> float:

@@ -43,8 +43,8 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV, Excel, JSON Lines, Parquet, Arrow, npy, npz, svmlight or ARFF file, also "
-        "compressed; PLINK .bed or .pgen; - for stdin.",
+        help="CSV, TSV, Excel, JSON Lines, Parquet, Arrow, npy, npz, svmlight, ARFF or PLINK file, also "
+        "compressed; - for stdin.",
     ),
 ]
 Target = Annotated[
@@ -109,7 +109,7 @@ Categorical = Annotated[
 ]
 Include = Annotated[
     list[str] | None,
-    typer.Option("--include", metavar="COLUMN", help="Column that is selected in any case; repeatable."),
+    typer.Option("--include", metavar="COLUMN", help="Column that is always selected; repeatable."),
 ]
 Exclude = Annotated[
     list[str] | None,

@@ -76,15 +76,13 @@ def select(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write ids, selected columns and target: .csv, .tsv, .xlsx, .jsonl, .parquet, .arrow. "
-            "Of PLINK files also .bed, or .snplist for --extract.",
+            help="Write ids, selected columns and target: .csv, .tsv, .xlsx, .parquet; PLINK: .bed, "
+            ".snplist.",
         ),
     ] = None,
     results: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Write one row per column: relevance, p-value, q-value, role."
-        ),
+        typer.Option(metavar="FILE", help="Write a table: p-value, role of all columns."),
     ] = None,
     escape_formulas: EscapeFormulas = False,
     report: Annotated[

@@ -118,10 +118,15 @@ def results_frame(file: DataFile, selector: Any) -> Any:
 
 def explain_nothing(selector: Any, out: Path | None) -> None:
     """Print on standard error why no column is selected, and what to try."""
-    best = int(selector.features_["relevance"].argmax())
+    import numpy as np
+
+    p_value = np.nan_to_num(selector.features_["p_value"], nan=1.0)
+    best = int(np.lexsort((-selector.features_["relevance"], p_value))[0])
     remedies = "check --target, declare numeric codes with --categorical, use more samples, or rank the"
     if math.isinf(getattr(selector, "threshold_", 0)):
         remedies = "increase --fdr, omit it to select by a threshold, or rank the"
+    elif getattr(selector, "irrelevance", None) == "test":
+        remedies = f"allow more false discoveries (--set fdr={2 * selector.fdr:g}), {remedies}"
     lines = [
         f"No column is selected. The one that comes closest: {selector.explain(best)}",
         f"What to try: {remedies} columns regardless with --method mrmr -k 5.",

@@ -24,7 +24,7 @@ from slfs.screening.judging import drop_costly, drop_insignificant
 from slfs.screening.reasons import SIGNIFICANT, Decision, Reason, Role
 from slfs.selectors._shared.insertion import Growth, Rules, TreeBuilder
 from slfs.selectors._shared.pursuit import Pursuit, Step, describe_steps, pursuit_bytes
-from slfs.selectors._shared.redundancy import is_copy
+from slfs.selectors._shared.redundancy import is_contained
 from slfs.selectors._shared.selection import Selection, packed_as
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors._shared.stream import Numbers, StreamSelector
@@ -98,7 +98,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
           ``"conditional"``. ``order_`` says which it was.
         - ``"residual"``: the next feature is the one whose levels best explain what a log-linear model
           of all features in the tree still gets wrong; see `ResidualPursuit`. It takes the best position
-          that has room. Only copies and functions of a single feature of the tree are left out.
+          that has room. Only copies and functions of a single feature of the tree are left out, or what
+          is nearly one.
         - ``"conditional"``: the next feature has the largest minimum of I(f;Y) and of I(f;Y|k) over all
           nodes k of the tree. Features that add nothing to their parent are dropped as redundant, and
           those that would be placed below ``max_depth`` for lack of room.
@@ -353,8 +354,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         if not wide or self.irrelevance != "mdl" or n_tentative <= _FEW_TENTATIVE * self.n_features_:
             return []
         text = (
-            f"{n_tentative} of {self.n_features_} selected columns are tentative: their dependence "
-            f"on the {self._target_noun()} is not significant. With more columns than samples, "
+            f"Tentative columns: {n_tentative} of {self.n_features_} selected. Their dependence on the "
+            f"{self._target_noun()} is not significant. With more columns than samples, "
             "irrelevance='test' drops columns that pass by chance."
         )
         return [text]
@@ -480,7 +481,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         return Pursuit(
             information,
             candidates,
-            functools.partial(is_copy, information),
+            functools.partial(is_contained, information),
             given=packed_as(information, facts, Reason.CONDITIONING),
             included=packed_as(information, facts, Reason.INCLUDED),
             groups=[

@@ -70,16 +70,20 @@ def nearly_equal(
     return near
 
 
-def is_copy(information: Information, f: int, columns: list[int]) -> bool:
-    """Whether f is a copy of one of the columns, or nearly so; see `judge_losers`."""
+def is_contained(information: Information, f: int, columns: list[int]) -> bool:
+    """Whether one of the columns contains nearly all of f, to which f adds nothing significant.
+
+    So it is with copies, near-duplicates, and functions of a column.
+    """
     others = np.array(columns, np.int64)
     pair = information.pairs(f, others)
     shared, added = pair.mutual_information, pair.of_one_given_other
-    for i in np.flatnonzero(nearly_equal(information, f, others, shared)).tolist():
-        reason = judge_losers(information, columns[i], np.array([f]), shared[[i]], added[[i]])[0]
-        if reason in (Reason.DUPLICATE, Reason.NEAR_DUPLICATE):
-            return True
-    return False
+    own = information.entropy[f]
+    contained = shared >= _NEARLY_ALL * np.minimum(own, (own + information.entropy[others]) / 2)
+    return any(
+        adds_nothing(information, columns[i], np.array([f]), added[[i]])[0]
+        for i in np.flatnonzero(contained).tolist()
+    )
 
 
 def judge_losers(

@@ -60,7 +60,7 @@ def _together(figures: Figures) -> str:
 def _joined(figures: Figures) -> str:
     """Say what a column added to the columns that were selected before it."""
     before, after, number = figures["log_loss_before"], figures["log_loss"], figures["joined"]
-    falls = f"lowers the log loss in the training data from {before:.3g} to {after:.3g}"
+    falls = f"lowers the training log loss of the growing model from {before:.3g} to {after:.3g}"
     if "group" in figures:
         size = figures["n_together"]
         others = "" if number == 1 else f", after {number - 1} other{'s' if number > 2 else ''}"
