@@ -43,8 +43,8 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV, Excel, JSON, JSON Lines, Parquet, Arrow, npy, npz, svmlight, ARFF or AnnData "
-        "(h5ad, zarr) file, also compressed; - for stdin.",
+        help="CSV, TSV, Excel, JSON, JSON Lines, Parquet, Arrow, npy, npz, svmlight, ARFF, h5ad, zarr or "
+        "PLINK file, also compressed; - for stdin.",
     ),
 ]
 Target = Annotated[
@@ -118,7 +118,7 @@ Categorical = Annotated[
 ]
 Include = Annotated[
     list[str] | None,
-    typer.Option("--include", metavar="COLUMN", help="Column that is selected in any case; repeatable."),
+    typer.Option("--include", metavar="COLUMN", help="Column that is always selected; repeatable."),
 ]
 Exclude = Annotated[
     list[str] | None,
