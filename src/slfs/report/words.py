@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class _NumberField(float):
 
     field: str
 
-    def __new__(cls, field: str, value: float = 1.0) -> _NumberField:
+    def __new__(cls, field: str, value: float = 1.0) -> Self:
         made = super().__new__(cls, value)
         made.field = field
         return made
@@ -65,7 +65,7 @@ class _TextField(str):
     __slots__ = ("field",)
     field: str
 
-    def __new__(cls, field: str, value: str = "") -> _TextField:
+    def __new__(cls, field: str, value: str = "") -> Self:
         made = super().__new__(cls, value)
         made.field = field
         return made
