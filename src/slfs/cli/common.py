@@ -23,16 +23,18 @@ def read_labelled(
     drop: Sequence[str] | None = None,
     ids: Sequence[str] | None = None,
     targets_from: str | None = None,
+    drop_missing_target: bool = False,
     transpose: bool = False,
     no_header: bool = False,
     sheet: str | None = None,
     column: str | None = None,
     weights: str | None = None,
+    covariates: Sequence[str] = (),
 ) -> DataFile:
     """Read a file that must have class labels, and show what the user should know about it.
 
     With ``column``, remarks about other columns are not shown. ``weights`` is the column of the sample
-    weights.
+    weights. ``covariates`` are columns of annotations that other options name.
     """
     from slfs.files.data_file import ColumnNote
     from slfs.files.reading import read_file
@@ -49,18 +51,22 @@ def read_labelled(
             header=not no_header,
             sheet=sheet,
             transpose=transpose,
+            covariates=[*covariates, *([] if weights is None else [weights])],
         )
     if weights is not None:
         file = file.with_weights(weights)
+    if drop_missing_target and file.y is not None:
+        file = file.with_target_only()
     name = None if column is None else file.names[file.find(column)]
     for note in file.notes:
         shown = note.only(name) if name is not None and isinstance(note, ColumnNote) else note
         if shown is not None:
             show_note(shown)
     if file.y is None:
+        example = next(iter(getattr(file.X, "index_names", ())), file.names[-1])
         raise ValueError(
             f"{file.name} does not contain class labels. Set the column with the class labels, or the "
-            f"numbers to predict, with --target, for example --target {file.names[-1]!r}."
+            f"numbers to predict, with --target, for example --target {example!r}."
         )
     if not file.names:
         raise ValueError(

@@ -16,6 +16,7 @@ from slfs.cli.options import (
     Data,
     Device,
     Drop,
+    DropMissingTarget,
     EscapeFormulas,
     Exclude,
     Format,
@@ -67,6 +68,7 @@ def select(
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
+    drop_missing_target: DropMissingTarget = False,
     transpose: Transpose = False,
     missing: Missing = None,
     no_header: NoHeader = False,
@@ -76,7 +78,8 @@ def select(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write ids, selected columns and target: .csv, .tsv, .xlsx, .jsonl, .parquet, .arrow.",
+            help="Write ids, selected columns and target: .csv, .tsv, .xlsx, .json, .jsonl, .parquet, "
+            ".arrow.",
         ),
     ] = None,
     escape_formulas: EscapeFormulas = False,
@@ -107,9 +110,11 @@ def select(
         drop=drop,
         ids=ids,
         targets_from=targets_from,
+        drop_missing_target=drop_missing_target,
         transpose=transpose,
         no_header=no_header,
         sheet=sheet,
+        covariates=[*(include or ()), *(condition_on or ())],
     )
     selector = make_selector(
         method,
@@ -187,6 +192,7 @@ def explain(
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
+    drop_missing_target: DropMissingTarget = False,
     transpose: Transpose = False,
     missing: Missing = None,
     no_header: NoHeader = False,
@@ -217,10 +223,12 @@ def explain(
         drop=drop,
         ids=ids,
         targets_from=targets_from,
+        drop_missing_target=drop_missing_target,
         transpose=transpose,
         no_header=no_header,
         sheet=sheet,
         column=column,
+        covariates=[*(include or ()), *(condition_on or ())],
     )
     selector = make_selector(
         method,
@@ -283,6 +291,6 @@ def _report(file: DataFile, selector: Any, run: dict[str, Any], path: Path | Non
     if path is not None:
         with status("cross-validating"):
             if selector.target_bins_ is None:
-                about["accuracy"] = compare_accuracy(selector, file.in_memory(), labels(file))
+                about["accuracy"] = compare_accuracy(selector, file.X, labels(file))
             write_report(selector, path, **about)
     return make_facts(selector, **about)
