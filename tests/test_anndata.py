@@ -142,10 +142,7 @@ def test_files(written, expected, name, monkeypatch):
     file = read_file(str(written / name), target="kind")
     assert_same(SELECTOR().fit(file.X, file.y), expected)
     assert file.names == expected.feature_names_in_.tolist()
-    assert (
-        sparse.issparse(file.in_memory())
-        == hasattr(file.X._table._matrix, "_bounds") * file.X._table.is_sparse
-    )
+    assert sparse.issparse(file.in_memory()) == file.X._table.is_sparse
     layer = read_file(str(written / name), target="kind", sheet="twice")
     np.testing.assert_array_equal(layer.X.read("g7"), 2 * file.X.read("g7"))
     raw = read_file(str(written / name), target="kind", sheet="raw")

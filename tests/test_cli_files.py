@@ -483,7 +483,7 @@ def test_labels_in_another_file_are_matched_by_id(here, slfs):
         ("a.csv", "x,Y\n1,2\n", "a.csv has no column 'y'. Did you mean 'Y'?"),
         ("a.csv", "y\n1\n2\n", "no column besides the target, ids, weights and dropped columns."),
         ("a.csv", b"x,y\n\xe4,1\n", "it is not encoded in UTF-8 (byte 4). Save it as UTF-8"),
-        ("a.xyz", "?", "Known suffixes are .arff, .arrow, .csv"),
+        ("a.xyz", "?", "Known suffixes are .arff, .arrow, .bed"),
         ("a.xlsx", "?", "a.xlsx cannot be read as excel: File is not a zip file."),
         ("a.jsonl", '{"y": 1}\n{y: 2}\n', "a.jsonl cannot be read as jsonl: line 2 is not JSON"),
         ("a.jsonl", "[1, 2]\n", "line 1 is an array. Each line must be an object, such as"),

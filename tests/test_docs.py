@@ -45,7 +45,9 @@ def test_page_shows_the_output_of_its_code(
     page: Path, run_pages: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for package in re.findall(r"^<!-- needs: (\w+) -->$", page.read_text(encoding="utf-8"), re.M):
+    for package in re.findall(
+        r"^<!-- needs: (\w+) -->$", page.read_text(encoding="utf-8"), re.MULTILINE
+    ):
         warnings.simplefilter("ignore")  # those of other packages; pytest restores the filters
         pytest.importorskip(package)
     for block in run_pages.run_page(page):

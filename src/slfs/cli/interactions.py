@@ -128,7 +128,7 @@ def interactions(
             checkpoint=resume,
         )
     if out is not None:
-        write_table(found.to_frame(), out, escape_formulas=escape_formulas)
+        write_table(_with_places(found.to_frame(), file.X), out, escape_formulas=escape_formulas)
     if as_json:
         about = {"data": file.name, "target": file.target, "ids": file.ids}
         show_json({**about, **found.to_dict()})
@@ -136,6 +136,22 @@ def interactions(
     _show(found, file.name)
     if out is not None:
         typer.echo(f"\nWritten: {out}")
+
+
+def _with_places(pairs: Any, table: Any) -> Any:
+    """Add chromosome, position and alleles of both columns to pairs of variants."""
+    import pandas as pd
+
+    from slfs.files.genotypes import GenotypeColumns
+
+    if not isinstance(table, GenotypeColumns):
+        return pairs
+    known = table.annotations()
+    places = [
+        known.iloc[pairs[f"{which}_index"]].reset_index(drop=True).add_prefix(f"{which}_")
+        for which in ("first", "second")
+    ]
+    return pd.concat([pairs.reset_index(drop=True), *places], axis=1)
 
 
 def _show(found: Interactions, name: str) -> None:

@@ -43,8 +43,8 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV, Excel, JSON, JSON Lines, Parquet, Arrow, npy, npz, svmlight, ARFF or AnnData "
-        "(h5ad, zarr) file, also compressed; - for stdin.",
+        help="CSV, TSV, Excel, JSON, JSON Lines, Parquet, Arrow, npy, npz, svmlight, ARFF, h5ad, zarr "
+        "or PLINK file, also compressed; - for stdin.",
     ),
 ]
 Target = Annotated[
@@ -89,7 +89,7 @@ Sheet = Annotated[
         "--sheet",
         "--layer",
         metavar="NAME",
-        help="Sheet of an Excel file, by default the first one; layer of an AnnData file, or raw.",
+        help="Sheet of an Excel file, or layer of AnnData.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else.")]
@@ -118,7 +118,7 @@ Categorical = Annotated[
 ]
 Include = Annotated[
     list[str] | None,
-    typer.Option("--include", metavar="COLUMN", help="Column that is selected in any case; repeatable."),
+    typer.Option("--include", metavar="COLUMN", help="Column that is always selected; repeatable."),
 ]
 Exclude = Annotated[
     list[str] | None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slfs.cli.common import labels, make_selector, make_stable, read_labelled, timed_fit
+from slfs.cli.common import labels, make_selector, make_stable, read_labelled, split_names, timed_fit
 from slfs.cli.options import (
     Categorical,
     ClassWeight,
@@ -42,7 +42,7 @@ from slfs.cli.options import (
     Weights,
 )
 from slfs.cli.output import NOTHING_SELECTED, progress, show_json, status
-from slfs.cli.selection import explain_nothing, explanation, show_selection
+from slfs.cli.selection import explain_nothing, explanation, results_frame, show_selection
 
 if TYPE_CHECKING:
     from slfs.files.data_file import DataFile
@@ -79,8 +79,12 @@ def select(
         typer.Option(
             metavar="FILE",
             help="Write ids, selected columns and target: .csv, .tsv, .xlsx, .json, .jsonl, .parquet, "
-            ".arrow.",
+            ".arrow; PLINK: .bed, .snplist.",
         ),
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a table: p-value, role of all columns."),
     ] = None,
     escape_formulas: EscapeFormulas = False,
     report: Annotated[
@@ -97,10 +101,12 @@ def select(
     Example:  slfs select genes.csv --target tumour --report report.html
     """
     from slfs._core.progress import progress_callback
+    from slfs.files.cohort import is_variant_file, write_variants
     from slfs.files.writing import check_output, keeps_types, write_table
 
-    check_output(out, inputs=[data], table=True)
-    check_output(report, out, inputs=[data])
+    check_output(out, inputs=[data], table=not is_variant_file(data, out))
+    check_output(results, out, inputs=[data], table=True)
+    check_output(report, out, results, inputs=[data])
     file = read_labelled(
         data,
         target,
@@ -114,7 +120,7 @@ def select(
         transpose=transpose,
         no_header=no_header,
         sheet=sheet,
-        covariates=[*(include or ()), *(condition_on or ())],
+        covariates=split_names([*(condition_on or ()), *(include or ())]),
     )
     selector = make_selector(
         method,
@@ -139,8 +145,13 @@ def select(
     selected = [file.names[column] for column in selector.indices_]
     if out is not None and selected:
         in_order = [name for name, kept in zip(file.names, selector.support_, strict=True) if kept]
-        table = file.originals(in_order, typed=keeps_types(out))
-        write_table(table, out, escape_formulas=escape_formulas)
+        if is_variant_file(data, out):
+            write_variants(file.X, out, in_order)
+        else:
+            table = file.originals(in_order, typed=keeps_types(out))
+            write_table(table, out, escape_formulas=escape_formulas)
+    if results is not None:
+        write_table(results_frame(file, selector), results, escape_formulas=escape_formulas)
     if as_json or report is not None:
         facts = _report(file, selector, run, report)
     if as_json:
@@ -150,7 +161,7 @@ def select(
         if tree and selected:
             typer.echo(f"\n{selector.network_}")
         typer.echo()
-        for path in (out if selected else None, report):
+        for path in (out if selected else None, results, report):
             if path is not None:
                 typer.echo(f"Written: {path}")
         typer.echo(f"Selection took {run['seconds']:.2f} s.")
@@ -228,7 +239,7 @@ def explain(
         no_header=no_header,
         sheet=sheet,
         column=column,
-        covariates=[*(include or ()), *(condition_on or ())],
+        covariates=split_names([*(condition_on or ()), *(include or ())]),
     )
     selector = make_selector(
         method,

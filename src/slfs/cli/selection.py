@@ -22,6 +22,9 @@ _MAX_MEMBERS = 6
 
 _MAX_LENGTH = 50
 
+_RESULTS = ("name", "role", "relevance", "p_value", "q_value", "parent", "reason")
+"""Fields of a record that are written to a table."""
+
 
 def show_selection(file: DataFile, selector: Any) -> None:
     """Print the selected columns in order of selection, and the number of dropped columns by role."""
@@ -97,6 +100,20 @@ def explanation(selector: Any, column: Any) -> dict[str, Any]:
         "q_value": _number(record["q_value"]),
         "explanation": selector.explain(column),
     }
+
+
+def results_frame(file: DataFile, selector: Any) -> Any:
+    """One row per column, with chromosome, position and alleles if it is a variant."""
+    import pandas as pd
+
+    from slfs.files.genotypes import GenotypeColumns
+
+    records = selector.features_
+    frame = pd.DataFrame({name: records[name] for name in _RESULTS})
+    frame.insert(1, "selected", selector.support_)
+    if isinstance(file.X, GenotypeColumns):
+        frame = pd.concat([frame[["name"]], file.X.annotations(), frame.drop(columns="name")], axis=1)
+    return frame
 
 
 def explain_nothing(selector: Any, out: Path | None) -> None:

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from slfs.files.cohort import open_cohort, read_about
+from slfs.files.columns import FileColumns
 from slfs.files.data_file import (
     ColumnNote,
     DataFile,
@@ -40,7 +42,13 @@ _SELF_DESCRIBING = ("parquet", "arrow", "excel", "jsonl", "json")
 _TEXT = ("csv", "tsv")
 """Formats whose values are text, until their types are inferred."""
 
-_NAMES_INSIDE = ("parquet", "arrow", "jsonl", "json", "npy", "npz", "svmlight", "arff", "anndata")
+_COHORTS = ("bed", "pgen")
+"""Formats of genotypes, in which samples have ids."""
+
+_NAMES_INSIDE = (
+    *("parquet", "arrow", "jsonl", "json", "npy", "npz", "svmlight", "arff", "anndata"),
+    *_COHORTS,
+)
 """Formats without a row of names."""
 
 _FOLDERS = (".zarr",)
@@ -102,7 +110,9 @@ def read_file(
         Whether a CSV file may have a header and no rows.
     covariates : sequence of str, default=()
         Annotations of the samples to include in the table, if the format does not count them as features
-        (``obs`` of an AnnData file).
+        (``obs`` of an AnnData file), or columns of ``targets_from`` to add to the genotypes of a PLINK
+        file. The target of a PLINK file may be a path, too, which then is the file with the target: its
+        first column that is not an id or covariate.
 
     Returns
     -------
@@ -111,6 +121,13 @@ def read_file(
     form = _format(source) if file_format is None else format_of_name(file_format)
     _check_options(form, header, sheet)
     on_disk = form.open_columns is not None and source != STDIN and not _is_compressed(source)
+    if on_disk and not transpose and form.name in _COHORTS:
+        if target is not None and targets_from is None and Path(target).is_file():
+            target, targets_from = None, target
+        about = None if targets_from is None else read_about(targets_from, read_file, missing)
+        path = existing_file(source)
+        table: Any = _open(form, path, missing)
+        return open_cohort(path, table, about, target=target, ids=ids, drop=drop, covariates=covariates)
     if on_disk and not transpose and targets_from is None:
         return _open_columns(source, form, target, drop, ids, missing, sheet, covariates)
     options = ReadOptions(missing, text, header, sheet, allow_empty=allow_empty)
@@ -337,11 +354,7 @@ def _open_columns(
     """Open a file whose columns stay on disk."""
     path = existing_file(source)
     fingerprint = _fingerprint(path)
-    assert form.open_columns is not None
-    try:
-        table = form.open_columns(path, missing=missing, **({} if layer is None else {"layer": layer}))
-    except OSError as error:
-        raise ValueError(f"{source} cannot be read as {form.name}: {error}") from error
+    table = _open(form, path, missing, layer)
     names, index = table.names, table.index_names
 
     def find(column: str) -> str:
@@ -386,6 +399,17 @@ def _fingerprint(path: Path) -> str:
                 return digest.hexdigest()
             total.update(f"{part.relative_to(path).as_posix()} {digest.hexdigest()}\n".encode())
     return total.hexdigest()
+
+
+def _open(form: Format, path: Path, missing: Sequence[str], layer: str | None = None) -> FileColumns:
+    """Open a table whose columns stay on disk."""
+    assert form.open_columns is not None
+    try:
+        return form.open_columns(path, missing=missing, **({} if layer is None else {"layer": layer}))
+    except ImportError as error:
+        raise form.missing_library(error) from error
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read as {form.name}: {error}") from error
 
 
 def _find(wanted: str, table: Any, name: str, notes: list[str]) -> int:

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from slfs.files.columns import FileColumns
 
-BUILT_IN = ("csv", "parquet", "arrow", "excel", "jsonl", "npy", "npz", "svmlight", "arff", "anndata")
+BUILT_IN = (
+    *("csv", "parquet", "arrow", "excel", "jsonl", "npy", "npz", "svmlight", "arff"),
+    *("anndata", "plink", "pgen"),
+)
 """Modules of this package that register formats."""
 
 ENTRY_POINTS = "slfs.formats"
