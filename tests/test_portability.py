@@ -159,6 +159,11 @@ def test_the_hash_of_results_does_not_depend_on_line_ends(monkeypatch):
     assert digest(rows) == expected
 
 
+def os_of(name):
+    """The module os with another name; pytest and pathlib keep the real one."""
+    return SimpleNamespace(**{**vars(os), "name": name})
+
+
 class Closed(io.StringIO):
     """An output whose reader has closed it, on Windows."""
 
@@ -173,10 +178,10 @@ def test_a_closed_pipe_of_windows(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Closed())
     tell("nobody reads this", "red")
     for system, expected in (("nt", _OutputClosed), ("posix", OSError)):
-        monkeypatch.setattr("slfs.cli.commands.os.name", system)
+        monkeypatch.setattr("slfs.cli.commands.os", os_of(system))
         with pytest.raises(expected), _watch_output():
             Closed().write("text")
-    monkeypatch.setattr("slfs.cli.commands.os.name", "nt")
+    monkeypatch.setattr("slfs.cli.commands.os", os_of("nt"))
     with pytest.raises(OSError, match=r"a\.csv"), _watch_output():
         raise OSError(errno.EINVAL, "Invalid argument", "a.csv")
 
@@ -211,7 +216,7 @@ def test_drafts_are_never_read_only_on_windows(tmp_path, monkeypatch):
     path = tmp_path / "table.csv"
     path.write_text("old")
     path.chmod(stat.S_IREAD)
-    monkeypatch.setattr("slfs.files.atomic.os.name", "nt")
+    monkeypatch.setattr("slfs.files.atomic.os", os_of("nt"))
     monkeypatch.setattr(Path, "replace", lambda draft, _: drafts.append(draft.stat().st_mode))
     drafts = []
     replace_file(path, lambda draft: draft.write_text("new"))
