@@ -62,7 +62,7 @@ def test_commands_on_the_command_line_page_run(
     page = DOCS / "command-line.md"
     list(run_pages.run_page(page))  # writes the data files
     commands = re.findall(
-        r"^```sh\nslfs (.*)\n```\n(?:\n```text\n((?s:.*?))```)?", page.read_text(), re.M
+        r"^```sh\nslfs (.*)\n```\n(?:\n```text\n((?s:.*?))```)?", page.read_text(), re.MULTILINE
     )
     assert len(commands) >= 5
     for command, shown in commands:
@@ -134,11 +134,11 @@ def test_figures_of_the_readme_are_those_of_the_benchmarks_page() -> None:
     praznik, ours = (
         [float(cell) for cell in re.findall(r"[\d.]+", line.split("|", 2)[2])]
         for library in ("praznik", "slfs")
-        for line in re.findall(rf"^\| mRMR, {library}.*$", benchmarks, re.M)
+        for line in re.findall(rf"^\| mRMR, {library}.*$", benchmarks, re.MULTILINE)
     )
     ratios = [theirs / own for theirs, own in zip(praznik, ours, strict=True)]
     assert f"**{min(ratios):.0f} to {max(ratios):.0f} times** faster" in text
     seconds, memory = re.findall(
-        r"^\| 1000 × 10 000 000 \| ([\d.]+ s) \| ([\d.]+ GiB)", benchmarks, re.M
+        r"^\| 1000 × 10 000 000 \| ([\d.]+ s) \| ([\d.]+ GiB)", benchmarks, re.MULTILINE
     )[0]
     assert f"**{seconds}** and {memory} of memory for a stream of 10 million columns" in text

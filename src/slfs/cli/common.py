@@ -23,6 +23,7 @@ def read_labelled(
     drop: Sequence[str] | None = None,
     ids: Sequence[str] | None = None,
     targets_from: str | None = None,
+    drop_missing_target: bool = False,
     transpose: bool = False,
     no_header: bool = False,
     sheet: str | None = None,
@@ -58,6 +59,8 @@ def read_labelled(
         file = own_phenotype(file)
     if weights is not None:
         file = file.with_weights(weights)
+    if drop_missing_target and file.y is not None:
+        file = file.with_target_only()
     name = None if column is None else file.names[file.find(column)]
     for note in file.notes:
         shown = note.only(name) if name is not None and isinstance(note, ColumnNote) else note

@@ -43,8 +43,8 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV, Excel, JSON Lines, Parquet, Arrow, npy, npz, svmlight, ARFF or PLINK file, also "
-        "compressed; - for stdin.",
+        help="CSV, TSV, Excel, JSON, JSON Lines, Parquet, Arrow, npy, npz, svmlight, ARFF or PLINK "
+        "file, also compressed; - for stdin.",
     ),
 ]
 Target = Annotated[
@@ -58,6 +58,10 @@ TargetType = Annotated[
         metavar="NAME",
         help="What the target is: classification, regression or auto.",
     ),
+]
+DropMissingTarget = Annotated[
+    bool,
+    typer.Option("--drop-missing-target", help="Leave out the rows whose target is missing."),
 ]
 TargetsFrom = Annotated[
     str | None,
@@ -86,7 +90,7 @@ Sheet = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else.")]
 Format = Annotated[
     str | None,
-    typer.Option("--format", metavar="NAME", help="File format, if the file name does not show it."),
+    typer.Option("--format", metavar="NAME", help="File format, if the suffix does not show it."),
 ]
 Missing = Annotated[
     list[str] | None,
@@ -130,9 +134,7 @@ ConditionOn = Annotated[
 ]
 Weights = Annotated[
     str | None,
-    typer.Option(
-        "--weights", metavar="COLUMN", help="Column with sample weights, which is not selected."
-    ),
+    typer.Option("--weights", metavar="COLUMN", help="Column with sample weights; not selected."),
 ]
 ClassWeight = Annotated[
     str | None,

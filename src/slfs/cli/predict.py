@@ -299,6 +299,7 @@ def _as_frame(ids: Any, labels: Any, more: dict[str, Any], reasons: Reasons | No
 def _print_lines(ids: Any, labels: Any, more: list[dict[str, Any]], reasons: Reasons | None) -> None:
     """Print one JSON object per sample."""
     own_ids = ids.astype(object).where(ids.notna(), None).to_dict("records")
+    own_ids = own_ids or [{}] * len(labels)  # pandas 2 has no records of a table without columns
     for sample, (label, own) in enumerate(zip(labels.tolist(), own_ids, strict=True)):
         record: dict[str, Any] = {**own, "prediction": plain_label(label), **more[sample]}
         key = "contribution" if "interval" in more[sample] else "evidence"

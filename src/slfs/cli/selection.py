@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from slfs.cli.output import show_table
+from slfs.cli.output import show_table, tell
 
 if TYPE_CHECKING:
     from slfs.files.data_file import DataFile
@@ -133,7 +133,7 @@ def explain_nothing(selector: Any, out: Path | None) -> None:
     ]
     if out is not None:
         lines.append(f"{out} is not written.")
-    typer.secho("slfs: " + "\n".join(lines), fg=typer.colors.YELLOW, err=True)
+    tell("\n".join(lines), typer.colors.YELLOW)
 
 
 def _only_missing(selector: Any) -> list[Any]:

@@ -23,6 +23,7 @@ from slfs.files.data_file import (
     find_column,
     is_sparse,
     some_names,
+    whole_numbers,
     without,
 )
 from slfs.files.inference import TableError, date_columns, number_texts
@@ -34,7 +35,7 @@ from slfs.tables.dates import EPOCH
 
 STDIN = "-"
 
-_SELF_DESCRIBING = ("parquet", "arrow", "excel", "jsonl")
+_SELF_DESCRIBING = ("parquet", "arrow", "excel", "jsonl", "json")
 """Formats that distinguish numbers from text."""
 
 _TEXT = ("csv", "tsv")
@@ -43,7 +44,7 @@ _TEXT = ("csv", "tsv")
 _COHORTS = ("bed", "pgen")
 """Formats of genotypes, in which samples have ids."""
 
-_NAMES_INSIDE = ("parquet", "arrow", "jsonl", "npy", "npz", "svmlight", "arff", *_COHORTS)
+_NAMES_INSIDE = ("parquet", "arrow", "jsonl", "json", "npy", "npz", "svmlight", "arff", *_COHORTS)
 """Formats without a row of names."""
 
 
@@ -287,9 +288,12 @@ def _read_labels(source: str, target: str | None, ids: Sequence[str], options: R
     file = read_file(source, target=target, ids=ids[:1] or ["0"], missing=options.missing)
     originals, values = file.originals([]), pd.Series(np.asarray(file.y))
     labelled = values.notna().to_numpy()  # a sample with an empty label has none
-    originals, values = originals[labelled], values[labelled].reset_index(drop=True)
+    empty = originals.loc[~labelled].iloc[:, 0].map(str).tolist()
+    originals = originals[labelled]
+    if not labelled.all():
+        values = pd.Series(whole_numbers(values[labelled].to_numpy()))
     own_ids = originals.iloc[:, 0].map(str).tolist()
-    return Labels(own_ids, values, originals.iloc[:, 1], file.target, file.ids[0], source)
+    return Labels(own_ids, values, originals.iloc[:, 1], file.target, file.ids[0], source, empty)
 
 
 def _chosen(read: Callable[[Sequence[int] | None], Any], names: list[str]) -> Callable[[list[str]], Any]:

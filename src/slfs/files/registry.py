@@ -122,15 +122,15 @@ def register_format(
 
     Examples
     --------
-    >>> import json, pathlib, tempfile
+    >>> import pathlib, tempfile
     >>> import pandas as pd
     >>> from slfs.files import read_file, register_format
-    >>> def read_json(content, options):
-    ...     return pd.DataFrame(json.load(content)), None
-    >>> register_format("json", ["json"], read_json)
+    >>> def read_bars(content, options):
+    ...     return pd.read_csv(content, sep="|"), None
+    >>> register_format("bars", ["bars"], read_bars)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "table.json")
-    ...     _ = path.write_text('{"a": [1, 2], "b": [3, 4]}')
+    ...     path = pathlib.Path(folder, "table.bars")
+    ...     _ = path.write_text("a|b\\n1|3\\n2|4\\n")
     ...     read_file(str(path), target="b").names
     ['a']
     """

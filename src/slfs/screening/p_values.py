@@ -92,18 +92,18 @@ def adjusted_p_values(
     kind: str,
     layout: SampleLayout,
     covariates: Covariates,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compute p-values of independence from the class given covariates, and the information in nats."""
+) -> NDArray[np.float64]:
+    """Compute p-values of independence from the class given covariates."""
     learned, codes = code_blind(table, columns, kind, layout)
-    p_values, information = np.empty(len(columns)), np.empty(len(columns))
+    p_values = np.empty(len(columns))
     for j, own in enumerate(decoded(codes, layout)):
         record = learned.coding.columns[j]
         ordered = None
         if record["cut"] or record["ordered"]:
             ordered = np.arange(record["n_levels"])
             ordered = ordered[ordered != record["missing"]]
-        p_values[j], information[j] = covariates.test(own, ordered)
-    return p_values, information
+        p_values[j] = covariates.test(own, ordered)
+    return p_values
 
 
 def blind_cuts(runs: Runs, intervals: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

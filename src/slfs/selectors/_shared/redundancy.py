@@ -86,6 +86,23 @@ def is_contained(information: Information, f: int, columns: list[int]) -> bool:
     )
 
 
+def find_copies(
+    information: Information, nodes: NDArray[np.int64], columns: NDArray[np.int64]
+) -> dict[int, int]:
+    """Find the first node with the same levels for each column that has one."""
+    found: dict[int, int] = {}
+    entropy, relevance = information.entropy, information.relevance
+    for node in nodes.tolist():  # columns with equal counts have equal figures, to the bit
+        alike = (entropy[columns] == entropy[node]) & (relevance[columns] == relevance[node])
+        if not alike.any():
+            continue
+        others = columns[alike]
+        shared = information.pairs(node, others).mutual_information
+        for f in others[entropy[node] - shared < NOTHING].tolist():
+            found.setdefault(f, node)
+    return found
+
+
 def judge_losers(
     information: Information,
     winner: int,
