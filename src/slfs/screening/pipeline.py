@@ -24,6 +24,7 @@ from slfs.counting.marginals import column_sums
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, pack_block
 from slfs.counting.store import PlaneStore
+from slfs.counting.value_planes import decoded
 from slfs.measures.adjusted import Covariates, fit_covariates
 from slfs.measures.beyond import Baseline, fit_baseline
 from slfs.measures.information import column_information
@@ -338,7 +339,7 @@ def _screen(
         decided = np.isin(reason, (Reason.EXCLUDED, Reason.CONDITIONING))
         facts = replace(facts, p_value=np.where(decided, np.nan, p_value))
         if forced.baseline is not None:
-            given = _given_relevance(own, ~decided, forced.baseline)
+            given = _given_relevance(own, ~decided, layout, forced.baseline)
             facts = replace(facts, given_relevance=given)
     facts = replace(facts, reason=reason)
     candidate = np.isin(facts.reason, (Reason.CANDIDATE, *FORCED))
@@ -360,18 +361,20 @@ def _gap_p_values(
     tested, found = layout.tested or layout, np.empty(len(columns))
     gap = np.zeros(int(layout.order.max()) + 1, np.uint8)
     for i in range(len(columns)):
-        gap[layout.order] = own.encode(columns[i : i + 1])[0]
+        gap[layout.order] = decoded(own.encode(columns[i : i + 1]), layout)[0]
         found[i] = covariates.test(gap[tested.order])
     return found
 
 
-def _given_relevance(own: LearnedBlock, wanted: Mask, baseline: Baseline) -> NDArray[np.float64]:
+def _given_relevance(
+    own: LearnedBlock, wanted: Mask, layout: SampleLayout, baseline: Baseline
+) -> NDArray[np.float64]:
     """Compute the information of some columns beyond the covariates; NaN for the others."""
     found = np.where(wanted, 0.0, np.nan)
     columns = np.flatnonzero(wanted & (own.learned.coding.n_levels > 1))
     for part in np.array_split(columns, -(-len(columns) // _CODED_AT_ONCE) or 1):
         if len(part):
-            found[part] = [baseline.added(codes) for codes in own.encode(part)]
+            found[part] = [baseline.added(codes) for codes in decoded(own.encode(part), layout)]
     return found
 
 
