@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
-REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?P<extras>\[[\w,]+\])?(>=(?P<bound>[\w.]+))?")
+REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?P<extras>\[[\w,]+\])?(>=(?P<bound>[\w.]+))?(;.*)?")
 
 
 def oldest(settings, extra, group):

@@ -34,7 +34,8 @@ def read_labelled(
     """Read a file that must have class labels, and show what the user should know about it.
 
     With ``column``, remarks about other columns are not shown. ``weights`` is the column of the sample
-    weights. ``covariates`` are further columns that may be in the file of the target.
+    weights. ``covariates`` are columns that other options name: annotations of the samples, or columns
+    of the file of the target.
     """
     from slfs.files.cohort import own_phenotype
     from slfs.files.data_file import ColumnNote
@@ -67,9 +68,10 @@ def read_labelled(
         if shown is not None:
             show_note(shown)
     if file.y is None:
+        example = next(iter(getattr(file.X, "index_names", ())), file.names[-1])
         raise ValueError(
             f"{file.name} does not contain class labels. Set the column with the class labels, or the "
-            f"numbers to predict, with --target, for example --target {file.names[-1]!r}."
+            f"numbers to predict, with --target, for example --target {example!r}."
         )
     if not file.names:
         raise ValueError(

@@ -108,6 +108,7 @@ def interactions(
         transpose=transpose,
         no_header=no_header,
         sheet=sheet,
+        covariates=[*(columns or ()), *(partners or ())],
     )
     with progress("testing pairs") as tick, progress_callback(tick):
         found = find_interactions(

@@ -43,8 +43,8 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV, Excel, JSON, JSON Lines, Parquet, Arrow, npy, npz, svmlight, ARFF or PLINK "
-        "file, also compressed; - for stdin.",
+        help="CSV, TSV, Excel, JSON, JSON Lines, Parquet, Arrow, npy, npz, svmlight, ARFF, h5ad, zarr "
+        "or PLINK file, also compressed; - for stdin.",
     ),
 ]
 Target = Annotated[
@@ -85,7 +85,12 @@ NoHeader = Annotated[
 ]
 Sheet = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Sheet of an Excel file; by default the first one."),
+    typer.Option(
+        "--sheet",
+        "--layer",
+        metavar="NAME",
+        help="Sheet of an Excel file, or layer of AnnData.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else.")]
 Format = Annotated[

@@ -78,8 +78,8 @@ def select(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write ids, selected columns and target: .csv, .tsv, .xlsx, .parquet; PLINK: .bed, "
-            ".snplist.",
+            help="Write ids, selected columns and target: .csv, .tsv, .xlsx, .json, .jsonl, .parquet, "
+            ".arrow; PLINK: .bed, .snplist.",
         ),
     ] = None,
     results: Annotated[
@@ -291,7 +291,6 @@ def _report(file: DataFile, selector: Any, run: dict[str, Any], path: Path | Non
     import sys
 
     from slfs.evaluation import compare_accuracy
-    from slfs.files.genotypes import GenotypeColumns
     from slfs.report import make_facts, write_report
 
     about: dict[str, Any] = {
@@ -303,7 +302,6 @@ def _report(file: DataFile, selector: Any, run: dict[str, Any], path: Path | Non
     if path is not None:
         with status("cross-validating"):
             if selector.target_bins_ is None:
-                X = file.X if isinstance(file.X, GenotypeColumns) else file.in_memory()
-                about["accuracy"] = compare_accuracy(selector, X, labels(file))
+                about["accuracy"] = compare_accuracy(selector, file.X, labels(file))
             write_report(selector, path, **about)
     return make_facts(selector, **about)

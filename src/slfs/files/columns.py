@@ -76,6 +76,32 @@ class FileColumns(ColumnSource):
             vars(table).pop(cached, None)
         return table
 
+    def including(self, columns: Sequence[str]) -> Self:
+        """Add columns of ``index_names`` to the table.
+
+        Parameters
+        ----------
+        columns : sequence of str
+
+        Returns
+        -------
+        table : FileColumns
+            The same file with more columns.
+        """
+        table = self.without([])
+        table.names = [*self.names, *columns]
+        table.n_features = len(table.names)
+        return table
+
+    def in_memory(self) -> Any:
+        """Read all columns.
+
+        Returns
+        -------
+        table : DataFrame
+        """
+        return self.take(np.arange(self.n_features))
+
     def read(self, column: str) -> NDArray[Any]:
         """Read one column of the file, even if it was dropped.
 
@@ -93,7 +119,7 @@ class FileColumns(ColumnSource):
 
     @property
     def index_names(self) -> list[str]:
-        """Names of the index of a dataframe that was written to the file; they are not in ``names``."""
+        """Names of columns that are not features, such as the index of a dataframe; not in ``names``."""
         return []
 
     def originals(self, names: list[str]) -> Any:

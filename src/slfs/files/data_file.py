@@ -40,7 +40,8 @@ class DataFile:
     Attributes
     ----------
     X : DataFrame, sparse array or FileColumns
-        The columns without the target. Those of Parquet and npy files are read when they are needed.
+        The columns without the target. Those of Parquet, npy and AnnData files are read when they are
+        needed.
     y : array-like or None
         The target, if there is one.
     name : str
@@ -121,7 +122,7 @@ class DataFile:
 
     def in_memory(self) -> Any:
         """Return the columns as a DataFrame or a sparse array."""
-        return self.take(np.arange(self.X.shape[1])) if isinstance(self.X, FileColumns) else self.X
+        return self.X.in_memory() if isinstance(self.X, FileColumns) else self.X
 
     def take(self, columns: NDArray[np.int64]) -> Any:
         """Return some of the columns."""

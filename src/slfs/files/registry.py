@@ -15,17 +15,8 @@ if TYPE_CHECKING:
     from slfs.files.columns import FileColumns
 
 BUILT_IN = (
-    "csv",
-    "parquet",
-    "arrow",
-    "excel",
-    "jsonl",
-    "npy",
-    "npz",
-    "svmlight",
-    "arff",
-    "plink",
-    "pgen",
+    *("csv", "parquet", "arrow", "excel", "jsonl", "npy", "npz", "svmlight", "arff"),
+    *("anndata", "plink", "pgen"),
 )
 """Modules of this package that register formats."""
 
@@ -113,8 +104,8 @@ def register_format(
         default, this is the table that ``read`` returns.
     open_columns : callable, optional
         Takes a path and the keyword argument ``missing``, the texts and numbers that mean a missing
-        value. Returns a `FileColumns`, whose columns are read when they are needed. Used instead of
-        ``read`` for files that are not compressed.
+        value; with ``--layer``, also ``layer``. Returns a `FileColumns`, whose columns are read when
+        they are needed. Used instead of ``read`` for files that are not compressed.
     write : callable, optional
         Takes a pandas DataFrame and a path.
     requirement : str, optional
