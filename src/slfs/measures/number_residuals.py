@@ -1,8 +1,8 @@
 """Columns -> an additive model of a continuous target with one table per column, and its residuals.
 
 The bins of a target do not tell how far its values are apart: a few values far from the others are a
-small part of one bin, but may be most of the variance. The residuals of the numbers are used beside those
-of the bins. The gains of both are score statistics of a likelihood, so they can be added.
+small part of one bin, but may be most of the variance. So the residuals of the numbers are used beside
+those of the bins. The gains of both are score statistics of a likelihood, so they can be added.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MANY = 250
+MANY = 500
 """Number of samples from which a target is cut into 5 bins; fewer samples give 3."""
 
 _SMALLEST = 4
