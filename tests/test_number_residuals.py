@@ -11,7 +11,6 @@ from slfs.counting.backend import use_backend
 from slfs.counting.numpy_backend import NumpyBackend
 from slfs.measures.information import Information
 from slfs.measures.number_residuals import NumberModel
-from slfs.measures.residuals import AdditiveModel
 from slfs.selectors._shared.pursuit import Pursuit
 from slfs.tables.target_bins import bin_target
 from tests.helpers import dependent_codes, information_of, pack_codes
@@ -122,6 +121,10 @@ def test_given_columns_are_settled():
     X, y = tail_table()
     selector = ResidualPursuit(2, target="regression", condition_on=[0]).fit(X, y)
     assert selector.indices_.tolist() == [1, 2]
-    model = AdditiveModel(np.zeros(4, np.int32), np.array([4]), values=np.arange(4.0))
-    model.settle()
-    assert model.n_residuals == 2
+    codes = np.repeat(np.arange(2, dtype=np.uint8), 200)
+    model = NumberModel(5.0 * codes)
+    model.add(codes, 2, 2)
+    model.settle(500, 1e-6)
+    left = np.zeros((2, 400), np.int16)
+    model.write(*left)
+    assert np.abs(left[0] / 2**15 * 4 * 0.03).max() == pytest.approx(3 / 203, abs=1e-3)  # the ridge

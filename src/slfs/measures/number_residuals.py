@@ -53,23 +53,29 @@ class NumberModel:
         self._codes.append(codes)
         self._sizes.append(np.bincount(codes, minlength=n_levels).astype(np.float64))
         self._tables.append(np.zeros(n_levels))
-        self.step(n_sweeps, self._added)
+        for _ in range(n_sweeps):
+            self._sweep(self._added)
 
-    def step(self, n_sweeps: int, added: float = 0.0) -> float:
-        """Take damped steps for one table after another, the newest first; return the largest one.
+    def settle(self, most: int, settled: float) -> None:
+        """Take steps until the tables hardly change, as those of columns that are not selected must."""
+        for _ in range(most):
+            if self._sweep(0.0) < settled:
+                break
+
+    def _sweep(self, added: float) -> float:
+        """Take a damped step for one table after another, the newest first; return the largest change.
 
         ``added`` is added to the numbers of samples by which the steps are divided.
         """
         largest = 0.0
-        for _ in range(n_sweeps):
-            for codes, sizes, table in zip(
-                reversed(self._codes), reversed(self._sizes), reversed(self._tables), strict=True
-            ):
-                sums = np.bincount(codes, self._residuals, minlength=len(table))
-                change = DAMPING * (sums - self._ridge * table) / (sizes + self._ridge + added)
-                table += change
-                self._residuals -= change[codes]
-                largest = max(largest, float(np.abs(change).max()))
+        for codes, sizes, table in zip(
+            reversed(self._codes), reversed(self._sizes), reversed(self._tables), strict=True
+        ):
+            sums = np.bincount(codes, self._residuals, minlength=len(table))
+            change = DAMPING * (sums - self._ridge * table) / (sizes + self._ridge + added)
+            table += change
+            self._residuals -= change[codes]
+            largest = max(largest, float(np.abs(change).max()))
         return largest
 
     def write(self, residuals: NDArray[np.int16], weights: NDArray[np.int16]) -> None:

@@ -112,9 +112,8 @@ class AdditiveModel:
             sweep(np.stack(self._codes), self._places, (RIDGE * self._unit, 0.0), _AT_ONCE, rows)
             if np.abs(self._tables - before).max() < _SETTLED:
                 break
-        for _ in range(_ROUNDS if self._places and self._numbers is not None else 0):
-            if self._numbers.step(_AT_ONCE) < _SETTLED:
-                break
+        if self._numbers is not None:
+            self._numbers.settle(_ROUNDS * _AT_ONCE, _SETTLED)
 
     def refined_tables(self, n_sweeps: int) -> list[Floats]:
         """Return the tables after more steps; the model is not changed.
