@@ -13,7 +13,7 @@ from slfs.measures.false_discovery import LordPlusPlus, q_values
 from slfs.measures.information import Information
 from slfs.screening.judging import drop_constant
 from slfs.screening.pairs import rectangles, scan_pairs
-from slfs.screening.pipeline import pack_table_few, screen_table
+from slfs.screening.pipeline import pack_table_blind, pack_table_few, screen_table
 from slfs.tables.registry import read_table
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "pair_planes",
     "planes",
     "q_values",
+    "value_planes",
     "without_early_stopping",
 ]
 
@@ -57,6 +58,14 @@ def pair_planes(X, y):
     every, none = np.ones(table.n_features, bool), np.zeros(table.n_features, bool)
     with Resources(1) as resources:
         return pack_table_few(table, layout, none, every, 3, resources)
+
+
+def value_planes(X, n_jobs):
+    """Pack all columns of numbers as categories, in the order of the table."""
+    table = read_table(X)
+    every = np.ones(table.n_features, bool)
+    with Resources(n_jobs) as resources:
+        return pack_table_blind(table, every, every, 255, resources)
 
 
 def pair_p_values(packed, n_jobs=1):

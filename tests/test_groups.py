@@ -190,6 +190,17 @@ def test_folds_keep_groups_together(patients: tuple[np.ndarray, np.ndarray, np.n
     )
 
 
+def test_fewer_groups_than_folds_are_warned_about(
+    patients: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> None:
+    """Fewer folds were used without a word."""
+    X, y, patient = patients
+    ward = patient % 9
+    with pytest.warns(UserWarning, match="cv=20 is larger than the number of groups, 9, .* 9 folds"):
+        found = SLFS(cv=20).fit(X, y, groups=ward).size_path_
+    assert_array_equal(found.log_loss, SLFS(cv=9).fit(X, y, groups=ward).size_path_.log_loss)
+
+
 def test_subsamples_keep_groups_together(
     patients: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> None:

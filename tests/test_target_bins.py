@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slfs import MRMR, SLFS, MDLPDiscretizer, StabilitySelection
+from slfs import MRMR, SLFS, BNSLFSRegressor, MDLPDiscretizer, StabilitySelection
 from slfs.tables.target import centered_ranks, read_target
 from slfs.tables.target_bins import bin_target, cut_counts
 
@@ -28,6 +28,22 @@ def test_floats_with_fractional_parts_are_continuous(y, kind):
     assert read_target(y).kind == kind
 
 
+def test_two_distinct_values_are_a_quantity_only_if_the_user_says_so():
+    X, y = np.array([[0.0], [1.0]] * 20), np.array([0.5, 2.5] * 20)
+    for estimator in (SLFS(), MDLPDiscretizer()):
+        with pytest.raises(
+            ValueError, match=r"two distinct values \(0.5 and 2.5\).*target='regression'"
+        ):
+            estimator.fit(X, y)
+        estimator.set_params(target="regression").fit(X, y)
+    for two in ([0, 1, 1, 0], [True, False, True]):
+        assert read_target(two, "regression").kind == "regression"
+    selector = SLFS(target="regression").fit(X, y)
+    assert selector.target_bins_["mean"].tolist() == [0.5, 2.5]
+    regressor = BNSLFSRegressor().fit(X, y)
+    np.testing.assert_allclose(regressor.predict(X), selector.to_regressor().predict(X))
+
+
 def test_integers_are_a_quantity_if_the_user_says_so():
     y = np.arange(600)
     target = read_target(y, "regression")
@@ -40,13 +56,11 @@ def test_integers_are_a_quantity_if_the_user_says_so():
     ("y", "message"),
     [
         (["a", "b", "c"], r"target='regression' needs numbers, but y contains 'a', 'b', 'c'"),
-        ([0, 1, 1, 0], r"only two distinct values \(0 and 1\).*target='classification'"),
-        ([True, False, True], "only two distinct values"),
         ([2.5, 2.5], r"only one value \(2.5\)"),
         ([0.5, np.nan, 1.5], "Input y contains NaN: 1 missing label"),
         ([0.5, np.inf, 1.5], "Input y contains infinity"),
         (pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-03"]), "dates and times are not classes"),
-        ([2**60, 2**60 + 1, 2**60 + 2], "fewer than three when rounded to 64-bit floats"),
+        ([2**60, 2**60 + 1, 2**60 + 2], "only one when rounded to 64-bit floats"),
     ],
 )
 def test_targets_that_are_no_quantity_are_refused(y, message):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -62,7 +62,13 @@ def label_key(label: Any) -> str:
 
 def show_note(text: str) -> None:
     """Print a remark on standard error."""
-    typer.secho(f"slfs: note: {text}", fg=typer.colors.CYAN, err=True)
+    tell(f"note: {text}", typer.colors.CYAN)
+
+
+def tell(text: str, colour: str) -> None:
+    """Print a message on standard error; if its reader has closed it, the command goes on."""
+    with suppress(BrokenPipeError):
+        typer.secho(f"slfs: {text}", fg=colour, err=True)
 
 
 def status(text: str) -> AbstractContextManager[object]:

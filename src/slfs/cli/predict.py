@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -199,6 +200,7 @@ def _match_columns(fitted: NetworkModel, file: DataFile) -> tuple[NetworkModel, 
     import numpy as np
     import pandas as pd
 
+    from slfs.files.columns import FileColumns
     from slfs.files.data_file import some_names
 
     names = getattr(fitted, "feature_names_in_", None)
@@ -217,6 +219,10 @@ def _match_columns(fitted: NetworkModel, file: DataFile) -> tuple[NetworkModel, 
             )
         part = file.take(np.sort(fitted.network_.columns))
         return reduced, part.to_numpy() if names is None and isinstance(part, pd.DataFrame) else part
+    if isinstance(file.X, FileColumns):
+        known = set(file.X.index_names) - set(file.names)
+        added = [name for name in reduced.feature_names_in_ if name in known]
+        file = replace(file, X=file.X.including(added))
     indices = {name: index for index, name in enumerate(file.names)}
     lacking = [name for name in reduced.feature_names_in_ if name not in indices]
     if lacking:
@@ -299,6 +305,7 @@ def _as_frame(ids: Any, labels: Any, more: dict[str, Any], reasons: Reasons | No
 def _print_lines(ids: Any, labels: Any, more: list[dict[str, Any]], reasons: Reasons | None) -> None:
     """Print one JSON object per sample."""
     own_ids = ids.astype(object).where(ids.notna(), None).to_dict("records")
+    own_ids = own_ids or [{}] * len(labels)  # pandas 2 has no records of a table without columns
     for sample, (label, own) in enumerate(zip(labels.tolist(), own_ids, strict=True)):
         record: dict[str, Any] = {**own, "prediction": plain_label(label), **more[sample]}
         key = "contribution" if "interval" in more[sample] else "evidence"

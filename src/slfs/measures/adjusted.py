@@ -87,7 +87,7 @@ class Covariates:
         counts = cells.reshape(n_strata, n_classes)
         return _score(self.design, counts, self.probability)
 
-    def test(self, codes: Codes, ordered: Ints | None = None) -> tuple[float, float]:
+    def test(self, codes: Codes, ordered: Ints | None = None) -> float:
         """Test one column for independence from the class given the columns of the model.
 
         Parameters
@@ -102,9 +102,6 @@ class Covariates:
         -------
         p_value : float
             1 if the columns of the model determine the column.
-        information : float
-            Information about the class that the columns of the model do not contain, in nats: half the
-            statistic per sample.
         """
         n_strata, n_classes = self.probability.shape
         levels, rest = _pooled(codes)
@@ -123,10 +120,9 @@ class Covariates:
             own = slice(level * n, (level + 1) * n)
             variance[own, own] += information[level].reshape(n, n)
         statistic, freedom = _quadratic(score, variance)
-        nats = statistic / (2 * len(codes))
         p_value = float(chdtrc(freedom, statistic)) if freedom else 1.0
         if ordered is None or freedom <= n or rest is None:
-            return p_value, nats
+            return p_value
         position = np.full(n_levels, np.nan)
         position[rest[ordered]] = np.arange(len(ordered))  # pooled levels are next to each other rarely
         sizes = by_class.sum(axis=1)
@@ -135,9 +131,9 @@ class Covariates:
         trend = np.kron(np.where(known, position, 0.0), np.eye(n)).reshape(n, -1)
         statistic, freedom = _quadratic(trend @ score, trend @ variance @ trend.T)
         if freedom == 0:
-            return p_value, nats
+            return p_value
         by_trend = float(chdtrc(freedom, statistic))
-        return min(by_trend / _TREND_SHARE, p_value / (1 - _TREND_SHARE), 1.0), nats
+        return min(by_trend / _TREND_SHARE, p_value / (1 - _TREND_SHARE), 1.0)
 
 
 def fit_covariates(codes: list[Codes], labels: NDArray[np.integer]) -> Covariates:

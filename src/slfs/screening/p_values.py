@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.memory import reuse_freed_memory
 from slfs.coding.categories import learn_labels
 from slfs.coding.codebook import Learned, join_learned
 from slfs.coding.cut_kernels import quantile_counts, quantile_cuts
@@ -24,6 +25,7 @@ from slfs.coding.rank_kernels import summarize_ranks
 from slfs.coding.run_kernels import Runs
 from slfs.coding.target_rank_kernels import N_POWERS, add_target_ranks, summarize_target_ranks
 from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
+from slfs.counting.value_planes import Codes, decoded
 from slfs.measures.adjusted import Covariates
 from slfs.measures.contingency import independence_p_values, log_factorials
 from slfs.measures.ranks import RankSummary, rank_p_values
@@ -33,7 +35,8 @@ from slfs.measures.target_ranks import (
     group_p_values,
     target_moments,
 )
-from slfs.tables.table import NumberBlock, Table
+from slfs.tables.planes import Numbers, read_numbers
+from slfs.tables.table import Table
 
 INTERVALS = 4
 """Number of equal-frequency intervals of the levels that do not depend on the class: quartiles."""
@@ -89,18 +92,18 @@ def adjusted_p_values(
     kind: str,
     layout: SampleLayout,
     covariates: Covariates,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compute p-values of independence from the class given covariates, and the information in nats."""
+) -> NDArray[np.float64]:
+    """Compute p-values of independence from the class given covariates."""
     learned, codes = code_blind(table, columns, kind, layout)
-    p_values, information = np.empty(len(columns)), np.empty(len(columns))
-    for j, own in enumerate(codes):
+    p_values = np.empty(len(columns))
+    for j, own in enumerate(decoded(codes, layout)):
         record = learned.coding.columns[j]
         ordered = None
         if record["cut"] or record["ordered"]:
             ordered = np.arange(record["n_levels"])
             ordered = ordered[ordered != record["missing"]]
-        p_values[j], information[j] = covariates.test(own, ordered)
-    return p_values, information
+        p_values[j] = covariates.test(own, ordered)
+    return p_values
 
 
 def blind_cuts(runs: Runs, intervals: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -129,7 +132,7 @@ class TargetRankSums:
         self._sums = np.zeros(len(runs.value), np.int64)
         self._powers = np.zeros((len(missing), N_POWERS))
 
-    def add(self, numbers: NumberBlock, rows: NDArray[np.int64]) -> None:
+    def add(self, numbers: Numbers, rows: NDArray[np.int64]) -> None:
         """Add the samples of some rows."""
         ranks = _target_ranks(self._layout)[rows]
         add_target_ranks(self._runs, numbers.dense(), ranks, self._sums, self._powers)
@@ -208,6 +211,7 @@ def pack_blind(
     learned, codes = code_blind(table, columns, kind, layout, intervals)
     n_levels, counts = learned.coding.n_levels.copy(), learned.class_counts
     if n_levels.max(initial=0) > most_levels:
+        codes = decoded(codes, layout)
         for column in np.flatnonzero(n_levels > most_levels):
             codes[column] = pool_levels(codes[column], most_levels)
         n_levels = codes.max(axis=1).astype(np.int64) + 1
@@ -222,25 +226,29 @@ def code_blind(
     kind: str,
     layout: SampleLayout,
     intervals: int = INTERVALS,
-) -> tuple[Learned, NDArray[np.uint8]]:
+    order: SampleLayout | None = None,
+) -> tuple[Learned, Codes]:
     """Learn and code levels that do not depend on the class; numbers in intervals of equal frequency.
 
-    ``layout`` has a single class with all samples.
+    ``layout`` has a single class with all samples. ``order`` is the same with the classes in which
+    planes are packed, if these are not a single one.
     """
+    reuse_freed_memory()
     if kind == "labels":
         labels = table.label_block(int(columns[0]), layout.order)
         learned = learn_labels([(labels, layout)], layout.n_classes)
         return learned, encode_labels(learned.coding, 0, labels)
-    numbers = table.number_block(columns, layout.order)
+    numbers = read_numbers(table, columns, order or layout)
     runs, missing = make_runs(numbers, layout)
     if kind == "levels":
         large = may_be_rounded(runs)
         if large.any():  # integers that are not told apart as floats
             kinds = np.where(large, "labels", "levels").tolist()
             parts = [
-                code_blind(table, columns[[j]], own, layout, intervals) for j, own in enumerate(kinds)
+                code_blind(table, columns[[j]], own, layout, intervals, order)
+                for j, own in enumerate(kinds)
             ]
-            codes = np.concatenate([own for _, own in parts])
+            codes = np.concatenate([decoded(own, order or layout) for _, own in parts])
             return join_learned([own for own, _ in parts]), codes
         learned = learn_levels(runs, missing, layout)
     else:
