@@ -111,7 +111,10 @@ def biobank(n_samples=500_000, n_columns=800_000):
     information = Information(backend)
     middle = time.perf_counter()
     selector = MRMR(n_features_to_select=50)
-    facts = SimpleNamespace(coding=every, reason=np.zeros(n_columns, np.int8))
+    unknown = np.full(n_columns, np.nan)
+    facts = SimpleNamespace(
+        coding=every, reason=np.zeros(n_columns, np.int8), p_value=unknown, given_relevance=unknown
+    )
     selector._select(information, facts)
     end = time.perf_counter()
     print(f"  mRMR, 50 columns: {end - middle:.2f} s (and {middle - begin:.2f} s for relevance)")

@@ -93,13 +93,13 @@ def test_the_gain_of_one_column_is_the_joint_gain() -> None:
         information = information_of(codes, y)
         layout = information.packed.layout
         model = AdditiveModel(layout.labels, layout.totals)
-        rows = Residuals.of_rows(model.weights())
+        rows = Residuals.of_rows(model.weights(), model.n_residuals)
         for f in range(3):
             sums = information.backend.weighted_sums(
                 np.array([f]), model.weights()[:, : 2 * model.n_residuals].astype(np.int64)
             )
             levels = information.packed.arrays.levels[[f]].astype(np.int64)
-            found = joint_gain(information, np.array([f]), rows, model.n_residuals)
+            found = joint_gain(information, np.array([f]), rows)
             assert found == pytest.approx(residual_gains(sums, levels)[0])
 
 

@@ -326,6 +326,7 @@ def test_continuous_targets(tmp_path):
     fixed = rows[rows.index.get_level_values("size") != "own"]
     assert line.split(" | ")[2] == f"{fixed['r2'].groupby('method').mean()['MID']:.3f}"
     assert "has a mean R² of" in page
+    assert "Folds 0, 1 of 3, shuffled" in page
     assert "No dataset is complete" in write_regression_page(config, tmp_path, tmp_path).read_text()
 
 

@@ -121,7 +121,7 @@ def test_sums_of_more_samples_than_fit_in_32_bits():
     information = information_of(codes, np.arange(n_samples) % 3)
     rows = np.full((n_samples, row_length(3)), -(2**15), np.int16)
     queue = Queue(np.full(1, np.inf))
-    information.backend.settle_first(queue, [Residuals.of_rows(rows)])
+    information.backend.settle_first(queue, [Residuals.of_rows(rows, 3)])
     weight = -32768 / 2**16
     expected = 3 * sum(n**2 / (n * weight + 5) for n in (n_samples - 2, 2))
     assert queue.bounds[0] == pytest.approx(expected, rel=1e-12)

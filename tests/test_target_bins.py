@@ -49,7 +49,7 @@ def test_integers_are_a_quantity_if_the_user_says_so():
     target = read_target(y, "regression")
     assert target.kind == "regression"
     np.testing.assert_array_equal(target.values, y)
-    assert target.codes.tolist() == [0] * 200 + [1] * 200 + [2] * 200
+    assert target.codes.tolist() == np.repeat(range(5), 120).tolist()
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_other_types_of_targets_are_refused(estimator, value):
         estimator.fit([[1.0], [2.0], [3.0]], [0.5, 1.5, 2.5])
 
 
-@pytest.mark.parametrize(("n_samples", "n_bins"), [(3, 3), (999, 3), (1000, 4), (9999, 4), (10_000, 5)])
-def test_the_number_of_bins_grows_slowly(n_samples, n_bins):
+@pytest.mark.parametrize(("n_samples", "n_bins"), [(3, 3), (499, 3), (500, 5), (10_000, 5)])
+def test_the_number_of_bins_grows_with_the_samples(n_samples, n_bins):
     sizes = np.bincount(bin_target(np.random.default_rng(0).normal(size=n_samples), "y")[0])
     assert len(sizes) == n_bins
     assert np.ptp(sizes) <= 1

@@ -139,9 +139,7 @@ ConditionOn = Annotated[
 ]
 Weights = Annotated[
     str | None,
-    typer.Option(
-        "--weights", metavar="COLUMN", help="Column with sample weights, which is not selected."
-    ),
+    typer.Option("--weights", metavar="COLUMN", help="Column with sample weights; not selected."),
 ]
 ClassWeight = Annotated[
     str | None,

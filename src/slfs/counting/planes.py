@@ -44,6 +44,8 @@ class SampleLayout:
     target_ranks : ndarray of int or None
         Ranks of a continuous target, by row of the table: twice the midrank, minus its mean. The
         classes are then bins of the target.
+    target_values : ndarray of float or None
+        A continuous target, by row of the table. The copies of a layout for workers do not have it.
     """
 
     order: NDArray[np.int64]
@@ -55,6 +57,7 @@ class SampleLayout:
     unit: float = 1.0
     tested: SampleLayout | None = None
     target_ranks: NDArray[np.int64] | None = None
+    target_values: NDArray[np.float64] | None = None
 
     @classmethod
     def from_class_codes(

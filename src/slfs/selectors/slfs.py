@@ -215,8 +215,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     target_bins_ : recarray of shape (n_bins,) or None
         The bins of a continuous target: ``name`` (such as "price ≤ 2.5"), ``lower`` and ``upper``
         (bounds: lower < y <= upper), ``smallest``, ``largest`` and ``mean`` of the values in the bin,
-        and their number ``n_samples``. There are 3 bins, from 1000 samples on 4 and from 10,000 on 5;
-        fewer if many values are equal. None for classes.
+        and their number ``n_samples``. There are 3 bins, from 500 samples on 5; fewer if many values
+        are equal. None for classes.
     classes_ : ndarray of shape (n_classes,)
         Class labels. Not defined for a continuous target.
     n_features_in_ : int

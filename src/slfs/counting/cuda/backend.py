@@ -259,15 +259,14 @@ class CudaBackend(CountingBackend):
         if small and isinstance(self.packed.arrays.words, np.ndarray):
             self._whole_host.settle_first(queue, steps)
             return
-        n_classes, ridge = self.packed.layout.n_classes, GAIN_RIDGE * self.packed.layout.unit
-        n_weights = 2 if n_classes == 2 else 2 * n_classes
+        ridge = GAIN_RIDGE * self.packed.layout.unit
         at_once = _SETTLED_AT_ONCE
         while queue.newest_unseen(len(steps)) >= 0:
             front = queue.front(at_once)
             newest = queue.newest_unseen_by(front, len(steps))
             for step in np.unique(newest[newest >= 0]).tolist():
                 columns = front[newest == step].astype(np.int64)
-                rows = steps[step].rows[:, :n_weights].astype(np.int64)
+                rows = steps[step].weights()
                 planes = self._planes_of_step(step, steps[step], rows)
                 sums = self._weighted_sums(columns, planes, rows)
                 queue.lower(columns, step, residual_gains(sums, self._levels[columns], ridge))
