@@ -36,6 +36,9 @@ _LEAST_INFORMATION = 0.5
 _TREND_SHARE = 0.75
 """Share of the error rate that is spent on the trend over ordered levels."""
 
+_DENSE = 1 << 20
+"""Maximum number of entries of a design that is converted to a dense array."""
+
 _RIDGE, _ENOUGH, _ROUNDS = 1e-6, 1e-9, 100
 """Weight of the squares of the parameters; when to stop fitting them."""
 
@@ -192,10 +195,14 @@ def _score(
     residual = counts[:, :-1] - sizes[:, np.newaxis] * p
     n, q = p.shape[1], design.shape[1]
     information = np.empty((n, q, n, q))
+    dense = design.toarray() if design.shape[0] * q <= _DENSE else None  # much faster if it is small
     for a in range(n):
         for b in range(a, n):
             weight = sizes * p[:, a] * ((a == b) - p[:, b])
-            own = (design.T @ (design * weight[:, np.newaxis])).toarray()
+            if dense is None:
+                own = (design.T @ (design * weight[:, np.newaxis])).toarray()
+            else:
+                own = dense.T @ (dense * weight[:, np.newaxis])
             information[a, :, b], information[b, :, a] = own, own.T
     flat = information.reshape(n * q, n * q)
     flat[np.diag_indices(n * q)] += _RIDGE

@@ -28,7 +28,7 @@ from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
 from slfs.counting.value_planes import Codes, decoded
 from slfs.measures.adjusted import Covariates
 from slfs.measures.contingency import independence_p_values, log_factorials
-from slfs.measures.ranks import RankSummary, rank_p_values
+from slfs.measures.ranks import RankSummary, pool_rare_groups, rank_p_values
 from slfs.measures.target_ranks import (
     NumberSummary,
     correlation_p_values,
@@ -73,12 +73,11 @@ def number_p_values(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout
     n_levels = np.full(len(missing), counts.shape[1])
     by_table = independence_p_values(counts, n_levels, layout.n_classes, layout.n_samples)
     present = layout.totals - missing
-    single = layout.totals == 1
-    if single.sum() > 1:  # classes of a single sample tell nothing on their own: pool them
-        group = np.where(single, single.argmax(), np.arange(len(single)))
+    group, own = pool_rare_groups(layout.totals[np.newaxis])[0], np.arange(layout.n_classes)
+    if (group != own).any():
         label = group.astype(np.int32).take(runs.label, mode="clip")  # the arrays are not full
         runs = runs._replace(label=label)
-        present = np.stack([present[:, group == c].sum(axis=1) for c in range(len(single))], axis=1)
+        present = np.stack([present[:, group == c].sum(axis=1) for c in own], axis=1)
     ranks = np.empty((len(RankSummary._fields), len(missing)))
     summarize_ranks(runs, present, log_factorials(layout.n_samples), ranks)
     by_rank = rank_p_values(RankSummary(*ranks))
