@@ -265,6 +265,46 @@ def test_variants_without_a_unique_id(tmp_path):
         X.write_list(tmp_path / "list", ["2:30:A:G"])
 
 
+def test_names_that_are_made_differ_from_those_of_the_file(tmp_path):
+    names = ["1:10:A:G", ".", "1:10:A:G:3", ".", "rs1", "."]
+    write_plink(tmp_path / "a.bed", np.eye(6), names=names, positions=[10] * 6)
+    X = PlinkColumns(tmp_path / "a.bed")
+    assert X.names == ["1:10:A:G", "1:10:A:G:2", "1:10:A:G:3", "1:10:A:G:4", "rs1", "1:10:A:G:5"]
+    X.write_list(tmp_path / "list", ["1:10:A:G"])
+    assert (tmp_path / "list").read_text() == "1:10:A:G\n"
+
+
+def test_columns_without_variants(tmp_path, cohort, slfs):
+    path, _, y = cohort
+    about = pd.DataFrame({"IID": PlinkColumns(path).ids, "sick": y, "age": np.arange(len(y)) % 7})
+    X = PlinkColumns(path).match(about.set_index("IID"), covariates=["age"])
+    assert X.take(np.array([70]))["age"].tolist() == about["age"].tolist()
+    about.to_csv(tmp_path / "pheno.tsv", sep="\t", index=False)
+    for name in ("none.bed", "none.snplist"):
+        options = ["--target", tmp_path / "pheno.tsv", "--include", "age", "-k", "1"]
+        code, _, error = slfs("select", path, *options, "--out", tmp_path / name)
+        assert code == 1
+        assert "No variant of" in error
+        assert "Write the columns to a .csv file instead" in error
+        assert not (tmp_path / name).exists()
+
+
+def test_matching_reads_the_ids_once(cohort, monkeypatch):
+    path, _, _ = cohort
+    X, calls = PlinkColumns(path), []
+    ids = X.ids
+    monkeypatch.setattr(PlinkColumns, "ids", property(lambda _: calls.append(1) or ids))
+    X.match(pd.DataFrame(index=ids))
+    assert len(calls) == 1
+
+
+def test_texts_with_white_space_are_not_written(tmp_path):
+    for option, value in (("names", "rs 1"), ("ids", ""), ("chromosomes", "1\t")):
+        with pytest.raises(ValueError, match=f"{option} contains {value!r}"):
+            write_plink(tmp_path / "a.bed", [[0]], **{option: [value]})
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
