@@ -424,6 +424,82 @@ def test_ids_that_are_unique_within_families(tmp_path):
         read_file(str(tmp_path / "a.bed"), target=str(tmp_path / "p.tsv"))
 
 
+def write_fam(path, rows):
+    path.write_text("".join(f"{family} {one} 0 0 1 -9\n" for family, one in rows))
+
+
+def test_families_are_matched_if_they_tell_something(tmp_path):
+    write_plink(tmp_path / "a.bed", [[0], [1], [2]], ids=["1", "2", "3"])
+    path, about = str(tmp_path / "a.bed"), tmp_path / "p.tsv"
+    about.write_text("FID\tIID\tsick\na\t1\tyes\nx\t2\tyes\nc\t3\tno\n")
+    assert read_file(path, target=str(about)).X.ids == ["1", "2", "3"]  # FID = IID in the .fam file
+    write_fam(tmp_path / "a.fam", [("a", 1), ("b", 2), ("c", 3)])
+    assert read_file(path, target=str(about)).X.ids == ["1", "3"]
+    assert read_file(path, target=str(about), ids=["IID"]).X.ids == ["1", "2", "3"]
+    for ids in (["FID", "IID"], ["IID", "FID"]):
+        assert read_file(path, target=str(about), ids=ids).X.ids == ["1", "3"]
+    with pytest.raises(ValueError, match="at most two ids"):
+        read_file(path, target=str(about), ids=["FID", "IID", "sick"])
+    write_fam(tmp_path / "a.fam", [(0, 1), (0, 2), (0, 3)])
+    assert read_file(path, target=str(about)).X.ids == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "labels"),
+    [
+        ("p.tsv", "IID\tgrade\n1\t0\n2\t1\n3\t2\n4\t-9\n", [0, 1, 2]),
+        ("p.pheno", "FID IID grade\n1 1 0\n2 2 1\n3 3 2\n4 4 -9\n", [0, 1, 2]),
+        ("p.pheno", "1 1 0\n2 2 1\n3 3 2\n4 4 -9\n", [1, 2]),
+        ("p.fam", "1 1 0 0 2 0\n2 2 0 0 1 1\n3 3 0 0 1 2\n4 4 0 0 1 -9\n", [1, 2]),
+        ("p.tsv", "IID\tsick\n1\tcase\n2\tcontrol\n3\t-9\n", ["case", "control"]),
+        ("p.pheno", "1 1 case\n2 2 control\n3 3 -9\n", ["case", "control"]),
+        ("p.txt", "id\tstatus\n1\tcase\n2\t\n3\tcontrol\n", ["case", "control"]),
+        ("p.txt", "id status\n1 case\n3 control\n", ["case", "control"]),
+        ("p.txt", "1\t1\tcase\n2\t2\t\n3\t3\tcontrol\n", ["case", "control"]),
+        ("p.pheno", "id\tstatus\n1\tcase\n2\t\n3\tcontrol\n", ["case", "control"]),
+        ("p.pheno", "9 9 1\n2 2 1\n3 3 2\n", [1, 2]),
+    ],
+)
+def test_tables_about_samples(tmp_path, name, text, labels):
+    write_plink(tmp_path / "a.bed", [[0], [1], [2], [0]], ids=["1", "2", "3", "4"])
+    (tmp_path / name).write_text(text)
+    assert read_file(str(tmp_path / "a.bed"), target=str(tmp_path / name)).y.tolist() == labels
+
+
+def test_missing_covariates_of_plink_files(tmp_path):
+    write_plink(tmp_path / "a.bed", [[0], [1], [2]], ids=["1", "2", "3"])
+    (tmp_path / "p.cov").write_text("FID IID sick age\n1 1 1 30\n2 2 2 -9\n3 3 1 50\n")
+    (tmp_path / "p.tsv").write_text("IID\tsick\tcold\n1\t1\t-9\n2\t2\t-8\n")
+    file = read_file(str(tmp_path / "a.bed"), target=str(tmp_path / "p.cov"), covariates=["age"])
+    np.testing.assert_array_equal(file.X.read("age"), [30, np.nan, 50])
+    file = read_file(str(tmp_path / "a.bed"), target=str(tmp_path / "p.tsv"), covariates=["cold"])
+    np.testing.assert_array_equal(file.X.read("cold"), [-9, -8])
+
+
+def test_a_model_with_covariates_predicts(tmp_path, cohort, slfs):
+    path, _, y = cohort
+    ids = PlinkColumns(path).ids
+    about = pd.DataFrame({"IID": ids, "sick": y, "age": 3 * y + np.arange(len(y)) % 7})
+    about.to_csv(tmp_path / "p.tsv", sep="\t", index=False)
+    model = tmp_path / "m.slfs"
+    options = ["--target", tmp_path / "p.tsv", "--include", "age,sex", "--model", model]
+    assert slfs("fit", path, *options)[0] == 0
+    code, _, error = slfs("predict", model, path)
+    assert code == 1
+    assert "'age'. Pass a file with the covariates" in error
+    about.assign(sick=np.nan).iloc[::-1][1:].to_csv(tmp_path / "new.tsv", sep="\t", index=False)
+    code, out, error = slfs("predict", model, path, "--targets-from", tmp_path / "new.tsv")
+    assert code == 0, error
+    assert "1 of 401 samples" in error
+    predicted = pd.read_csv(io.StringIO(out))
+    assert predicted["IID"].tolist() == ids[:-1]
+    assert (predicted["prediction"] == y[:-1]).mean() > 0.8
+    about.to_csv(tmp_path / "table.csv", index=False)
+    code, _, error = slfs("predict", model, tmp_path / "table.csv", "--targets-from", path)
+    assert code == 1
+    assert "--targets-from is for PLINK files" in error
+
+
 def test_commands(tmp_path, cohort, slfs):
     path, frame, y = cohort
     about = pd.DataFrame({"IID": PlinkColumns(path).ids, "sick": y, "age": np.arange(len(y)) % 7})
@@ -480,6 +556,15 @@ def test_pgen_files(tmp_path, slfs):
     assert file.y.tolist() == (1 + y).tolist()
     assert file.X.read("sex").tolist() == [1, 2] * 100
     assert file.X.variants.counted_allele.tolist() == ["A"] * 12
+    more = [
+        line.rstrip() + f"\t{'NA' if i == 0 else 'ab'[y[i]]}\t{i}\n" for i, line in enumerate(people)
+    ]
+    (tmp_path / "a.psam").write_text("#IID\tSEX\tPHENO1\ttype\tage\n" + "".join(more))
+    file = read_file(str(tmp_path / "a.pgen"), target="type", covariates=["age", "sex"])
+    assert file.y.tolist() == ["ab"[one] for one in y[1:]]
+    assert file.X.read("age").tolist() == list(range(1, 200))
+    file = read_file(str(tmp_path / "a.pgen"), target="phenotype", covariates=["age"])
+    assert file.X.read("age").tolist() == list(range(200))
     assert slfs("select", tmp_path / "a.pgen", "-k", "2", "--out", tmp_path / "b.bed")[0] == 0
     subset = PlinkColumns(tmp_path / "b.bed")
     assert subset.shape == (200, 2)

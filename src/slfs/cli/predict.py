@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -57,6 +58,13 @@ def predict(
         typer.Option("--explain", help=f"Also the {_REASONS} main reasons for each prediction."),
     ] = False,
     ids: Id = None,
+    targets_from: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="With PLINK files: file with the covariates that the model uses, as in 'slfs fit'.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -99,6 +107,7 @@ def predict(
             transpose=transpose,
             allow_empty=True,
         )
+        file = _with_covariates(fitted, file, targets_from, ids or ())
         _check_ids(file, _output_names(fitted, out, probabilities, explain, as_json))
         needed, table = _match_columns(fitted, file)
         labels = needed.predict(table)
@@ -123,6 +132,27 @@ def predict(
 
 
 Reasons = list[list[tuple[str, str, float]]]
+
+
+def _with_covariates(
+    fitted: NetworkModel, file: DataFile, source: str | None, ids: Sequence[str]
+) -> DataFile:
+    """Add the columns that a model uses to genotypes, from the files about their samples."""
+    from slfs.files.cohort import read_about, with_covariates
+    from slfs.files.genotypes import GenotypeColumns
+    from slfs.files.reading import read_file
+
+    if not isinstance(file.X, GenotypeColumns):
+        if source is not None:
+            raise ValueError(
+                f"--targets-from is for PLINK files, and {file.name} is none. Leave it out, and add the "
+                "columns that the model uses to the file."
+            )
+        return file
+    missing = getattr(fitted, "_missing_texts", ())
+    about = None if source is None else read_about(source, read_file, missing, file.X)
+    used = [] if len(fitted.network_) == 0 else list(fitted.reduce().feature_names_in_)
+    return with_covariates(file, about, used, ids)
 
 
 def _check_options(fitted: NetworkModel, probabilities: bool, coverage: float | None) -> None:
@@ -229,10 +259,19 @@ def _match_columns(fitted: NetworkModel, file: DataFile) -> tuple[NetworkModel, 
         as_ids = " Columns given by --id are not features." if set(lacking) & set(file.ids) else ""
         raise ValueError(
             f"{file.name} is missing {len(lacking)} of the {len(fitted.network_)} columns that the "
-            f"model uses: {some_names(lacking)}.{as_ids}"
+            f"model uses: {some_names(lacking)}.{as_ids}{_remedy(file)}"
         )
     part = file.take(np.array([indices[name] for name in reduced.feature_names_in_], np.int64))
     return reduced, _with_types(part, reduced)
+
+
+def _remedy(file: DataFile) -> str:
+    """Where the columns that a file of genotypes lacks may come from."""
+    from slfs.files.genotypes import GenotypeColumns
+
+    if not isinstance(file.X, GenotypeColumns):
+        return ""
+    return " Pass a file with the covariates and the ids of the samples as --targets-from."
 
 
 def _text_columns(fitted: NetworkModel) -> list[str]:
