@@ -95,19 +95,20 @@ def predict(
     check_output(out, inputs=[data, model], table=True)
     fitted = _load(model, data)
     _check_options(fitted, probabilities, coverage)
+    marks = [*(missing or ()), *getattr(fitted, "_missing_texts", ())]
     with status("predicting"):
         file = read_file(
             data,
             ids=ids or (),
             file_format=file_format,
-            missing=[*(missing or ()), *getattr(fitted, "_missing_texts", ())],
+            missing=marks,
             text=_text_columns(fitted),
             header=not no_header,
             sheet=sheet,
             transpose=transpose,
             allow_empty=True,
         )
-        file = _with_covariates(fitted, file, targets_from, ids or ())
+        file = _with_covariates(fitted, file, targets_from, ids or (), marks)
         _check_ids(file, _output_names(fitted, out, probabilities, explain, as_json))
         needed, table = _match_columns(fitted, file)
         labels = needed.predict(table)
@@ -135,7 +136,7 @@ Reasons = list[list[tuple[str, str, float]]]
 
 
 def _with_covariates(
-    fitted: NetworkModel, file: DataFile, source: str | None, ids: Sequence[str]
+    fitted: NetworkModel, file: DataFile, source: str | None, ids: Sequence[str], missing: Sequence[str]
 ) -> DataFile:
     """Add the columns that a model uses to genotypes, from the files about their samples."""
     from slfs.files.cohort import read_about, with_covariates
@@ -149,7 +150,6 @@ def _with_covariates(
                 "columns that the model uses to the file."
             )
         return file
-    missing = getattr(fitted, "_missing_texts", ())
     about = None if source is None else read_about(source, read_file, missing, file.X)
     used = [] if len(fitted.network_) == 0 else list(fitted.reduce().feature_names_in_)
     return with_covariates(file, about, used, ids)
