@@ -1,8 +1,10 @@
 """Access to all private parts of slfs that the benchmarks use."""
 
+import sys
 from contextlib import contextmanager
 
 import numpy as np
+import psutil
 
 from slfs._core.memory import memory_taken
 from slfs._core.resources import Resources
@@ -23,6 +25,7 @@ __all__ = [
     "pack",
     "pair_p_values",
     "pair_planes",
+    "peak_memory",
     "planes",
     "q_values",
     "value_planes",
@@ -58,6 +61,16 @@ def pair_planes(X, y):
     every, none = np.ones(table.n_features, bool), np.zeros(table.n_features, bool)
     with Resources(1) as resources:
         return pack_table_few(table, layout, none, every, 3, resources)
+
+
+def peak_memory():
+    """Return the largest resident memory that this process has had, in bytes."""
+    if sys.platform == "win32":  # has no module resource
+        return psutil.Process().memory_info().peak_wset
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
 
 
 def value_planes(X, n_jobs):

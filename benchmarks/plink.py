@@ -1,12 +1,11 @@
 """Genotypes in a .bed file -> bit planes, compared with decoding them first."""
 
-import resource
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.internals import memory_taken, value_planes
+from benchmarks.internals import memory_taken, peak_memory, value_planes
 from benchmarks.timing import seconds
 from slfs.files import PlinkColumns, write_plink
 
@@ -37,7 +36,7 @@ def plink():
             found["decoded"] = value_planes(levels, n_jobs=2)
 
         ours = seconds(straight)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
+        peak = peak_memory() - before
         size = found["planes"].arrays.words.nbytes
         ours = min(ours, seconds(straight))
         theirs = min(seconds(decoded) for _ in range(2))

@@ -410,6 +410,16 @@ def test_wrong_options(path, capsys, monkeypatch, options, message):
     assert message in " ".join(err.split())
 
 
+def test_rows_with_a_target_stay_sparse(frame, tmp_path):
+    adata = make(frame)
+    adata.obs["kind"] = adata.obs["kind"].where(np.arange(N) % 4 > 0)
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    file = read_file(str(tmp_path / "cells.h5ad"), target="kind").with_target_only()
+    found = file.in_memory()
+    assert sparse.issparse(found)
+    np.testing.assert_array_equal(found.toarray(), adata.X.toarray()[np.arange(N) % 4 > 0])
+
+
 def test_marks_of_missing_values(frame, path):
     file = read_file(str(path), target="kind", missing=["5", "u"], covariates=["batch"])
     X = frame.drop(columns="kind").replace(5, np.nan).assign(batch=make(frame).obs["batch"].to_numpy())

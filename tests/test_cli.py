@@ -408,11 +408,11 @@ main()
 @pytest.mark.parametrize("module", ["typer", "slfs.cli.select", "numpy"])
 def test_ctrl_c_while_modules_are_imported(module, here):
     script = f"""
-import os, signal, sys
+import signal, sys
 class Interrupt:
     def find_spec(self, name, path=None, target=None):
         if name == {module!r}:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
 sys.meta_path.insert(0, Interrupt())
 sys.argv = "slfs select cancer.csv -t diagnosis".split()
 from slfs.cli import main

@@ -1,6 +1,5 @@
 """The fixed benchmark: rows are those of a plain loop, computed once, and the page agrees with them."""
 
-import signal
 import subprocess
 import sys
 import time
@@ -217,7 +216,7 @@ def test_a_killed_run_continues(tiny, tmp_path):
     deadline = time.time() + 120
     while first.poll() is None and not list(folder.glob("scores/*.parquet")) and time.time() < deadline:
         time.sleep(0.01)
-    first.send_signal(signal.SIGKILL)
+    first.kill()
     first.wait()
     time.sleep(1)  # a worker finishes what it is writing
     kept = rows_of(config, folder)

@@ -35,7 +35,7 @@ def select(
     """Select the genes that predict an annotation of the cells, such as the cell type.
 
     A matrix on disk (``backed="r"``) is read in blocks, and sparse matrices stay sparse. A dense or CSR
-    matrix on disk is copied once to the folder for temporary files; a CSC matrix is not.
+    matrix on disk is copied to the folder for temporary files first; a CSC matrix is not.
 
     Parameters
     ----------

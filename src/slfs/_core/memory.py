@@ -57,13 +57,14 @@ def show_size(n_bytes: float) -> str:
 def memory_taken() -> int:
     """Return the resident memory of this process in bytes.
 
-    Where the system reports them (Linux), pages shared with files are left out: the system
+    Where the system reports them (Linux, Windows), pages shared with files are left out: the system
     can reclaim them, so that a memory-mapped table does not count.
     """
     import psutil  # late: a fit without memory_limit does not need it
 
     info = psutil.Process().memory_info()
-    return int(info.rss - getattr(info, "shared", 0))
+    resident = info.rss - getattr(info, "shared", 0)
+    return int(min(resident, getattr(info, "private", resident)))  # "private" is a field of Windows
 
 
 def total_memory() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -19,7 +20,7 @@ except ImportError as error:
 
 from slfs._core.version import __version__
 from slfs.cli import compare, discretize, extras, fit, interactions, predict, select
-from slfs.cli.output import tell
+from slfs.cli.output import allow_any_text, tell
 
 
 class _OutputClosed(Exception):  # noqa: N818 - not an error
@@ -42,8 +43,16 @@ class _Commands(typer.core.TyperGroup):
 def _watch_output() -> Iterator[None]:
     try:
         yield
-    except BrokenPipeError as error:
+    except OSError as error:
+        if not _is_closed_pipe(error):
+            raise
         raise _OutputClosed from error
+
+
+def _is_closed_pipe(error: OSError) -> bool:
+    """Whether the reader of a pipe has closed it; Windows calls that an invalid argument."""
+    invalid = error.errno == errno.EINVAL and error.filename is None
+    return isinstance(error, BrokenPipeError) or (os.name == "nt" and invalid)
 
 
 app = typer.Typer(
@@ -83,6 +92,7 @@ def _options(
 def run() -> None:
     """Run a command; print errors and warnings as one line each, without a traceback."""
     warnings.showwarning = _show_once()
+    allow_any_text()
     try:
         app()
     except _OutputClosed:  # files are written before anything is printed, so nothing is lost

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +19,7 @@ from slfs.cli.options import (
     Sheet,
     Transpose,
 )
-from slfs.cli.output import label_key, plain_label, show_note, status
+from slfs.cli.output import label_key, plain_label, show_csv, show_json, show_note, status
 
 if TYPE_CHECKING:
     from slfs.classifiers.model import NetworkModel
@@ -125,7 +123,7 @@ def predict(
             write_table(found, out, escape_formulas=escape_formulas)
         else:
             found = without_formulas(found) if escape_formulas else found
-            found.to_csv(sys.stdout, index=False)
+            show_csv(found)
     if as_json:
         _print_lines(names, labels, objects, reasons)
     elif out is not None:
@@ -353,4 +351,4 @@ def _print_lines(ids: Any, labels: Any, more: list[dict[str, Any]], reasons: Rea
                 {"feature": name, "value": level, key: evidence}
                 for name, level, evidence in reasons[sample]
             ]
-        typer.echo(json.dumps(record, ensure_ascii=False, default=str))
+        show_json(record, default=str)

@@ -117,8 +117,8 @@ def read_about(
 ) -> About:
     """Read a table about samples: any format, or columns separated by spaces as PLINK writes them.
 
-    A file of text has no header if its first row is a sample of the genotypes, or has numbers where
-    names would be.
+    A file of text has no header if its first row is a sample of the genotypes; one with a suffix of
+    PLINK, also if it has numbers where names would be.
     """
     path = Path(source)
     known = format_of_suffix(path) is not None or path.suffix[1:] in OPENERS
@@ -126,19 +126,19 @@ def read_about(
         return About(read(source, missing=missing), coded=False)
     text = path.read_text(encoding="utf-8")
     first = next((line for line in text.splitlines() if line.strip()), "")
-    headless = path.suffix != ".fam" and _is_sample(first.split(), table)
+    headless = path.suffix != ".fam" and _is_sample(first.split(), table, known)
     if known and set("\t,;") & set(first) and not headless:
         return About(read(source, missing=missing), coded=False)
     return _read_plain(path, text, missing, headless)
 
 
-def _is_sample(words: list[str], table: GenotypeColumns) -> bool:
+def _is_sample(words: list[str], table: GenotypeColumns, is_table: bool) -> bool:
     """Return whether the first row of a file is a sample, and not a header."""
     if not words or words[0] in _IDS:
         return False
     if len(words) > 1 and words[1] in set(table.ids):
         return True
-    return bool(np.isfinite(numbers_of(words[2:])).any())
+    return not is_table and bool(np.isfinite(numbers_of(words[2:])).any())
 
 
 def _read_plain(path: Path, text: str, missing: Sequence[str], headless: bool) -> About:

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from slfs.tables.table import Columns, ColumnSource, LabelBlock, NumberBlock, Order, Rows
 
@@ -182,6 +183,13 @@ class FileRows(FileColumns):
     def take(self, columns: Columns) -> Any:
         """Read some columns into a pandas DataFrame."""
         return self._table.take(columns).iloc[self._rows].reset_index(drop=True)
+
+    def in_memory(self) -> Any:
+        """Read all columns; sparse ones stay sparse."""
+        table = self._table.in_memory()
+        if isinstance(table, FileColumns):
+            return self
+        return table[self._rows] if issparse(table) else table.iloc[self._rows].reset_index(drop=True)
 
     def number_block(self, columns: Columns, order: Order) -> NumberBlock:
         return self._table.number_block(columns, self._source(order))

@@ -263,7 +263,7 @@ class GenotypeColumns(FileColumns):
         names : sequence of str
             Names of the variants. Other names are ignored.
         """
-        from slfs.files.atomic import replace_file
+        from slfs.files.atomic import replace_text
 
         ids = self.variants.id[self.variant_indices(names)].tolist()
         counts = Counter(self.variants.id.tolist())
@@ -273,7 +273,7 @@ class GenotypeColumns(FileColumns):
                 f"{self.path} has several variants with the id {unclear[0]!r}, so a list of ids does "
                 "not identify them. Give them ids with plink2 --set-all-var-ids, or write a .bed file."
             )
-        replace_file(Path(path), lambda draft: draft.write_text("".join(f"{one}\n" for one in ids)))
+        replace_text(Path(path), "".join(f"{one}\n" for one in ids))
 
     def _kind(self, name: str) -> tuple[bool, bool]:
         raise NotImplementedError  # the properties below need no names

@@ -76,12 +76,12 @@ def _as_frame(records: list[dict[str, Any]]) -> Any:
 
 
 def _write(frame: Any, path: Path) -> None:
-    with path.open("w", encoding="utf-8") as file:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{line}\n" for line in _lines(frame))
 
 
 def _write_array(frame: Any, path: Path) -> None:
-    with path.open("w", encoding="utf-8") as file:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
         for number, line in enumerate(_lines(frame)):
             file.write(f"{',' if number else '['}\n{line}")
         file.write("\n]\n" if len(frame) else "[]\n")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.files.atomic import replace_file
+from slfs.files.atomic import replace_file, replace_text
 from slfs.files.genotypes import (
     MISSING_PHENOTYPE,
     GenotypeColumns,
@@ -239,8 +239,8 @@ def _write(path: Path, genotypes: NDArray[np.float64], bim: str, fam: str) -> No
     quads.reshape(n_variants, -1)[:, :n_samples] = codes
     packed = quads[:, :, 0] | quads[:, :, 1] << 2 | quads[:, :, 2] << 4 | quads[:, :, 3] << 6
     content = _MAGIC + bytes([_BY_VARIANT]) + packed.tobytes()
-    replace_file(path.with_suffix(".bim"), lambda draft: draft.write_text(bim))
-    replace_file(path.with_suffix(".fam"), lambda draft: draft.write_text(fam))
+    replace_text(path.with_suffix(".bim"), bim)
+    replace_text(path.with_suffix(".fam"), fam)
     replace_file(path, lambda draft: draft.write_bytes(content))
 
 
