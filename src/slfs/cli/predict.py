@@ -137,7 +137,8 @@ def _with_covariates(
     fitted: NetworkModel, file: DataFile, source: str | None, ids: Sequence[str], missing: Sequence[str]
 ) -> DataFile:
     """Add the columns that a model uses to genotypes, from the files about their samples."""
-    from slfs.files.cohort import read_about, with_covariates
+    from slfs.files.about import read_about
+    from slfs.files.cohort import with_covariates
     from slfs.files.genotypes import GenotypeColumns
     from slfs.files.reading import read_file
 

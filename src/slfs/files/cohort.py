@@ -6,39 +6,30 @@ Needs pandas. The target is the phenotype of the first file, or a column of the 
 from __future__ import annotations
 
 import hashlib
-import io
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from slfs.files.about import (
+    FAMILY,
+    IDS,
+    MISSING,
+    PARENTS_AND_SEX,
+    PHENOTYPE,
+    SAMPLE,
+    SEX,
+    About,
+    read_own,
+)
 from slfs.files.data_file import DataFile, find_column, whole_numbers
-from slfs.files.genotypes import GenotypeColumns, numbers_of, phenotypes
-from slfs.files.limits import OPENERS
+from slfs.files.genotypes import GenotypeColumns, phenotypes
 from slfs.files.marks import Marks
 from slfs.files.matching import Labels, match
 from slfs.files.plink import write_subset
-from slfs.files.registry import ReadOptions, format_of_name, format_of_suffix
-
-PHENOTYPE = "phenotype"
-"""Name of the target that is in the file of genotypes itself."""
-
-FAMILY, SAMPLE, SEX = "FID", "IID", "sex"
-_IDS = (FAMILY, SAMPLE, f"#{FAMILY}", f"#{SAMPLE}")
-_PARENTS_AND_SEX = ("SID", "PAT", "MAT", "SEX")
-_MISSING = ("-9",)
-"""What PLINK writes for a missing value."""
-
-
-class About(NamedTuple):
-    """A table about the samples of a file of genotypes."""
-
-    file: DataFile
-    coded: bool
-    """Whether its phenotypes are coded as in a .fam file, in which 0 is missing beside 1 and 2."""
 
 
 def open_cohort(
@@ -76,7 +67,7 @@ def open_cohort(
     source, notes, y, label = str(path), [], None, PHENOTYPE
     table = table.without([table.names[find_column(one, table.names, source)] for one in drop])
     if about is None and target not in (None, PHENOTYPE):
-        own = _own_about(table)
+        own = read_own(table)
         if own is None or target not in own.file.names:
             raise ValueError(
                 f"{source} has no target {target!r}. Pass a file with the column {target!r} and the ids "
@@ -112,61 +103,6 @@ def own_phenotype(file: DataFile) -> DataFile:
     return replace(file, X=table, y=y, target=PHENOTYPE, notes=notes, read_originals=originals)
 
 
-def read_about(
-    source: str, read: Callable[..., DataFile], missing: Sequence[str], table: GenotypeColumns
-) -> About:
-    """Read a table about samples: any format, or columns separated by spaces as PLINK writes them.
-
-    A file of text has no header if its first row is a sample of the genotypes; one with a suffix of
-    PLINK, also if it has numbers where names would be.
-    """
-    path = Path(source)
-    known = format_of_suffix(path) is not None or path.suffix[1:] in OPENERS
-    if not path.is_file() or (known and path.suffix != ".txt"):
-        return About(read(source, missing=missing), coded=False)
-    text = path.read_text(encoding="utf-8")
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    headless = path.suffix != ".fam" and _is_sample(first.split(), table, known)
-    if known and set("\t,;") & set(first) and not headless:
-        return About(read(source, missing=missing), coded=False)
-    return _read_plain(path, text, missing, headless)
-
-
-def _is_sample(words: list[str], table: GenotypeColumns, is_table: bool) -> bool:
-    """Return whether the first row of a file is a sample, and not a header."""
-    if not words or words[0] in _IDS:
-        return False
-    if len(words) > 1 and words[1] in set(table.ids):
-        return True
-    return not is_table and bool(np.isfinite(numbers_of(words[2:])).any())
-
-
-def _read_plain(path: Path, text: str, missing: Sequence[str], headless: bool) -> About:
-    """Read a file as PLINK writes it, in which -9 is a missing value."""
-    rows = [line for line in text.splitlines() if line.strip() and not line.startswith("##")]
-    tabs = bool(rows) and "\t" in rows[0]
-    lines = [[one.strip() for one in row.split("\t")] if tabs else row.split() for row in rows]
-    is_fam = path.suffix == ".fam"
-    if lines and is_fam:
-        lines.insert(0, [FAMILY, SAMPLE, "PAT", "MAT", "SEX", PHENOTYPE])
-    elif lines and headless:
-        more = [f"{PHENOTYPE}_{number}" for number in range(1, len(lines[0]) - 1)]
-        lines.insert(0, [FAMILY, SAMPLE, *more][: len(lines[0])])
-    if len({len(line) for line in lines}) != 1:
-        raise ValueError(f"The rows of {path} do not have the same number of columns.")
-    content = "\n".join("\t".join(line) for line in lines).encode()
-    form, options = format_of_name("tsv"), ReadOptions([*missing, *_MISSING])
-    frame, original = (
-        form.read(io.BytesIO(content), options)[0],
-        form.original(io.BytesIO(content), options),
-    )
-    names = list(map(str, frame.columns))
-    file = DataFile(
-        frame, None, str(path), "", "", names, read_originals=lambda wanted: original[wanted]
-    )
-    return About(file, coded=headless or is_fam or path.suffix == ".psam")
-
-
 def with_covariates(
     file: DataFile, about: About | None, names: Sequence[str], ids: Sequence[str] = ()
 ) -> DataFile:
@@ -179,7 +115,7 @@ def with_covariates(
     table: GenotypeColumns = file.X
     notes = list(file.notes)
     wanted = [name for name in dict.fromkeys(names) if name not in set(table.names)]
-    for part, own_ids in ((about, ids), (_own_about(table) if wanted else None, ())):
+    for part, own_ids in ((about, ids), (read_own(table) if wanted else None, ())):
         found = [] if part is None else [name for name in wanted if name in part.file.names]
         if part is None or not found:
             continue
@@ -197,14 +133,6 @@ def with_covariates(
         table = table._of_samples(every, pd.DataFrame({SEX: table.samples.sex}))
     originals = _originals(table, None, PHENOTYPE)
     return replace(file, X=table, all_names=table.names, notes=notes, read_originals=originals)
-
-
-def _own_about(table: GenotypeColumns) -> About | None:
-    """Return what the .psam file of a .pgen file says about its samples."""
-    path = table.path.with_suffix(".psam")
-    if table.path.suffix != ".pgen":
-        return None
-    return _read_plain(path, path.read_text(encoding="utf-8"), (), headless=False)
 
 
 def _columns_of(about: DataFile, names: Sequence[str], rows: Any) -> Any:
@@ -250,7 +178,7 @@ def _match(
         label = PHENOTYPE
     else:
         if target is None:
-            taken = {*_IDS, *_PARENTS_AND_SEX, *(ids or [sample]), *wanted}
+            taken = {*IDS, *PARENTS_AND_SEX, *(ids or [sample]), *wanted}
             others = [name for name in names if name not in taken]
             if not others:
                 raise ValueError(f"{about.name} has no column besides ids and covariates: no target.")
@@ -258,7 +186,7 @@ def _match(
         else:
             label = names[find_column(target, names, about.name)]
         column = pd.Series(np.asarray(about.in_memory().iloc[:, names.index(label)]))
-        values = Marks(_MISSING).remove(column)
+        values = Marks(MISSING).remove(column)
         if found.coded and values.dtype.kind in "iuf":
             values = pd.Series(phenotypes(values.to_numpy(np.float64)))
     labelled = values.notna().to_numpy()

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from slfs.files.cohort import open_cohort, read_about
+from slfs.files.about import read_about
+from slfs.files.cohort import open_cohort
 from slfs.files.columns import FileColumns
 from slfs.files.data_file import (
     ColumnNote,
