@@ -265,6 +265,46 @@ def test_variants_without_a_unique_id(tmp_path):
         X.write_list(tmp_path / "list", ["2:30:A:G"])
 
 
+def test_names_that_are_made_differ_from_those_of_the_file(tmp_path):
+    names = ["1:10:A:G", ".", "1:10:A:G:3", ".", "rs1", "."]
+    write_plink(tmp_path / "a.bed", np.eye(6), names=names, positions=[10] * 6)
+    X = PlinkColumns(tmp_path / "a.bed")
+    assert X.names == ["1:10:A:G", "1:10:A:G:2", "1:10:A:G:3", "1:10:A:G:4", "rs1", "1:10:A:G:5"]
+    X.write_list(tmp_path / "list", ["1:10:A:G"])
+    assert (tmp_path / "list").read_text() == "1:10:A:G\n"
+
+
+def test_columns_without_variants(tmp_path, cohort, slfs):
+    path, _, y = cohort
+    about = pd.DataFrame({"IID": PlinkColumns(path).ids, "sick": y, "age": np.arange(len(y)) % 7})
+    X = PlinkColumns(path).match(about.set_index("IID"), covariates=["age"])
+    assert X.take(np.array([70]))["age"].tolist() == about["age"].tolist()
+    about.to_csv(tmp_path / "pheno.tsv", sep="\t", index=False)
+    for name in ("none.bed", "none.snplist"):
+        options = ["--target", tmp_path / "pheno.tsv", "--include", "age", "-k", "1"]
+        code, _, error = slfs("select", path, *options, "--out", tmp_path / name)
+        assert code == 1
+        assert "No variant of" in error
+        assert "Write the columns to a .csv file instead" in error
+        assert not (tmp_path / name).exists()
+
+
+def test_matching_reads_the_ids_once(cohort, monkeypatch):
+    path, _, _ = cohort
+    X, calls = PlinkColumns(path), []
+    ids = X.ids
+    monkeypatch.setattr(PlinkColumns, "ids", property(lambda _: calls.append(1) or ids))
+    X.match(pd.DataFrame(index=ids))
+    assert len(calls) == 1
+
+
+def test_texts_with_white_space_are_not_written(tmp_path):
+    for option, value in (("names", "rs 1"), ("ids", ""), ("chromosomes", "1 ")):
+        with pytest.raises(ValueError, match=f"{option} contains {value!r}"):
+            write_plink(tmp_path / "a.bed", [[0]], **{option: [value]})
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -319,6 +359,21 @@ def test_a_file_that_is_truncated_while_it_is_used(tmp_path):
     (tmp_path / "a.bed").write_bytes((tmp_path / "a.bed").read_bytes()[:-1])
     with pytest.raises(ValueError, match="has been truncated while it was read"):
         SLFS().fit(X, y)
+
+
+def test_a_disk_may_return_a_part_of_what_is_asked_for(cohort, monkeypatch):
+    path, frame, _ = cohort
+    X = PlinkColumns(path)
+
+    class Slow(io.FileIO):
+        def readinto(self, buffer):
+            return super().readinto(memoryview(buffer).cast("B")[:7])
+
+    def open_slowly(path, _mode, buffering=-1):
+        return Slow(path) if buffering == 0 else io.BufferedReader(Slow(path))
+
+    monkeypatch.setattr(Path, "open", open_slowly)
+    pd.testing.assert_frame_equal(X.take(np.arange(70)), frame)
 
 
 def test_phenotype_of_the_fam_file(tmp_path):
@@ -384,6 +439,83 @@ def test_ids_that_are_unique_within_families(tmp_path):
         read_file(str(tmp_path / "a.bed"), target=str(tmp_path / "p.tsv"))
 
 
+def write_fam(path, rows):
+    path.write_text("".join(f"{family} {one} 0 0 1 -9\n" for family, one in rows))
+
+
+def test_families_are_matched_if_they_tell_something(tmp_path):
+    write_plink(tmp_path / "a.bed", [[0], [1], [2]], ids=["1", "2", "3"])
+    path, about = str(tmp_path / "a.bed"), tmp_path / "p.tsv"
+    about.write_text("FID\tIID\tsick\na\t1\tyes\nx\t2\tyes\nc\t3\tno\n")
+    assert read_file(path, target=str(about)).X.ids == ["1", "2", "3"]  # FID = IID in the .fam file
+    write_fam(tmp_path / "a.fam", [("a", 1), ("b", 2), ("c", 3)])
+    assert read_file(path, target=str(about)).X.ids == ["1", "3"]
+    assert read_file(path, target=str(about), ids=["IID"]).X.ids == ["1", "2", "3"]
+    for ids in (["FID", "IID"], ["IID", "FID"]):
+        assert read_file(path, target=str(about), ids=ids).X.ids == ["1", "3"]
+    with pytest.raises(ValueError, match="at most two ids"):
+        read_file(path, target=str(about), ids=["FID", "IID", "sick"])
+    write_fam(tmp_path / "a.fam", [(0, 1), (0, 2), (0, 3)])
+    assert read_file(path, target=str(about)).X.ids == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "labels"),
+    [
+        ("p.tsv", "IID\tgrade\n1\t0\n2\t1\n3\t2\n4\t-9\n", [0, 1, 2]),
+        ("p.pheno", "FID IID grade\n1 1 0\n2 2 1\n3 3 2\n4 4 -9\n", [0, 1, 2]),
+        ("p.pheno", "1 1 0\n2 2 1\n3 3 2\n4 4 -9\n", [1, 2]),
+        ("p.fam", "1 1 0 0 2 0\n2 2 0 0 1 1\n3 3 0 0 1 2\n4 4 0 0 1 -9\n", [1, 2]),
+        ("p.tsv", "IID\tsick\n1\tcase\n2\tcontrol\n3\t-9\n", ["case", "control"]),
+        ("p.pheno", "1 1 case\n2 2 control\n3 3 -9\n", ["case", "control"]),
+        ("p.txt", "id\tstatus\n1\tcase\n2\t\n3\tcontrol\n", ["case", "control"]),
+        ("p.txt", "id\tstatus\t2020\n1\tcase\t5\n3\tcontrol\t6\n", ["case", "control"]),
+        ("p.txt", "id status\n1 case\n3 control\n", ["case", "control"]),
+        ("p.txt", "1\t1\tcase\n2\t2\t\n3\t3\tcontrol\n", ["case", "control"]),
+        ("p.pheno", "id\tstatus\n1\tcase\n2\t\n3\tcontrol\n", ["case", "control"]),
+        ("p.pheno", "9 9 1\n2 2 1\n3 3 2\n", [1, 2]),
+    ],
+)
+def test_tables_about_samples(tmp_path, name, text, labels):
+    write_plink(tmp_path / "a.bed", [[0], [1], [2], [0]], ids=["1", "2", "3", "4"])
+    (tmp_path / name).write_text(text)
+    assert read_file(str(tmp_path / "a.bed"), target=str(tmp_path / name)).y.tolist() == labels
+
+
+def test_missing_covariates_of_plink_files(tmp_path):
+    write_plink(tmp_path / "a.bed", [[0], [1], [2]], ids=["1", "2", "3"])
+    (tmp_path / "p.cov").write_text("FID IID sick age\n1 1 1 30\n2 2 2 -9\n3 3 1 50\n")
+    (tmp_path / "p.tsv").write_text("IID\tsick\tcold\n1\t1\t-9\n2\t2\t-8\n")
+    file = read_file(str(tmp_path / "a.bed"), target=str(tmp_path / "p.cov"), covariates=["age"])
+    np.testing.assert_array_equal(file.X.read("age"), [30, np.nan, 50])
+    file = read_file(str(tmp_path / "a.bed"), target=str(tmp_path / "p.tsv"), covariates=["cold"])
+    np.testing.assert_array_equal(file.X.read("cold"), [-9, -8])
+
+
+def test_a_model_with_covariates_predicts(tmp_path, cohort, slfs):
+    path, _, y = cohort
+    ids = PlinkColumns(path).ids
+    about = pd.DataFrame({"IID": ids, "sick": y, "age": 3 * y + np.arange(len(y)) % 7})
+    about.to_csv(tmp_path / "p.tsv", sep="\t", index=False)
+    model = tmp_path / "m.slfs"
+    options = ["--target", tmp_path / "p.tsv", "--include", "age,sex", "--model", model]
+    assert slfs("fit", path, *options)[0] == 0
+    code, _, error = slfs("predict", model, path)
+    assert code == 1
+    assert "'age'. Pass a file with the covariates" in error
+    about.assign(sick=np.nan).iloc[::-1][1:].to_csv(tmp_path / "new.tsv", sep="\t", index=False)
+    code, out, error = slfs("predict", model, path, "--targets-from", tmp_path / "new.tsv")
+    assert code == 0, error
+    assert "1 of 401 samples" in error
+    predicted = pd.read_csv(io.StringIO(out))
+    assert predicted["IID"].tolist() == ids[:-1]
+    assert (predicted["prediction"] == y[:-1]).mean() > 0.8
+    about.to_csv(tmp_path / "table.csv", index=False)
+    code, _, error = slfs("predict", model, tmp_path / "table.csv", "--targets-from", path)
+    assert code == 1
+    assert "--targets-from is for PLINK files" in error
+
+
 def test_commands(tmp_path, cohort, slfs):
     path, frame, y = cohort
     about = pd.DataFrame({"IID": PlinkColumns(path).ids, "sick": y, "age": np.arange(len(y)) % 7})
@@ -440,6 +572,15 @@ def test_pgen_files(tmp_path, slfs):
     assert file.y.tolist() == (1 + y).tolist()
     assert file.X.read("sex").tolist() == [1, 2] * 100
     assert file.X.variants.counted_allele.tolist() == ["A"] * 12
+    more = [
+        line.rstrip() + f"\t{'NA' if i == 0 else 'ab'[y[i]]}\t{i}\n" for i, line in enumerate(people)
+    ]
+    (tmp_path / "a.psam").write_text("#IID\tSEX\tPHENO1\ttype\tage\n" + "".join(more))
+    file = read_file(str(tmp_path / "a.pgen"), target="type", covariates=["age", "sex"])
+    assert file.y.tolist() == ["ab"[one] for one in y[1:]]
+    assert file.X.read("age").tolist() == list(range(1, 200))
+    file = read_file(str(tmp_path / "a.pgen"), target="phenotype", covariates=["age"])
+    assert file.X.take(np.array([12]))["age"].tolist() == list(range(200))
     assert slfs("select", tmp_path / "a.pgen", "-k", "2", "--out", tmp_path / "b.bed")[0] == 0
     subset = PlinkColumns(tmp_path / "b.bed")
     assert subset.shape == (200, 2)

@@ -24,10 +24,7 @@ _MASKS = np.array(
      0x3333333333333333, 0x5555555555555555], np.uint64
 )  # fmt: skip
 
-N_VALUES = 3
-"""Number of values of a genotype: 0, 1 or 2 copies of the first allele."""
-
-_u1, _u2, _u3 = types.uint64[::1], types.uint64[:, ::1], types.uint64[:, :, ::1]
+_u2, _u3 = types.uint64[:, ::1], types.uint64[:, :, ::1]
 
 
 @helper

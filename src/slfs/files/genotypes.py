@@ -114,19 +114,19 @@ class GenotypeColumns(FileColumns):
         table : GenotypeColumns
             Rows in the order of the file.
         """
-        ids = [str(one) for one in frame.index]
-        for what, some in (("index of the frame", ids), (f"samples of {self.path}", self.ids)):
+        ids, own = [str(one) for one in frame.index], self.ids
+        for what, some in (("index of the frame", ids), (f"samples of {self.path}", own)):
             twice = [one for one, count in Counter(some).items() if count > 1]
             if twice:
                 raise ValueError(f"The id {twice[0]!r} occurs more than once in the {what}.")
         place = {one: index for index, one in enumerate(ids)}
-        rows = np.array([row for row, one in enumerate(self.ids) if one in place], np.int64)
+        rows = np.array([row for row, one in enumerate(own) if one in place], np.int64)
         if len(rows) == 0:
             raise ValueError(
-                f"No sample of {self.path} ({', '.join(map(repr, self.ids[:3]))}, ...) is in the index "
+                f"No sample of {self.path} ({', '.join(map(repr, own[:3]))}, ...) is in the index "
                 f"of the frame ({', '.join(map(repr, ids[:3]))}, ...)."
             )
-        found = [place[self.ids[row]] for row in rows]
+        found = [place[own[row]] for row in rows]
         return self._of_samples(rows, frame[list(covariates)].iloc[found].reset_index(drop=True))
 
     def _of_samples(self, rows: NDArray[np.int64], covariates: Any = None) -> Self:
@@ -247,6 +247,11 @@ class GenotypeColumns(FileColumns):
         """
         wanted = set(names)
         chosen = np.array([name in wanted for name in self.names], np.bool_) & self.is_variant
+        if not chosen.any():
+            raise ValueError(
+                f"No variant of {self.path} is among the selected columns, so there is none to write. "
+                "Write the columns to a .csv file instead."
+            )
         return np.sort(self._columns[chosen])
 
     def write_list(self, path: str | Path, names: Sequence[str]) -> None:
@@ -335,9 +340,14 @@ def _unique_names(variants: Variants) -> list[str]:
         counts = Counter(names)
         _, *others = variants
         unclear = [index for index, one in enumerate(names) if one == "." or counts[one] > 1]
-        seen: Counter[str] = Counter()
+        taken = {one for one, count in counts.items() if one != "." and count == 1}
+        copies: Counter[str] = Counter()
         for index in unclear:
-            name = ":".join(str(part[index]) for part in others)
-            seen[name] += 1
-            names[index] = name if seen[name] == 1 else f"{name}:{seen[name]}"
+            place = name = ":".join(str(part[index]) for part in others)
+            while name in taken:
+                copies[place] += 1
+                name = f"{place}:{copies[place] + 1}"
+            taken.add(name)
+            names[index] = name
+    assert len(set(names)) == len(names)
     return names

@@ -17,7 +17,8 @@ from slfs.files.genotypes import GenotypeColumns, Samples, Variants, numbers_of,
 from slfs.files.inference import TableError
 from slfs.files.registry import ReadOptions, register_format
 
-_SAMPLE_NAMES = ("FID", "IID", "SEX")
+_SAMPLE_NAMES = ("FID", "IID", "SID", "PAT", "MAT", "SEX")
+"""Columns of a .psam file that are not traits."""
 
 
 class PgenColumns(GenotypeColumns):
@@ -101,7 +102,7 @@ def _read_psam(path: Path) -> Samples:
     sexes = [{"M": "1", "F": "2"}.get(one.upper(), one) for one in columns.get("SEX", ["0"] * len(ids))]
     sex = numbers_of(sexes)
     sex[~np.isin(sex, (1.0, 2.0))] = np.nan
-    traits = [name for name in head if name not in _SAMPLE_NAMES and name not in ("SID", "PAT", "MAT")]
+    traits = [name for name in head if name not in _SAMPLE_NAMES]
     phenotype = numbers_of(columns[traits[0]]) if traits else np.full(len(ids), np.nan)
     return Samples(family, ids, sex, phenotypes(phenotype))
 

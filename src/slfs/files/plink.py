@@ -143,8 +143,9 @@ class PlinkColumns(GenotypeColumns):
     def _read_bytes(self, variants: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
         """Read the bytes of variants into the first bytes of the rows of ``out``."""
         begins = np.flatnonzero(np.diff(variants, prepend=-2) != 1)
-        with self.path.open("rb", buffering=0) as file:
-            for begin, end in zip(begins, [*begins[1:], len(variants)], strict=True):
+        ends = np.append(begins, len(variants))[1:]
+        with self.path.open("rb") as file:  # buffered: a raw file may return a part of what is asked for
+            for begin, end in zip(begins, ends, strict=True):
                 part = np.empty((end - begin, self._n_bytes), np.uint8)
                 file.seek(_HEADER + int(variants[begin]) * self._n_bytes)
                 if file.readinto(part.data) < part.size:
@@ -195,6 +196,13 @@ def write_plink(
     chromosomes = [1] * n_variants if chromosomes is None else chromosomes
     positions = range(1, n_variants + 1) if positions is None else positions
     traits = np.full(n_samples, -9) if phenotype is None else np.asarray(phenotype)
+    for what, some in (("names", names), ("ids", ids), ("chromosomes", chromosomes)):
+        unfit = [one for one in some if str(one).split() != [str(one)]]
+        if unfit:
+            raise ValueError(
+                f"{what} contains {unfit[0]!r}. Columns of PLINK files are separated by white space, so "
+                "use texts that are not empty and have none, for example with '_' instead."
+            )
     places = zip(chromosomes, names, positions, strict=True)
     bim = "".join(f"{place}\t{name}\t0\t{position}\tA\tG\n" for place, name, position in places)
     people = zip(ids, traits.tolist(), strict=True)

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from slfs.files.cohort import open_cohort, read_about
+from slfs.files.about import read_about
+from slfs.files.cohort import open_cohort
 from slfs.files.columns import FileColumns
 from slfs.files.data_file import (
     ColumnNote,
@@ -124,9 +125,9 @@ def read_file(
     if on_disk and not transpose and form.name in _COHORTS:
         if target is not None and targets_from is None and Path(target).is_file():
             target, targets_from = None, target
-        about = None if targets_from is None else read_about(targets_from, read_file, missing)
         path = existing_file(source)
         table: Any = _open(form, path, missing)
+        about = None if targets_from is None else read_about(targets_from, read_file, missing, table)
         return open_cohort(path, table, about, target=target, ids=ids, drop=drop, covariates=covariates)
     if on_disk and not transpose and targets_from is None:
         return _open_columns(source, form, target, drop, ids, missing, sheet, covariates)
