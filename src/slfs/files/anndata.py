@@ -93,8 +93,8 @@ class AnnDataColumns(FileColumns):
         if stored.is_sparse and 0 in self._marks.numbers:
             raise ValueError("0 cannot mean a missing value in a sparse matrix. Remove --missing 0.")
         genes = [str(name) for name in var_names]
-        index = str(obs.index.name or "obs_names")
-        annotations = obs.assign(**{"obs_names" if index in obs else index: obs.index.to_numpy()})
+        names = {"obs_names", str(obs.index.name or "obs_names")} - set(obs)
+        annotations = obs.assign(**dict.fromkeys(sorted(names), obs.index.to_numpy()))
         known = set(genes)
         self._annotations = [annotation_name(name, known) for name in annotations.columns]
         self._table = AnnDataTable(stored, genes, self._marks.remove(annotations))

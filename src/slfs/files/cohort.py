@@ -69,10 +69,11 @@ def open_cohort(
     if about is None and target not in (None, PHENOTYPE):
         own = read_own(table)
         if own is None or target not in own.file.names:
+            missing = f"There is no file {target!r}, and " if Path(str(target)).suffix else ""
             raise ValueError(
-                f"{source} has no target {target!r}. Pass a file with the column {target!r} and the ids "
-                "of the samples as --targets-from, or leave --target out to use the phenotype of the "
-                "file."
+                f"{missing}{source} has no target {target!r}. Pass a file with the column {target!r} "
+                "and the ids of the samples as --targets-from, or leave --target out to use the phenotype "
+                "of the file."
             )
         about, ids = own, ()
     if about is not None:
