@@ -72,8 +72,8 @@ def open_cohort(
             missing = f"There is no file {target!r}, and " if Path(str(target)).suffix else ""
             raise ValueError(
                 f"{missing}{source} has no target {target!r}. Pass a file with the column {target!r} "
-                "and the ids of the samples as --targets-from, or leave --target out to use the phenotype "
-                "of the file."
+                "and the ids of the samples as --targets-from, or leave --target out to use the "
+                "phenotype of the file."
             )
         about, ids = own, ()
     if about is not None:
