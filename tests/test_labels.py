@@ -33,7 +33,7 @@ def random_table(seed):
         "city": [f"city {c}" for c in city], "other": 2 * y + random.normal(size=n_samples) * 3,
         **{f"noise {j}": random.normal(size=n_samples) for j in range(8)},
     }  # fmt: skip
-    names = random.permutation(list(columns))
+    names = random.permutation(list(columns)).tolist()
     return pd.DataFrame({name: columns[name] for name in names}), y
 
 

@@ -67,10 +67,7 @@ def test_every_registered_selector_is_checked():
 
 def expected_failures(estimator):
     """Folds and subsamples depend on the order of the rows, which the check shuffles."""
-    if not isinstance(estimator, StabilitySelection) and repr(estimator) not in (
-        "BNSLFS()",
-        "BNSLFSRegressor()",
-    ):
+    if not isinstance(estimator, StabilitySelection):
         return {}
     reason = "Its splits depend on the order of the rows, which the check shuffles."
     kinds = ("dense", "sparse")
