@@ -5,7 +5,6 @@ Each case runs in its own process.
 
 import math
 import platform
-import resource
 import subprocess
 import sys
 
@@ -13,6 +12,7 @@ import numba
 import numpy as np
 
 from benchmarks.cases import CASES, warm_up
+from benchmarks.internals import peak_memory
 
 
 def main(names):
@@ -43,7 +43,7 @@ def run_here(name):
         return
     for what, seconds, other, other_seconds in rows:
         print(f"  {what:<34}{_show(seconds)}   {_compared(seconds, other_seconds)}  {other}")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = peak_memory() / 2**20
     print(f"  (first fit {compiled:.2f} s, peak memory of the process {peak:.0f} MiB)")
 
 

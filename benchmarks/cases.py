@@ -8,6 +8,7 @@ from benchmarks.fdr import fdr, permutations
 from benchmarks.interactions import pair_calibration, pair_power, pairs, xor
 from benchmarks.internals import information, planes
 from benchmarks.internals import pack as pack_table
+from benchmarks.plink import plink
 from benchmarks.scale import agree, scale
 from benchmarks.startup import cold, startup
 from benchmarks.timing import best, seconds
@@ -175,5 +176,6 @@ CASES = {
         pair_calibration,
         pair_power,
         xor,
+        plink,
     )
 }

@@ -1,8 +1,10 @@
 """Access to all private parts of slfs that the benchmarks use."""
 
+import sys
 from contextlib import contextmanager
 
 import numpy as np
+import psutil
 
 from slfs._core.memory import memory_taken
 from slfs._core.resources import Resources
@@ -13,7 +15,7 @@ from slfs.measures.false_discovery import LordPlusPlus, q_values
 from slfs.measures.information import Information
 from slfs.screening.judging import drop_constant
 from slfs.screening.pairs import rectangles, scan_pairs
-from slfs.screening.pipeline import pack_table_few, screen_table
+from slfs.screening.pipeline import pack_table_blind, pack_table_few, screen_table
 from slfs.tables.registry import read_table
 
 __all__ = [
@@ -23,8 +25,10 @@ __all__ = [
     "pack",
     "pair_p_values",
     "pair_planes",
+    "peak_memory",
     "planes",
     "q_values",
+    "value_planes",
     "without_early_stopping",
 ]
 
@@ -57,6 +61,24 @@ def pair_planes(X, y):
     every, none = np.ones(table.n_features, bool), np.zeros(table.n_features, bool)
     with Resources(1) as resources:
         return pack_table_few(table, layout, none, every, 3, resources)
+
+
+def peak_memory():
+    """Return the largest resident memory that this process has had, in bytes."""
+    if sys.platform == "win32":  # has no module resource
+        return psutil.Process().memory_info().peak_wset
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+def value_planes(X, n_jobs):
+    """Pack all columns of numbers as categories, in the order of the table."""
+    table = read_table(X)
+    every = np.ones(table.n_features, bool)
+    with Resources(n_jobs) as resources:
+        return pack_table_blind(table, every, every, 255, resources)
 
 
 def pair_p_values(packed, n_jobs=1):

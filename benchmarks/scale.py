@@ -5,7 +5,6 @@ Run one point with ``python -m benchmarks.scale columns 1000000``.
 
 import json
 import math
-import resource
 import subprocess
 import sys
 import tempfile
@@ -15,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.data import binary_block
-from benchmarks.internals import memory_taken
+from benchmarks.internals import memory_taken, peak_memory
 from benchmarks.timing import best
 from slfs import SLFS
 from slfs.files import ParquetColumns
@@ -159,5 +158,5 @@ def _draw(points, path):
 if __name__ == "__main__":
     SLFS().fit(np.eye(6)[:, :3], [0, 1] * 3)  # loads compiled kernels, which is not timed
     seconds = _POINTS[sys.argv[1]](int(sys.argv[2]))
-    mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    mib = peak_memory() / 2**20
     sys.stdout.write(json.dumps({"size": int(sys.argv[2]), "seconds": seconds, "mib": mib}))

@@ -46,7 +46,7 @@ numpydoc_validation_exclude = {  # dataclasses, which describe their fields unde
     r"evaluation\.(NetworkComparison|NetworkPair|FoldScore)$",
     r"files\.DataFile",
     r"tables\.(Table|NumberBlock|LabelBlock)$",
-    r"files\.\w+\.(number|label)_block$",  # inherit their docstrings
+    r"files\.\w+\.(number|label|plane)_block$",  # inherit their docstrings, or are like them
     r"\.Interactions$",
     r"\.PairTable$",
 }

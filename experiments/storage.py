@@ -39,7 +39,8 @@ def store_rows(rows: list[Row], path: Path) -> None:
 
 def digest(rows: pd.DataFrame) -> str:
     """Return a short hash of a set of rows, to be printed on the pages made from them."""
-    text = rows.sort_values([*KEY, "classifier"])[[*KEY, "classifier", "accuracy"]].to_csv(index=False)
+    columns = [*KEY, "classifier", "accuracy"]
+    text = rows.sort_values(columns[:-1])[columns].to_csv(index=False, lineterminator="\n")
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

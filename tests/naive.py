@@ -366,3 +366,23 @@ def marginal_probability(prior, tables, parents, known):
                 product *= row[c if len(row) > 1 else 0]
             total[c] += product
     return total
+
+
+def genotype_planes(pairs, source, n_people):
+    """planes[variant][copies][word] of two-bit genotypes, 32 per word; bit i is sample source[i]."""
+    copies_of_code = {0: 2, 2: 1, 3: 0}  # 1: missing
+    planes = []
+    for row in pairs:
+        own = [[0] * (len(source) // 64) for _ in range(3)]
+        for bit, sample in enumerate(source):
+            if sample < n_people:
+                code = row[sample // 32] >> 2 * (sample % 32) & 3
+                if code in copies_of_code:
+                    own[copies_of_code[code]][bit // 64] |= 1 << bit % 64
+        planes.append(own)
+    return planes
+
+
+def count_pairs(f, k):
+    """How often each pair of values occurs."""
+    return Counter(zip(map(int, f), map(int, k), strict=True))

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import re
 import subprocess
 import sys
@@ -89,6 +90,33 @@ def test_standard_input_and_a_pipe(here):
     assert b"3 of 31 columns selected" in done.stdout
     assert b"\x1b" not in done.stdout + done.stderr, "no colours, no bars in a pipe"
     assert done.stderr == b""
+
+
+SELECT_THREE = ["select", "cancer.csv", "-t", "diagnosis", "-m", "mrmr", "-k", "3", "--out", "o.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        pytest.param(["--help"], 0, marks=pytest.mark.slow),
+        (["methods"], 0),
+        pytest.param(["fit", "--help"], 0, marks=pytest.mark.slow),
+        pytest.param(SELECT_THREE, 0, marks=pytest.mark.slow),
+        pytest.param(["select", "none.csv", "-t", "diagnosis"], 1, marks=pytest.mark.slow),
+    ],
+    ids=["help", "methods", "help of a command", "select", "error"],
+)
+def test_a_closed_pipe_ends_a_command_quietly(here, arguments, code):
+    """The exit code was 1, which ends scripts with 'set -o pipefail'."""
+    command = [sys.executable, "-m", "slfs", *arguments]
+    for errors in (subprocess.PIPE, subprocess.STDOUT):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run(command, stdout=writer, stderr=errors, check=False)
+        os.close(writer)
+        assert done.returncode == code
+        assert code or not done.stderr
+        assert (here / "o.csv").exists() == ("o.csv" in arguments), "files are written nevertheless"
 
 
 def test_select_says_what_was_selected_and_writes_nothing_else(here, slfs, table):
@@ -380,11 +408,11 @@ main()
 @pytest.mark.parametrize("module", ["typer", "slfs.cli.select", "numpy"])
 def test_ctrl_c_while_modules_are_imported(module, here):
     script = f"""
-import os, signal, sys
+import signal, sys
 class Interrupt:
     def find_spec(self, name, path=None, target=None):
         if name == {module!r}:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
 sys.meta_path.insert(0, Interrupt())
 sys.argv = "slfs select cancer.csv -t diagnosis".split()
 from slfs.cli import main

@@ -58,13 +58,15 @@ def write_everywhere(frame):
     dates.to_csv("semicolon.csv", index=False, sep=";", decimal=",")
     dates.to_csv("a.csv.gz", index=False)
     dates.to_json("a.jsonl", orient="records", lines=True)
+    dates.to_json("a.json", orient="records", indent=2)
+    dates.to_json("lines.json", orient="records", lines=True)
     frame.to_excel("a.xlsx", index=False)
     frame.to_parquet("a.parquet")
     frame.to_feather("a.arrow")
     frame.assign(town=frame["town"].astype("category")).to_parquet("dictionary.parquet")
     return [
         *("a.csv", "a.tsv", "semicolon.csv", "a.csv.gz", "a.jsonl", "a.xlsx", "a.parquet", "a.arrow"),
-        "dictionary.parquet",
+        *("a.json", "lines.json", "dictionary.parquet"),
     ]
 
 
@@ -127,7 +129,7 @@ def test_values_are_written_as_they_were_read(ending, here, slfs):
         assert "02139,TRUE,1e5," in (here / "out.csv").read_text()
 
 
-@pytest.mark.parametrize("ending", ["parquet", "arrow", "xlsx", "jsonl"])
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "xlsx", "jsonl", "json"])
 def test_columns_of_text_files_get_types_in_other_formats(ending, here, slfs):
     rows = "1,2.5,TRUE,2020-01-05,02139,0\n2,,FALSE,2021-06-30,10001,1\n" * 40
     (here / "in.csv").write_text("id,size,flag,when,zip,y\n" + rows)
@@ -388,6 +390,53 @@ def test_a_transposed_table_with_its_own_target(expression, slfs):
     assert (found["selected"], found["ids"], found["classes"]) == (["x"], ["sample"], ["A", "B"])
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "arrow"])
+def test_rows_whose_target_is_missing_can_be_left_out(ending, people, here, slfs):
+    """They had to be removed from the file by hand."""
+    frame = people.assign(key=[f"{i:03}" for i in range(N)], times=np.arange(N) % 3)
+    frame["class"] = (frame["class"] == "yes").astype("Int64")
+    frame = frame.drop(columns="joined")
+    frame.loc[[2, 7, N - 1], "class"] = pd.NA
+    write_table(frame, here / f"a.{ending}")
+    write_table(frame.drop([2, 7, N - 1]), here / f"b.{ending}")
+    options = ("-t", "class", "--id", "key", "--weights", "times", *MRMR_4)
+    code, _, error = slfs("select", f"a.{ending}", *options)
+    assert (code, "Leave them out with --drop-missing-target, or, if y" in error) == (1, True)
+    found, error = facts(slfs, f"a.{ending}", *options, "--drop-missing-target", "--out", "a_out.csv")
+    note = f"3 of {N} rows of a.{ending} are left out, because their target 'class' is missing."
+    assert note in error
+    expected, error = facts(slfs, f"b.{ending}", *options, "--drop-missing-target", "--out", "b_out.csv")
+    assert "left out, because" not in error
+    assert found["classes"] == expected["classes"] == ["0", "1"]
+    for part in ("selected", "nodes", "n_samples", "class_counts", "columns"):
+        assert found[part] == expected[part]
+    assert (here / "a_out.csv").read_text() == (here / "b_out.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(
+            ("explain", "x1", "a.npy"),
+            ("fit", "a.npy", "-k", "1", "-o", "m.slfs"),
+            ("discretize", "a.npy"),
+        ),
+        ("compare", "a.npy", "-k", "1", "--cv", "2", "--methods", "mrmr", "--classifiers", "NB"),
+        ("interactions", "a.npy", "--with", "x0"),
+    ],
+    ids=lambda command: command[0],
+)
+@pytest.mark.usefixtures("here")
+def test_all_commands_can_leave_out_rows_whose_target_is_missing(command, slfs):
+    random = np.random.default_rng(0)
+    y = np.append(np.arange(99) % 2, np.nan)
+    np.save("a.npy", np.c_[y + random.normal(size=100), random.normal(size=(100, 2)), y])
+    code, out, error = slfs(*command, "-t", "x3", "--drop-missing-target", "--json")
+    assert code == 0, error
+    assert "1 of 100 rows of a.npy are left out, because their target 'x3' is missing." in error
+    assert "1.0" not in str(json.loads(out).get("classes"))
+
+
 def test_labels_in_another_file_are_matched_by_id(here, slfs):
     (here / "data.csv").write_text("key,x\n" + "".join(f"{i:03},{i % 2}\n" for i in range(40)))
     (here / "labels.csv").write_text(
@@ -400,6 +449,14 @@ def test_labels_in_another_file_are_matched_by_id(here, slfs):
         "39 of 40 samples of data.csv have a label in labels.csv (the others are left out: '000')."
     ) in error
     assert (here / "out.csv").read_text().startswith("key,x,group\n001,1,q\n002,0,p\n")
+    (here / "numbers.csv").write_text(
+        "key,group\n000,\n" + "".join(f"{i:03},{i % 2}\n" for i in range(1, 39))
+    )
+    common = ("data.csv", "-t", "group", "--targets-from", "numbers.csv")
+    found, error = facts(slfs, *common, "--id", "key")
+    assert "(the others are left out: '000', '039'; the label of 1 of them is missing there)" in error
+    assert found["classes"] == ["0", "1"]
+    common = ("data.csv", "-t", "group", "--targets-from", "labels.csv")
     code, _, error = slfs("select", *common)
     assert (code, "--targets-from needs --id COLUMN" in error) == (1, True)
     code, _, error = slfs("select", *common, "-t", "key", "--id", "key")
@@ -426,11 +483,24 @@ def test_labels_in_another_file_are_matched_by_id(here, slfs):
         ("a.csv", "x,Y\n1,2\n", "a.csv has no column 'y'. Did you mean 'Y'?"),
         ("a.csv", "y\n1\n2\n", "no column besides the target, ids, weights and dropped columns."),
         ("a.csv", b"x,y\n\xe4,1\n", "it is not encoded in UTF-8 (byte 4). Save it as UTF-8"),
-        ("a.xyz", "?", "Known suffixes are .arff, .arrow, .csv"),
+        ("a.xyz", "?", "Known suffixes are .arff, .arrow, .bed"),
         ("a.xlsx", "?", "a.xlsx cannot be read as excel: File is not a zip file."),
         ("a.jsonl", '{"y": 1}\n{y: 2}\n', "a.jsonl cannot be read as jsonl: line 2 is not JSON"),
         ("a.jsonl", "[1, 2]\n", "line 1 is an array. Each line must be an object, such as"),
         ("a.jsonl", "\n", "a.jsonl cannot be read as jsonl: it has no rows."),
+        (
+            "a.jsonl",
+            '[{"y": 1},\n{"y": 2}]\n',
+            "If the file is one array of objects, set --format json.",
+        ),
+        (
+            "a.json",
+            "[1, 2]",
+            "a.json cannot be read as json: item 1 of the array is a single value. Each",
+        ),
+        ("a.json", '[{"y": 1}, {"y": 2', "a.json cannot be read as json: it is not JSON (Expecting"),
+        ("a.json", '{"y": [1, 2]}', "It must be an array of objects, such as [{"),
+        ("a.json", "[]", "a.json cannot be read as json: it has no rows."),
         (
             "a.arff",
             "@relation r\n% remark\n@attribute x numeric\n@atribute y {a,b}\n@data\n1,a\n",
@@ -537,7 +607,7 @@ def test_one_cell_that_is_no_date_does_not_change_other_rows(here, slfs):
 
 
 @pytest.mark.usefixtures("here")
-@pytest.mark.parametrize("ending", ["parquet", "arrow", "xlsx", "jsonl"])
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "xlsx", "jsonl", "json"])
 def test_codes_with_leading_zeros_are_text_in_every_format(ending, slfs):
     frame = pd.DataFrame({"zip": ["02139", "10001"] * 30, "y": [0, 1] * 30})
     write_table(frame, Path(f"a.{ending}"))

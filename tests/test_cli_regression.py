@@ -63,6 +63,23 @@ def test_a_quantity_is_predicted_with_an_interval(slfs):
     assert record["reasons"][0] == {"feature": name, "value": level, "contribution": added}
 
 
+@pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
+@pytest.mark.usefixtures("here")
+def test_intervals_are_wider_where_a_value_is_missing(slfs):
+    assert slfs("fit", "known.csv", "--target", "price", "--model", "m.slfs")[0] == 0
+    new = pd.read_csv("new.csv")
+    new.loc[:9, "bmi"] = np.nan
+    new.to_csv("missing.csv", index=False)
+    widths = []
+    for file in ("new.csv", "missing.csv"):
+        code, out, _ = slfs("predict", "m.slfs", file)
+        assert code == 0
+        found = pd.read_csv(io.StringIO(out))
+        widths.append(found["upper"] - found["lower"])
+    assert widths[1][:10].mean() > 1.05 * widths[0][:10].mean()
+    assert (widths[1][10:] == widths[0][10:]).all()
+
+
 @pytest.mark.usefixtures("here")
 def test_fit_says_what_the_target_is(slfs):
     for file, target, about in (

@@ -24,6 +24,17 @@ def noise(tmp_path, monkeypatch):
     return tmp_path
 
 
+def test_nothing_selected_names_the_column_with_the_smallest_p_value(noise, slfs):
+    frame = pd.read_csv(noise / "noise.csv")
+    frame["c"] += 0.75 * frame["y"]
+    frame.to_csv("noise.csv", index=False)
+    _, _, error = slfs(
+        "select", "noise.csv", "-t", "y", "--set", "irrelevance=test", "--set", "fdr=1e-6"
+    )
+    assert "comes closest: 'c'" in error
+    assert "--set fdr=2e-06" in error
+
+
 def test_nothing_selected_has_an_exit_code_and_a_remedy(noise, slfs):
     (noise / "out.csv").write_text("kept")
     code, out, error = slfs("select", "noise.csv", "-t", "y", "--out", "out.csv", "--report", "r.html")

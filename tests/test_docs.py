@@ -7,6 +7,7 @@ import re
 import runpy
 import shlex
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,11 @@ def test_page_shows_the_output_of_its_code(
     page: Path, run_pages: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    for package in re.findall(
+        r"^<!-- needs: (\w+) -->$", page.read_text(encoding="utf-8"), re.MULTILINE
+    ):
+        warnings.simplefilter("ignore")  # those of other packages; pytest restores the filters
+        pytest.importorskip(package)
     for block in run_pages.run_page(page):
         assert block.shown == block.printed, (
             f"{_name(page)}, line {block.line}: the page does not show the output of this block. If the "
@@ -62,7 +68,7 @@ def test_commands_on_the_command_line_page_run(
     page = DOCS / "command-line.md"
     list(run_pages.run_page(page))  # writes the data files
     commands = re.findall(
-        r"^```sh\nslfs (.*)\n```\n(?:\n```text\n((?s:.*?))```)?", page.read_text(), re.M
+        r"^```sh\nslfs (.*)\n```\n(?:\n```text\n((?s:.*?))```)?", page.read_text(), re.MULTILINE
     )
     assert len(commands) >= 5
     for command, shown in commands:
@@ -102,7 +108,7 @@ def test_tutorials_exist() -> None:
 def test_api_reference_lists_all_public_names() -> None:
     text = (DOCS / "api" / "index.md").read_text(encoding="utf-8")
     modules = {"slfs", *re.findall(r"currentmodule:: (slfs[.\w]*)", text)}
-    packages = ("datasets", "evaluation", "files", "measures", "plotting", "report", "saving")
+    packages = ("anndata", "datasets", "evaluation", "files", "measures", "plotting", "report", "saving")
     assert modules >= {f"slfs.{name}" for name in packages}
     listed = set(re.findall(r"\w+", text))
     for module in sorted(modules):
@@ -134,11 +140,11 @@ def test_figures_of_the_readme_are_those_of_the_benchmarks_page() -> None:
     praznik, ours = (
         [float(cell) for cell in re.findall(r"[\d.]+", line.split("|", 2)[2])]
         for library in ("praznik", "slfs")
-        for line in re.findall(rf"^\| mRMR, {library}.*$", benchmarks, re.M)
+        for line in re.findall(rf"^\| mRMR, {library}.*$", benchmarks, re.MULTILINE)
     )
     ratios = [theirs / own for theirs, own in zip(praznik, ours, strict=True)]
     assert f"**{min(ratios):.0f} to {max(ratios):.0f} times** faster" in text
     seconds, memory = re.findall(
-        r"^\| 1000 × 10 000 000 \| ([\d.]+ s) \| ([\d.]+ GiB)", benchmarks, re.M
+        r"^\| 1000 × 10 000 000 \| ([\d.]+ s) \| ([\d.]+ GiB)", benchmarks, re.MULTILINE
     )[0]
     assert f"**{seconds}** and {memory} of memory for a stream of 10 million columns" in text

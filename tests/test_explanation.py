@@ -147,6 +147,8 @@ def test_printed(iris):
     assert str(many).endswith("... and 145 more samples")
     assert repr(many) == "PredictionExplanation(150 samples, 2 features, 3 classes)"
     assert str(many[:0]) == repr(many[:0])
+    assert str(many[70]) == text.replace("sample 0", "sample 70")
+    assert many[[5, 2]][1:].to_frame()["sample"].unique().tolist() == [2]
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     large = TAN().fit(X, y)
     assert f"({len(large.network_) - 10} other features)" in str(large.explain_prediction(X[:1]))

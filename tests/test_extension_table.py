@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 from slfs import BNSLFS, SLFS
 from slfs.evaluation import compare_accuracy
 from slfs.tables import ColumnSource, read_table, register_table
+from slfs.tables.planes import PlaneBlock
 
 
 class Study:
@@ -34,6 +35,34 @@ class StudyColumns(ColumnSource):
         return pd.DataFrame({self.names[column]: self.columns[self.names[column]] for column in columns})
 
 
+class Flags:
+    """A table that stores bits: one bit per row and column."""
+
+    def __init__(self, bits):
+        self.bits = bits
+
+
+class FlagColumns(ColumnSource):
+    """The columns of such a table, for slfs: they are bit planes already, and are not decoded."""
+
+    def __init__(self, flags):
+        self.bits = flags.bits
+        self.n_samples, self.n_features = self.bits.shape
+        self.names = [f"flag {column}" for column in range(self.n_features)]
+        self.numbers = self.planes = np.ones(self.n_features, bool)
+        self.categorical = np.zeros(self.n_features, bool)
+
+    def take(self, columns):
+        return self.bits[:, columns].astype(float)
+
+    def plane_block(self, columns, layout):
+        planes = np.zeros((len(columns), 2, 64 * layout.n_words), bool)
+        planes[:, 1, layout.bit_positions()] = self.bits[layout.order][:, columns].T
+        planes[:, 0, layout.bit_positions()] = ~self.bits[layout.order][:, columns].T
+        words = np.packbits(planes, axis=2, bitorder="little").view(np.uint64)
+        return PlaneBlock(np.array([0.0, 1.0]), words, layout)
+
+
 @pytest.fixture(scope="module")
 def iris():
     X, y = load_iris(return_X_y=True, as_frame=True)
@@ -44,6 +73,21 @@ def iris():
 @pytest.fixture(scope="module", autouse=True)
 def registered():
     register_table(Study, StudyColumns)
+
+
+def test_columns_that_are_bit_planes():
+    random = np.random.default_rng(0)
+    bits = random.random((300, 40)) < 0.4
+    y = bits[:, 3] | bits[:, 30] ^ (random.random(300) < 0.1)
+    register_table(Flags, FlagColumns)
+    outside, inside = SLFS().fit(Flags(bits), y), SLFS().fit(bits.astype(float), y)
+    assert outside.get_feature_names_out().tolist() == ["flag 3", "flag 30"]
+    for field in ("role", "relevance", "p_value", "q_value", "reason"):
+        np.testing.assert_array_equal(outside.features_[field], inside.features_[field])
+    predicted = BNSLFS().fit(Flags(bits), y).predict_proba(Flags(bits))
+    np.testing.assert_array_equal(
+        predicted, BNSLFS().fit(bits.astype(float), y).predict_proba(bits.astype(float))
+    )
 
 
 def test_fit_transform_and_predict(iris):

@@ -1,7 +1,6 @@
 """Full disks, kills, interrupts, lost workers, damaged caches: files are kept, errors give a remedy."""
 
 import os
-import resource
 import shutil
 import signal
 import stat
@@ -25,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("name", kills.CASES)
 def test_kills_at_random_moments(name, tmp_path):
     kills.CASES[name](tmp_path, 10, np.random.default_rng(0))
@@ -52,6 +52,7 @@ def writers(model):
 @pytest.fixture
 def small_files():
     """Files of at most 500 bytes, as under a quota."""
+    resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (500, before[1]))
     yield
@@ -100,6 +101,7 @@ def test_folders_that_accept_no_files_are_named(model):
         save(model, Path("/proc/model.slfs"))
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
 def test_permissions_stay(tmp_path):
     path = tmp_path / "secret.txt"
     path.write_text("old")
@@ -162,6 +164,7 @@ def interrupted(arguments, sign, number=signal.SIGINT):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="processes cannot be sent SIGINT")
 def test_ctrl_c_in_select_leaves_the_old_file(tmp_path):
     data, out = tmp_path / "iris.csv", tmp_path / "out.csv"
     load_iris(as_frame=True).frame.to_csv(data, index=False)
@@ -215,6 +218,7 @@ def test_a_damaged_cache_is_rebuilt(compile_small, tmp_path):
 
 
 def test_a_cache_on_a_full_disk_is_not_needed(compile_small):
+    pytest.importorskip("resource")
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"
     assert "could not store a compiled kernel" in compile_small(limit)
 

@@ -26,7 +26,6 @@ from slfs import (
     StabilitySelection,
 )
 from slfs.evaluation.significance import assess, p_values
-from slfs.measures.adjusted import fit_covariates
 from slfs.saving import load, save
 from slfs.screening.plan import BlockLimits, block_limits
 
@@ -216,22 +215,6 @@ def test_p_values_given_a_confounder_are_uniform(n_samples: int, n_classes: int)
     found = p_values(levels, y, condition_on=[0], categorical_features="all")
     assert kstest(found[1:], "uniform").pvalue > 1e-3
     assert (p_values(X, y)[1:] < 0.05).mean() > 0.5  # without condition_on they depend on the class
-
-
-def test_a_score_test_is_nearly_a_likelihood_ratio_test() -> None:
-    random = np.random.default_rng(3)
-    z, f = random.integers(0, 3, 500), random.integers(0, 3, 500)
-    y = (random.random(500) < 1 / (1 + np.exp(1 - 0.5 * z - 0.3 * f))).astype(int)
-    p_value, nats = fit_covariates([z.astype(np.uint8)], y).test(f.astype(np.uint8))
-    # the likelihood ratio of both additive models, fitted to the counts
-    small, large = (_deviance([z], y), _deviance([z, f], y))
-    assert 2 * 500 * nats == pytest.approx(small - large, rel=0.05)
-    assert 0 < p_value < 0.2
-
-
-def _deviance(columns: list[np.ndarray], y: np.ndarray) -> float:
-    model = fit_covariates([column.astype(np.uint8) for column in columns], y)
-    return float(-2 * np.log(model.probability[model.stratum, y]).sum())
 
 
 def test_a_column_with_an_effect_of_its_own_is_found() -> None:

@@ -35,7 +35,9 @@ def test_the_stored_files(path):
 
 def test_the_corpus_can_be_read():
     """Otherwise the fuzzer would change files that are rejected anyway."""
-    read = [path for path in files.stored() if path.name.split(".")[0] in ("plain", "packed", "dense")]
+    kinds = ("plain", "packed", "dense")
+    read = [path for path in files.stored() if path.name.split(".")[0] in kinds]
+    read = [path for path in read if path.suffix not in (".bim", ".fam")]  # read with the .bed file
     assert len(read) >= 9
     for path in read:
         assert read_file(str(path)).X.shape[0] == 30, path.name

@@ -93,13 +93,13 @@ def test_the_gain_of_one_column_is_the_joint_gain() -> None:
         information = information_of(codes, y)
         layout = information.packed.layout
         model = AdditiveModel(layout.labels, layout.totals)
-        rows = Residuals.of_rows(model.weights())
+        rows = Residuals.of_rows(model.weights(), model.n_residuals)
         for f in range(3):
             sums = information.backend.weighted_sums(
                 np.array([f]), model.weights()[:, : 2 * model.n_residuals].astype(np.int64)
             )
             levels = information.packed.arrays.levels[[f]].astype(np.int64)
-            found = joint_gain(information, np.array([f]), rows, model.n_residuals)
+            found = joint_gain(information, np.array([f]), rows)
             assert found == pytest.approx(residual_gains(sums, levels)[0])
 
 
@@ -188,6 +188,17 @@ def test_folds_keep_groups_together(patients: tuple[np.ndarray, np.ndarray, np.n
         SLFS().fit(X, y, groups=names).size_path_.log_loss,
         SLFS().fit(X, y, groups=patient).size_path_.log_loss,
     )
+
+
+def test_fewer_groups_than_folds_are_warned_about(
+    patients: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> None:
+    """Fewer folds were used without a word."""
+    X, y, patient = patients
+    ward = patient % 9
+    with pytest.warns(UserWarning, match="cv=20 is larger than the number of groups, 9, .* 9 folds"):
+        found = SLFS(cv=20).fit(X, y, groups=ward).size_path_
+    assert_array_equal(found.log_loss, SLFS(cv=9).fit(X, y, groups=ward).size_path_.log_loss)
 
 
 def test_subsamples_keep_groups_together(

@@ -460,6 +460,29 @@ def test_command_line(tmp_path):
     assert "has no column 'c77'" in str(wrong.exception)
 
 
+def test_command_line_with_weights(tmp_path):
+    X, y = xor_table(11, n_columns=10)
+    weights = np.arange(len(y)) % 3
+    table = X.assign(both=y, times=weights)
+    table.to_csv(tmp_path / "a.csv", index=False)
+    table.loc[np.repeat(table.index, weights)].to_csv(tmp_path / "b.csv", index=False)
+    weighted = run_cli(tmp_path / "a.csv", "-t", "both", "--weights", "times", "--json").output
+    repeated = run_cli(tmp_path / "b.csv", "-t", "both", "--drop", "times", "--json").output
+    found, expected = json.loads(weighted), json.loads(repeated)
+    assert found.pop("data") != expected.pop("data")
+    assert found == expected
+
+
+def test_command_line_says_that_more_pairs_are_significant(tmp_path):
+    """--top was said to show this number of pairs "in any case"."""
+    X, y = xor_table(11, n_columns=10)
+    X.assign(again=X["c3"], both=y).to_csv(tmp_path / "a.csv", index=False)
+    shown = run_cli(tmp_path / "a.csv", "-t", "both", "--top", 1).output
+    assert "2 of 66 pairs are significant" in shown
+    assert "\n1 more pair is significant: --top shows more, --out and --json have all." in shown
+    assert "more pair" not in run_cli(tmp_path / "a.csv", "-t", "both", "--top", 2).output
+
+
 @pytest.mark.skipif("SLFS_DATA" not in os.environ, reason="SLFS_DATA is not set")
 def test_informative_columns_of_madelon_are_found():
     with np.load(Path(os.environ["SLFS_DATA"]) / "madelon.npz", allow_pickle=False) as data:

@@ -8,14 +8,15 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-from slfs import CMIM, FCBF, MRMR, OSFS, SLFS, ResidualPursuit, StabilitySelection
+from slfs import CMIM, FCBF, MRMR, OSFS, SLFS, MDLPDiscretizer, ResidualPursuit, StabilitySelection
 from slfs.coding.level_names import level_names
 from slfs.report.words import sentence_templates
 from slfs.selectors import selectors
 from slfs.selectors._shared.selection import Selection
 from tests import naive
 
-SELECTED = {"strongly relevant", "weakly relevant, non-redundant", "tentative", "selected"}
+TREE = ["strongly relevant", "weakly relevant, non-redundant", "supporting"]
+SELECTED = {*TREE, "tentative", "selected"}
 
 
 def random_table(seed):
@@ -41,13 +42,12 @@ def check_labels(selector):
     q_value, role = features["q_value"], features["role"]
     assert not np.any((role == "irrelevant") & (q_value <= 0.05)), "irrelevant, but significant"
     assert not np.any((role == "too weak") & (q_value > 0.05)), "depends on the class, but it does not"
-    assert not np.any(np.isin(role, ["strongly relevant", "weakly relevant, non-redundant"])
-                      & (q_value > 0.05)), "relevant, but not significant"  # fmt: skip
+    assert not np.any(np.isin(role, TREE) & (q_value > 0.05)), "relevant, but not significant"
     np.testing.assert_array_equal(np.isin(role, list(SELECTED)), selector.support_)
 
 
 def check_redundancy(selector, codes, y):
-    """Compare what is called redundant with the test of I(f;Y|k), on the codes of the columns."""
+    """Compare who adds nothing, redundant or supporting, with the test of I(f;Y|k) on the codes."""
     features = selector.features_
     column = {name: codes[:, j].tolist() for j, name in enumerate(features["name"])}
     labels = y.tolist()
@@ -56,14 +56,61 @@ def check_redundancy(selector, codes, y):
         if other is None or record["role"] == "outranked":
             continue
         oracle = naive.SLFS({0: column[record["name"]], 1: column[other]}, labels, *[None] * 7)
-        assert oracle.adds_nothing(0, 1) == (record["role"] == "redundant"), record["name"]
+        nothing = record["role"] in ("redundant", "supporting")
+        if record["role"] != "tentative":
+            assert oracle.adds_nothing(0, 1) == nothing, record["name"]
+
+
+@pytest.mark.filterwarnings("ignore:Only . of n_features_to_select")
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["residual", "given"]))
+@settings(max_examples=15, deadline=None)
+def test_what_adds_nothing_to_its_parent_is_not_called_non_redundant(seed, order):
+    X, y = random_table(seed)
+    selector = SLFS(order=order, n_features_to_select=8).fit(X, y)
+    check_labels(selector)
+    codes = pd.DataFrame(MDLPDiscretizer().fit(X, y).transform(X), columns=X.columns)
+    for record in selector.features_[selector.support_]:
+        if record["parent"] is None or record["role"] == "tentative":
+            continue
+        pair = {0: codes[record["name"]].tolist(), 1: codes[record["parent"]].tolist()}
+        nothing = naive.SLFS(pair, y.tolist(), *[None] * 7).adds_nothing(0, 1)
+        assert nothing == (record["role"] == "supporting"), record["name"]
+
+
+@pytest.mark.parametrize("order", ["residual", "given"])
+def test_a_supporting_column(order):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    selector = SLFS(order=order).fit(X, y)
+    supporting = np.flatnonzero(selector.features_["role"] == "supporting")
+    assert len(supporting) > 1
+    templates = list(sentence_templates(selector))
+    why = "it improves the model of all selected columns" if order == "residual" else "the tree has room"
+    for column in supporting.tolist():
+        record, sentence = selector.features_[column], selector.explain(column)
+        assert (
+            f"is selected as supporting: it shares {record['mutual_information']:.3g} nats" in sentence
+        )
+        nats = f"{record['conditional_relevance']:.3g} nats"
+        assert f"adds no significant information about the class ({nats}), but {why}" in sentence
+        assert "is selected as supporting: it shares {mutual_information} nats" in templates[column]
+
+
+@pytest.mark.parametrize("order", ["residual", "conditional", "relevance"])
+def test_a_copy_names_the_column_that_it_is_a_copy_of(order):
+    """Of two columns that it adds nothing to, the one with the same levels is named."""
+    random = np.random.default_rng(0)
+    fine = random.integers(0, 4, 300)
+    y = (fine >= 2) ^ (random.random(300) < 0.1)
+    X = pd.DataFrame({"fine": fine, "half": fine // 2, "copy": 1 - fine // 2}).astype(str)
+    selector = SLFS(order=order, include=["fine", "half"], max_children=None).fit(X, y)
+    assert selector.features_["reason"].tolist() == ["included", "included", "duplicate"]
+    assert selector.features_["lost_to"][2] == "half"
+    assert "its levels are those of 'half'" in selector.explain("copy")
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["conditional", "relevance"]), st.integers(1, 3))
 @settings(max_examples=25, deadline=None)
 def test_no_label_contradicts_its_evidence(seed, order, max_depth):
-    from slfs import MDLPDiscretizer
-
     X, y = random_table(seed)
     selector = SLFS(order=order, max_depth=max_depth, max_children=4).fit(X, y)
     check_labels(selector)

@@ -6,11 +6,13 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 import slfs
-from slfs import SLFS, LeakageWarning, MDLPDiscretizer, saving
+from slfs import BNSLFS, MRMR, SLFS, TAN, LeakageWarning, MDLPDiscretizer, saving
 from slfs.counting.duplicates import find_duplicates
 from slfs.report import make_facts
 from tests.helpers import pack_codes
@@ -123,6 +125,9 @@ NUMBERS = np.random.default_rng(0).normal(9000, 3000, 300)
         [f"{value:.2f}%" for value in NUMBERS],
         [f"{value:.2f}".replace(".", ",") for value in NUMBERS],
         [f"EUR {value:.0f}" for value in NUMBERS],
+        [f"{value:,.0f} sq ft" for value in NUMBERS],
+        [f"{value:,.0f} sq. ft." for value in NUMBERS],
+        [f"${value:.2f} per month" for value in NUMBERS],
     ],
 )
 def test_text_that_looks_like_numbers(values):
@@ -163,6 +168,76 @@ def test_text_that_spoils_a_column_of_numbers_with_decimal_commas(marker):
     assert f"'text' (all but {marker!r}; " in message
     assert f"na_values=[{marker!r}] and decimal=',' in pandas.read_csv, --missing {marker!r}" in message
     assert "currency" not in message
+
+
+COUNTS = np.random.default_rng(0).integers(1, 75, 285).tolist()
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+@pytest.mark.parametrize("estimator", [SLFS(), BNSLFS(), TAN(), MRMR(n_features_to_select=1)], ids=str)
+@pytest.mark.parametrize(
+    ("values", "others"),
+    [
+        ([*NUMBERS[:-1].tolist(), "?"], "'?'"),
+        ([*COUNTS, *["?"] * 15], "'?'"),
+        ([*([1, 2, 3] * 95), *["unknown"] * 15], "'unknown'"),
+        ([*([*range(23)] * 12), *(["refused", "other"] * 12)], "'other', 'refused'"),
+    ],
+)
+def test_text_among_python_numbers_is_named(values, others, estimator, library):
+    """pandas.read_excel returns such columns; they were treated as categories without a word."""
+    x = Y + np.random.default_rng(0).normal(size=len(Y))
+    dtype = object if library is pd else pl.Object
+    X = library.DataFrame({"mixed": library.Series(values, dtype=dtype), "x": x})
+    with pytest.warns(UserWarning, match=r"1 column\(s\) with text look like numbers") as caught:
+        clone(estimator).fit(X, Y)
+    (message,) = [str(one.message) for one in caught]
+    assert f"'mixed' (all but {others}" in message
+    assert "pandas.read_excel, or pandas.to_numeric(column, errors='coerce')" in message
+
+
+def test_units_among_python_numbers():
+    with pytest.warns(UserWarning, match=r"'text' \(e\.g\. '12 kg'; dropped\)\. Convert .* units"):
+        SLFS().fit(with_text(pd.Series([*NUMBERS[:-1].tolist(), "12 kg"], dtype=object), Y), Y)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [*range(10000, 10299), "02139"],
+        [*range(40), *(f"AB{number}" for number in range(260))],
+        [True, True, "?"] * 100,
+        [1, 2, "many"] * 100,
+    ],
+)
+def test_codes_and_categories_among_python_numbers(values):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SLFS().fit(with_text(pd.Series(values, dtype=object), Y), Y)
+
+
+def test_many_categories_get_advice_by_their_cause():
+    """Users were told not to declare a column categorical that they had not declared."""
+    rows = [(y, i % 85) for i, y in enumerate(Y.tolist())]
+    area = [f"{i}.{y} m" if i % 4 else f"{i} by {y}" for y, i in rows]
+    key, code = [f"{y}-{i}" for y, i in rows], [2 * i + y for y, i in rows]
+    X = pd.DataFrame({"key": key, "area": area, "code": code})
+
+    def told(columns, **options):
+        with pytest.warns(UserWarning, match="have more categories than half") as caught:
+            MDLPDiscretizer(**options).fit(X[columns], Y)
+        return str(caught[0].message).partition("drop them")[2]
+
+    assert told(["key"]) == "."
+    declared = "; if they are numbers, do not declare them categorical."
+    assert told(["code"], categorical_features=["code"]) == declared
+    both = told(["key", "code"], categorical_features=["code"])
+    assert both == "; if they are numbers, do not declare them categorical ('code')."
+    assert re.fullmatch(
+        r"; if they are numbers, as most values of 'area' \(all but '\d+ by \d+', .*, \.\.\.\) are, "
+        r"replace or remove the other text, .*, and use pandas.to_numeric\.",
+        told(["key", "area"]),
+    )
 
 
 def test_codes_with_leading_zeros_are_not_numbers():
@@ -258,7 +333,7 @@ def test_nothing_selected_although_columns_are_significant():
 def test_a_wide_table_of_noise_gets_a_hint():
     random = np.random.default_rng(0)
     X, y = random.normal(size=(100, 2000)), np.arange(100) % 2
-    with pytest.warns(UserWarning, match=r"selected columns are tentative: .*irrelevance='test'"):
+    with pytest.warns(UserWarning, match=r"Tentative columns: .*irrelevance='test'"):
         assert SLFS(order="conditional").fit(X, y).n_features_ > 0
     with pytest.warns(UserWarning, match="SLFS selected 0 of 2000 columns"):
         SLFS(irrelevance="test").fit(X, y)

@@ -156,8 +156,8 @@ def test_too_large(file):
 
 
 def test_other_versions_and_formats(file):
-    for version in (1, 4, "3", None):
-        message = rf"format version {version!r}, written by slfs '9\.0'.*reads version 3\. Upgrade slfs"
+    for version in (1, 3, 5, "4", None):
+        message = rf"format version {version!r}, written by slfs '9\.0'.*reads version 4\. Upgrade slfs"
         with pytest.raises(ModelFileError, match=message):
             load_bytes(with_content(file, lambda c, v=version: c.update(version=v, slfs="9.0")))
     with pytest.raises(ModelFileError, match="does not contain format='slfs model'"):

@@ -110,6 +110,7 @@ def _ranking(n_jobs):
     return SLFS(n_jobs=n_jobs).fit(X, y).indices_.tolist()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_forks_of_a_process_that_has_fitted():
     expected = _ranking(2)
     context = multiprocessing.get_context("fork")

@@ -1,6 +1,5 @@
 """The fixed benchmark: rows are those of a plain loop, computed once, and the page agrees with them."""
 
-import signal
 import subprocess
 import sys
 import time
@@ -217,7 +216,7 @@ def test_a_killed_run_continues(tiny, tmp_path):
     deadline = time.time() + 120
     while first.poll() is None and not list(folder.glob("scores/*.parquet")) and time.time() < deadline:
         time.sleep(0.01)
-    first.send_signal(signal.SIGKILL)
+    first.kill()
     first.wait()
     time.sleep(1)  # a worker finishes what it is writing
     kept = rows_of(config, folder)
@@ -327,6 +326,7 @@ def test_continuous_targets(tmp_path):
     fixed = rows[rows.index.get_level_values("size") != "own"]
     assert line.split(" | ")[2] == f"{fixed['r2'].groupby('method').mean()['MID']:.3f}"
     assert "has a mean R² of" in page
+    assert "Folds 0, 1 of 3, shuffled" in page
     assert "No dataset is complete" in write_regression_page(config, tmp_path, tmp_path).read_text()
 
 

@@ -236,6 +236,7 @@ def test_contributions_add_up_to_the_prediction(fitted, diabetes):
     assert name in text
     assert level in text
     assert "... and 437 more samples" in text
+    assert str(explained[3]).startswith("sample 3: ")
 
 
 def test_a_selector_becomes_the_same_regressor(diabetes):

@@ -121,7 +121,7 @@ def test_sums_of_more_samples_than_fit_in_32_bits():
     information = information_of(codes, np.arange(n_samples) % 3)
     rows = np.full((n_samples, row_length(3)), -(2**15), np.int16)
     queue = Queue(np.full(1, np.inf))
-    information.backend.settle_first(queue, [Residuals.of_rows(rows)])
+    information.backend.settle_first(queue, [Residuals.of_rows(rows, 3)])
     weight = -32768 / 2**16
     expected = 3 * sum(n**2 / (n * weight + 5) for n in (n_samples - 2, 2))
     assert queue.bounds[0] == pytest.approx(expected, rel=1e-12)
@@ -252,10 +252,8 @@ def test_what_a_column_added_is_said_in_words(selector):
     steps = list(itertools.islice(Pursuit(information_of(*coded(X, y))), 3))
     first, second, third = (selector.explain(int(column)) for column in selector.indices_)
     loss = f"{steps[0].log_loss:.3g}"
-    assert (
-        f"It was selected first: it lowers the log loss in the training data from 0.66 to {loss}."
-        in first
-    )
+    fell = f"lowers the training log loss of the growing model from 0.66 to {loss}"
+    assert f"It was selected first: it {fell}." in first
     assert "number 2: it best explains what the column before it gets wrong" in second
     assert "number 3: it best explains what the 2 columns before it get wrong" in third
     assert f"from {steps[1].log_loss:.3g} to {steps[2].log_loss:.3g}" in third
@@ -282,6 +280,18 @@ def test_the_size_is_found_with_the_columns_that_may_be_selected():
     assert len(tested.size_path_.n_features) <= 4
     assert len(SLFS().fit(X, y).size_path_.n_features) > 20
     assert tested.n_features_ == tested.size_path_.best
+
+
+def test_functions_of_a_selected_column_are_redundant():
+    random = np.random.default_rng(0)
+    sub = random.integers(0, 6, 1000)
+    y = (sub + random.normal(0, 1, 1000) > 2).astype(int)
+    X = pd.DataFrame({"sub": sub, "grade": sub // 2, "other": y ^ (random.random(1000) < 0.4)}).astype(
+        str
+    )
+    selector = SLFS(n_features_to_select=3).fit(X, y)
+    assert selector.get_feature_names_out().tolist() == ["sub", "other"]
+    assert selector.explain("grade").startswith("'grade' is dropped as redundant")
 
 
 def test_copies_do_not_count_in_the_model():

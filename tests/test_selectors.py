@@ -261,7 +261,13 @@ def test_every_column_has_a_role_and_a_sentence(selector):
     X, y = datasets.load_breast_cancer(return_X_y=True, as_frame=True)
     fitted = selector.set_params(categorical_features="from_dtype").fit(X, y)
     assert set(fitted.features_.reason) <= {reason.label for reason in Reason} - {"candidate"}
-    roles = ["selected", "strongly relevant", "weakly relevant, non-redundant", "tentative"]
+    roles = [
+        "selected",
+        "strongly relevant",
+        "weakly relevant, non-redundant",
+        "supporting",
+        "tentative",
+    ]
     kept = np.isin(fitted.features_.role, roles)
     np.testing.assert_array_equal(kept, fitted.support_)
     for name in X.columns:

@@ -145,8 +145,8 @@ def make_table(n_samples=500):
 
 def test_a_monotone_transformation_of_the_target_changes_only_words():
     X, y = make_table()
-    selector = SLFS(irrelevance="test", categorical_features=["code"]).fit(X, y)
-    other = SLFS(irrelevance="test", categorical_features=["code"]).fit(X, np.exp(3 * y) - 5)
+    given = {"order": "conditional", "irrelevance": "test", "categorical_features": ["code"]}
+    selector, other = SLFS(**given).fit(X, y), SLFS(**given).fit(X, np.exp(3 * y) - 5)
     for name in ("indices_", "scores_", "pvalues_", "qvalues_", "support_"):
         np.testing.assert_array_equal(getattr(selector, name), getattr(other, name))
     assert str(selector.network_) == str(other.network_)
@@ -190,3 +190,17 @@ def test_permutations_and_conditional_tests_use_the_bins():
     selector = SLFS().fit(X[::2], y[::2])
     records = assess(selector, X[1::2], y[1::2])
     np.testing.assert_array_equal(records.p_value, p_values(X[1::2], y[1::2]))
+
+
+def test_one_more_sample_in_a_group_of_its_own_is_no_evidence():
+    """A tiny group must not make the tail lighter than that of the other groups."""
+    random = np.random.default_rng(3)
+    group = random.integers(0, 3, 500)
+    y = random.normal(size=500) + 0.9 * (group == 0)
+    for size in (1, 2, 3):
+        labels = np.where(np.arange(500) < size, 3, group)
+        with_rare = p_values(labels[:, np.newaxis].astype(str), y)[0]
+        without = p_values(labels[size:, np.newaxis].astype(str), y[size:])[0]
+        assert 0.1 < with_rare / without < 10
+        as_class = p_values(y[:, np.newaxis], labels)[0]
+        assert 0.1 < as_class / p_values(y[size:, np.newaxis], group[size:])[0] < 10

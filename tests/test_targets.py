@@ -1,5 +1,6 @@
 """Targets that are identifiers are refused; many classes take bounded time and memory."""
 
+import re
 import subprocess
 import sys
 import time
@@ -52,7 +53,57 @@ def test_many_classes_of_integers_are_warned_about():
     read_target(y, "classification")  # warnings are errors here
     read_target(y, "regression")
     read_target(y.astype(str))
-    read_target(np.repeat(np.arange(40), 10))
+    read_target(np.repeat(np.arange(30), 10))
+
+
+@pytest.mark.parametrize("y", [np.arange(2500) % 155 * 100, np.arange(3000) % 73 * 1.0])
+def test_many_integers_in_many_samples_are_warned_about_once(y):
+    """The larger the table, the fewer warnings there were."""
+    x = np.random.default_rng(0).permutation(y) + y
+    with pytest.warns(UserWarning, match=f"has {len(set(y))} distinct integers") as caught:
+        SLFS(n_features_to_select=1).fit(x.reshape(-1, 1), y)
+    assert len([one for one in caught if "distinct integers" in str(one.message)]) == 1
+
+
+PRICES = np.random.default_rng(0).integers(50_000, 900_000, 300)
+
+
+@pytest.mark.parametrize(
+    ("written", "example"),
+    [("${:,}", True), ("{:,} sq ft", True), ("EUR {}", True), ("{},50 €", False)],
+)
+def test_numbers_written_as_text_are_no_identifiers(written, example):
+    y = pd.Series([written.format(price) for price in PRICES])
+    X = PRICES.reshape(-1, 1)
+    with pytest.raises(
+        ValueError, match=r"If it is a quantity, convert it first. Remove curren"
+    ) as error:
+        SLFS().fit(X, y)
+    assert "target='regression' (selectors) or BNSLFSRegressor." in str(error.value)
+    with pytest.raises(
+        ValueError, match=r"needs numbers.* Remove currency signs, units and thous"
+    ) as error:
+        SLFS(target="regression").fit(X, y)
+    advice = re.search(r"pandas\.to_numeric\(y\..*True\)\)", str(error.value))
+    assert (advice is not None) == example
+    assert example or "with a decimal point" in str(error.value)
+    if advice is not None:
+        assert eval(advice[0], {"pandas": pd, "y": y}).tolist() == PRICES.tolist()
+
+
+def test_classes_that_are_numbers_written_as_text_are_warned_about():
+    y = pd.Series([f"${price // 20_000 * 20_000:,}" for price in PRICES], name="price")
+    with pytest.warns(UserWarning, match="texts that look like numbers, such as '.100,000', in 300 sam"):
+        read_target(y)
+    read_target(y, "classification")  # warnings are errors here
+
+
+def test_text_that_spoils_a_target_of_numbers_is_named():
+    y = [*map(str, PRICES[:-1]), "?"]
+    with pytest.raises(
+        ValueError, match=r"y contains '\?'\. .* pandas.to_numeric\(y, errors='coerce'\), a"
+    ):
+        read_target(y, "regression")
 
 
 @pytest.mark.parametrize(

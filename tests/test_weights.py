@@ -26,6 +26,7 @@ from slfs import (
     MDLPDiscretizer,
     ResidualPursuit,
     StabilitySelection,
+    interactions,
     saving,
 )
 from slfs.evaluation.significance import assess, p_values
@@ -523,6 +524,22 @@ def test_significance_with_weights():
         found = assess(selector, X, y, sample_weight=w, n_permutations=n_permutations)
         expected = assess(selector, *again, n_permutations=n_permutations)
         pd.testing.assert_frame_equal(pd.DataFrame(found), pd.DataFrame(expected))
+
+
+@pytest.mark.parametrize("target", ["classification", "regression"])
+def test_interactions_with_weights(target):
+    X, y, random = make_table(12, n_rows=120)
+    if target == "regression":
+        y = y + random.normal(size=120)
+    w = random.integers(0, 4, 120)
+
+    def found(X, y, **options):
+        result = interactions(X, y, target=target, **options).to_dict()
+        return json.dumps(result, default=str)
+
+    assert found(X, y, sample_weight=w) == found(*repeated(X, y, w))
+    other = np.where(w, random.random(120), 0)
+    assert found(X, y, sample_weight=other) == found(X[w > 0], y[w > 0])
 
 
 def test_saving_and_reporting(tmp_path):

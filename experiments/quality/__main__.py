@@ -1,6 +1,6 @@
 """Run the fixed benchmark and write its page: ``python -m experiments.quality``.
 
-It needs the extra ``quality``. It can be stopped at any time and started again: finished rows are kept.
+It needs the dependency group ``quality``. It can be stopped and started again: finished rows are kept.
 """
 
 from __future__ import annotations

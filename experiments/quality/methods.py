@@ -1,7 +1,7 @@
 """A method of the configuration and a training part -> the selected columns, in order.
 
 The selectors of slfs discretize by themselves, inside the fold. The others are rankings of standardized
-columns; their packages (the extra ``quality``) are imported when they are used.
+columns; their packages (the dependency group ``quality``) are imported when they are used.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def late_import(module: str, name: str) -> Any:
     try:
         return getattr(importlib.import_module(module), name)
     except ImportError as error:
-        raise ImportError(f"{module} is not installed. Use pip install 'slfs[quality]'.") from error
+        raise ImportError(f"{module} is not installed. Use pip install --group quality.") from error
 
 
 def _standardize(train: Part) -> Any:

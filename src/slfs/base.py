@@ -18,7 +18,7 @@ from slfs.counting.planes import SampleLayout
 from slfs.tables.parts import Part
 from slfs.tables.registry import read_table
 from slfs.tables.table import ColumnSource, Table, resolve_categorical
-from slfs.tables.target import CLASSIFICATION, KINDS, REGRESSION, Target, read_target
+from slfs.tables.target import CLASSIFICATION, KINDS, Target, read_target
 from slfs.tables.weights import SampleWeights, make_layout, make_weights, read_sample_weight
 
 CODING_CONSTRAINTS: dict[str, list[Any]] = {
@@ -124,8 +124,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 f"{type(self).__name__} has target={self.target!r}, but the model needs "
                 f"target={needed!r}. {remedy}, or target='auto'."
             )
-        fewest = 2 if needed == REGRESSION else 3  # a regressor predicts any numbers
-        return read_target(y, needed or self.target, whole=whole, weights=weights, fewest=fewest)
+        return read_target(y, needed or self.target, whole=whole, weights=weights)
 
     def _read_new_data(self, X: Any) -> Table:
         """Read a table and check it against the one seen in fit."""

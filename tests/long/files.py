@@ -19,6 +19,9 @@ from tests.long.ways_in import clear_errors
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 
+PLINK = (".bed", ".bim", ".fam")
+"""Suffixes of files that belong together."""
+
 BYTES = [
     b"\0",
     b"\xff",
@@ -142,9 +145,10 @@ def try_file(path):
         if path.name.endswith(".slfs"):
             try_model(load(path, max_bytes=10**7))
         else:
-            file = read_file(
-                str(path), target=None if ".svm" in path.name or ".npz" in path.name else "-1"
-            )
+            target = None if ".svm" in path.name or ".npz" in path.name else "-1"
+            if path.suffix in PLINK:
+                path, target = path.with_suffix(".bed"), "phenotype"
+            file = read_file(str(path), target=target)
             if file.X.shape[0] * file.X.shape[1] < 10_000:
                 SLFS().fit(file.X, file.y)
 
@@ -162,6 +166,13 @@ def try_model(model):
         model.to_classifier().predict_proba(X)
     if hasattr(model, "explain"):
         model.explain(0)
+
+
+def belonging(path):
+    """The files without which a file cannot be read."""
+    if path.suffix not in PLINK:
+        return []
+    return [path.with_suffix(suffix) for suffix in PLINK if suffix != path.suffix]
 
 
 def stored():

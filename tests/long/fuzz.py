@@ -34,8 +34,12 @@ def try_damaged(path, seed):
     """A stored file with one damage; it is kept if it reveals a fault."""
     damaged = Path(tempfile.gettempdir()) / f"fuzz-{os.getpid()}-{path.name}"
     damaged.write_bytes(files.damaged(np.random.default_rng(seed), path))
+    copies = [damaged.with_suffix(other.suffix) for other in files.belonging(path)]
+    for copy, other in zip(copies, files.belonging(path), strict=True):
+        copy.write_bytes(other.read_bytes())
     files.try_file(damaged)
-    damaged.unlink()
+    for made in (damaged, *copies):
+        made.unlink()
 
 
 WAYS = {

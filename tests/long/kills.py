@@ -133,6 +133,8 @@ def main():
     parser.add_argument("--kills", type=int, default=200, help="per case")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
+    if not hasattr(os, "fork"):
+        sys.exit("The children are forks, which this system does not have. Use Linux or macOS.")
     random = np.random.default_rng(options.seed)
     for name, case in CASES.items():
         with tempfile.TemporaryDirectory() as folder:

@@ -7,20 +7,25 @@ import tomllib
 from pathlib import Path
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
-REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?P<extras>\[[\w,]+\])?(>=(?P<bound>[\w.]+))?")
+REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?P<extras>\[[\w,]+\])?(>=(?P<bound>[\w.]+))?(;.*)?")
 
 
-def oldest(project, extra):
-    """Pin the core dependencies, and those of an extra, to their lower bounds."""
-    pins, todo = [], [*project["dependencies"], *project["optional-dependencies"][extra]]
-    for line in todo:  # grows: an extra may refer to others
+def oldest(settings, extra, group):
+    """Pin the core dependencies, an extra and a dependency group to their lower bounds."""
+    project, groups = settings["project"], settings["dependency-groups"]
+    extras = project["optional-dependencies"]
+    pins, todo = [], [*project["dependencies"], *extras[extra], *groups[group]]
+    for line in todo:  # grows: extras and groups may refer to others
+        if isinstance(line, dict):
+            todo += groups[line["include-group"]]
+            continue
         found = REQUIREMENT.fullmatch(line)
-        extras = found and (found["extras"] or "")
+        chosen = found and (found["extras"] or "")
         if found and found["name"] == project["name"]:
-            for other in extras.strip("[]").split(","):
-                todo += project["optional-dependencies"][other]
+            for other in chosen.strip("[]").split(","):
+                todo += extras[other]
         elif found and found["bound"]:
-            pins.append(f"{found['name']}{extras}=={found['bound']}")
+            pins.append(f"{found['name']}{chosen}=={found['bound']}")
         else:
             raise ValueError(f"{line!r} in pyproject.toml should have one lower bound: 'name>=1.2'.")
     return pins
@@ -28,10 +33,12 @@ def oldest(project, extra):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("extra", nargs="?", default="test")
-    extra = parser.parse_args().extra
-    project = tomllib.loads(PYPROJECT.read_text())["project"]
-    sys.stdout.write("".join(f"{pin}\n" for pin in oldest(project, extra)))
+    parser.add_argument("--extra", default="all")
+    parser.add_argument("--group", default="test")
+    arguments = parser.parse_args()
+    settings = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))
+    pins = oldest(settings, arguments.extra, arguments.group)
+    sys.stdout.write("".join(f"{pin}\n" for pin in pins))
 
 
 if __name__ == "__main__":

@@ -9,23 +9,20 @@ caches and the heap.
 
 import argparse
 import gc
-import os
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
+import psutil
 import sklearn
 
 from tests.long.tables import KINDS, make_labels, make_table
 from tests.long.ways_in import CLASSIFIERS, SELECTORS, clear_errors
 
-PAGE = os.sysconf("SC_PAGE_SIZE")
-
 
 def resident():
     """Bytes that the process holds."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE
+    return psutil.Process().memory_info().rss
 
 
 def one_round(random):

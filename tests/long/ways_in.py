@@ -55,7 +55,7 @@ def clear_errors():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         about_columns = (
-            "likely identifiers|likely row numbers|look like|leakage|selected 0 of|are tentative|"
+            "likely identifiers|likely row numbers|look like|leakage|selected 0 of|Tentative columns|"
             "not seen in fit|integers above"
         )
         warnings.filterwarnings("ignore", f"(?s).*({about_columns}|A column-vector y was passed)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
+from typing import Self
 
 from slfs._core.memory import Budget
 from slfs._core.threads import Threads
@@ -28,7 +29,7 @@ class Resources:
         self.budget = Budget(memory_limit)
         self.threads = Threads(n_jobs)
 
-    def __enter__(self) -> Resources:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from joblib import cpu_count, effective_n_jobs
 from joblib.parallel import get_active_backend
@@ -26,7 +26,7 @@ class Threads:
         self.count = _count(n_jobs)
         self._pool = ThreadPoolExecutor(self.count) if self.count > 1 else None
 
-    def __enter__(self) -> Threads:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -157,7 +157,9 @@ class NetworkClassifier(ClassifierMixin, NetworkModel):  # type: ignore[misc]
         encoded = self._encode(X)
         names, levels, known, order = self._name_levels(encoded)
         factors = self._log_factors(encoded)[:, order]
-        return PredictionExplanation(names, self.classes_, levels, known, self._log_prior, factors)
+        return PredictionExplanation(
+            names, self.classes_, levels, known, self._log_prior, factors, np.arange(len(levels))
+        )
 
     @available_if(_models_features)  # type: ignore[untyped-decorator]
     def score_samples(self, X: Any) -> NDArray[np.float64]:

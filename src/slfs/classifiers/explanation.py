@@ -81,6 +81,8 @@ class PredictionExplanation(SampleExplanation):
         Logarithms of the factors; 0 for unknown values.
         ``log_prior + log_factors.sum(axis=1)`` is the logarithm of the probability of each class up to a
         constant per sample; for a Bayesian network it is ``predict_joint_log_proba(X)``.
+    samples : ndarray of shape (n_samples,)
+        Row number of each sample in the table that was explained.
 
     Examples
     --------
@@ -99,7 +101,7 @@ class PredictionExplanation(SampleExplanation):
       (sum)                                  +2.08  x 8
     """
 
-    _by_sample = ("levels", "known", "log_factors")
+    _by_sample = ("samples", "levels", "known", "log_factors")
 
     feature_names: list[str]
     classes: NDArray[Any]
@@ -107,6 +109,7 @@ class PredictionExplanation(SampleExplanation):
     known: NDArray[np.bool_]
     log_prior: Floats
     log_factors: Floats
+    samples: NDArray[np.int64]
 
     @property
     def contributions(self) -> Floats:
@@ -220,7 +223,7 @@ class PredictionExplanation(SampleExplanation):
         n_samples, n_features, n_classes = self.log_factors.shape
         return pd.DataFrame(
             {
-                "sample": np.repeat(np.arange(n_samples), n_features * n_classes),
+                "sample": np.repeat(self.samples, n_features * n_classes),
                 "feature": np.tile(
                     np.repeat(np.array(self.feature_names, object), n_classes), n_samples
                 ),
@@ -246,8 +249,8 @@ class PredictionExplanation(SampleExplanation):
         prior = self.log_prior[first] - self.log_prior[second]
         rows += [("(class frequencies)", "", prior), ("(sum)", "", prior + evidence.sum())]
         head = (
-            f"sample {sample}: predicted {self.classes[first]} (P = {shares[first]:.3g}) rather than "
-            f"{self.classes[second]} (P = {shares[second]:.3g})"
+            f"sample {self.samples[sample]}: predicted {self.classes[first]} (P = {shares[first]:.3g}) "
+            f"rather than {self.classes[second]} (P = {shares[second]:.3g})"
         )
         figures = [(name, level, f"{value:+8.2f}") for name, level, value in rows]
         lines = aligned(figures, "evidence")

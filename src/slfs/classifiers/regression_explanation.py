@@ -37,6 +37,8 @@ class RegressionExplanation(SampleExplanation):
         Mean of the target in the training data.
     contributions : ndarray of shape (n_samples, n_features)
         What each feature adds to the prediction.
+    samples : ndarray of shape (n_samples,)
+        Row number of each sample in the table that was explained.
 
     Examples
     --------
@@ -54,13 +56,14 @@ class RegressionExplanation(SampleExplanation):
       (sum)                                  186.8
     """
 
-    _by_sample = ("levels", "known", "contributions")
+    _by_sample = ("samples", "levels", "known", "contributions")
 
     feature_names: list[str]
     levels: NDArray[np.object_]
     known: NDArray[np.bool_]
     baseline: float
     contributions: Floats
+    samples: NDArray[np.int64]
 
     @property
     def predictions(self) -> Floats:
@@ -110,7 +113,7 @@ class RegressionExplanation(SampleExplanation):
         n_samples, n_features = self.contributions.shape
         return pd.DataFrame(
             {
-                "sample": np.repeat(np.arange(n_samples), n_features),
+                "sample": np.repeat(self.samples, n_features),
                 "feature": np.tile(np.array(self.feature_names, object), n_samples),
                 "level": self.levels.ravel(),
                 "contribution": self.contributions.ravel(),
@@ -133,5 +136,5 @@ class RegressionExplanation(SampleExplanation):
             ("(mean of the target)", "", f"{self.baseline:.4g}"),
             ("(sum)", "", f"{self.predictions[sample]:.4g}"),
         ]
-        head = f"sample {sample}: predicted {self.predictions[sample]:.4g}"
+        head = f"sample {self.samples[sample]}: predicted {self.predictions[sample]:.4g}"
         return "\n".join([head, *aligned(rows, "adds")])

@@ -23,18 +23,23 @@ def read_labelled(
     drop: Sequence[str] | None = None,
     ids: Sequence[str] | None = None,
     targets_from: str | None = None,
+    drop_missing_target: bool = False,
     transpose: bool = False,
     no_header: bool = False,
     sheet: str | None = None,
     column: str | None = None,
     weights: str | None = None,
+    covariates: Sequence[str] = (),
 ) -> DataFile:
     """Read a file that must have class labels, and show what the user should know about it.
 
     With ``column``, remarks about other columns are not shown. ``weights`` is the column of the sample
-    weights.
+    weights. ``covariates`` are columns that other options name: annotations of the samples, or columns
+    of the file of the target.
     """
+    from slfs.files.cohort import own_phenotype
     from slfs.files.data_file import ColumnNote
+    from slfs.files.genotypes import GenotypeColumns
     from slfs.files.reading import read_file
 
     with status("reading"):
@@ -49,18 +54,24 @@ def read_labelled(
             header=not no_header,
             sheet=sheet,
             transpose=transpose,
+            covariates=[*covariates, *([] if weights is None else [weights])],
         )
+    if file.y is None and isinstance(file.X, GenotypeColumns):
+        file = own_phenotype(file)
     if weights is not None:
         file = file.with_weights(weights)
+    if drop_missing_target and file.y is not None:
+        file = file.with_target_only()
     name = None if column is None else file.names[file.find(column)]
     for note in file.notes:
         shown = note.only(name) if name is not None and isinstance(note, ColumnNote) else note
         if shown is not None:
             show_note(shown)
     if file.y is None:
+        example = next(iter(getattr(file.X, "index_names", ())), file.names[-1])
         raise ValueError(
             f"{file.name} does not contain class labels. Set the column with the class labels, or the "
-            f"numbers to predict, with --target, for example --target {file.names[-1]!r}."
+            f"numbers to predict, with --target, for example --target {example!r}."
         )
     if not file.names:
         raise ValueError(
@@ -121,7 +132,11 @@ def make_selector(
     if categorical:
         parameters["categorical_features"] = categorical_columns(categorical, file)
     listed = {"include": include, "exclude": exclude, "condition_on": condition_on}
-    parameters |= {name: [file.find(one) for one in own] for name, own in listed.items() if own}
+    parameters |= {
+        name: [file.find(one) for one in split_names(own, file.names)]
+        for name, own in listed.items()
+        if own
+    }
     if size is not None:
         parameters["n_features_to_select"] = size
     if order is not None:
@@ -148,6 +163,17 @@ def make_selector(
             "--order residual or --method residual, without -k."
         )
     return selector
+
+
+def split_names(given: Sequence[str] | None, known: Sequence[str] = ()) -> list[str]:
+    """Split lists of columns at commas, except those that are the name of a column."""
+    columns = set(known)
+    return [
+        name
+        for one in given or ()
+        for name in ([one] if one in columns else map(str.strip, one.split(",")))
+        if name
+    ]
 
 
 def _finds_size(selector: Any) -> bool:

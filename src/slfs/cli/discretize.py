@@ -13,6 +13,7 @@ from slfs.cli.options import (
     Categorical,
     Data,
     Drop,
+    DropMissingTarget,
     EscapeFormulas,
     Format,
     Id,
@@ -40,6 +41,7 @@ def discretize(
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
+    drop_missing_target: DropMissingTarget = False,
     transpose: Transpose = False,
     missing: Missing = None,
     no_header: NoHeader = False,
@@ -49,7 +51,8 @@ def discretize(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write ids, interval codes and target: .csv, .tsv, .xlsx, .jsonl, .parquet, .arrow.",
+            help="Write ids, interval codes and target: .csv, .tsv, .xlsx, .json, .jsonl, .parquet, "
+            ".arrow.",
         ),
     ] = None,
     escape_formulas: EscapeFormulas = False,
@@ -73,6 +76,7 @@ def discretize(
         drop=drop,
         ids=ids,
         targets_from=targets_from,
+        drop_missing_target=drop_missing_target,
         transpose=transpose,
         no_header=no_header,
         sheet=sheet,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from slfs.cli.common import labels, make_selector, read_labelled
+from slfs.cli.common import labels, make_selector, read_labelled, split_names
 from slfs.cli.options import (
     Categorical,
     ClassWeight,
@@ -15,6 +15,7 @@ from slfs.cli.options import (
     Data,
     Device,
     Drop,
+    DropMissingTarget,
     Exclude,
     Format,
     Id,
@@ -69,6 +70,7 @@ def fit(
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
+    drop_missing_target: DropMissingTarget = False,
     transpose: Transpose = False,
     missing: Missing = None,
     no_header: NoHeader = False,
@@ -110,9 +112,11 @@ def fit(
         drop=drop,
         ids=ids,
         targets_from=targets_from,
+        drop_missing_target=drop_missing_target,
         transpose=transpose,
         no_header=no_header,
         sheet=sheet,
+        covariates=split_names([*(condition_on or ()), *(include or ())]),
     )
     selector = make_selector(
         method,
@@ -169,11 +173,9 @@ def fit(
 def _make_model(selector: Any, y: Any, structure: str | None, bif: Path | None) -> Any:
     """Make the classifier, or the regressor if the target is a quantity."""
     from slfs import BNSLFS, BNSLFSRegressor
-    from slfs._core.warn import quiet
     from slfs.tables.target import REGRESSION, read_target
 
-    with quiet():  # the same warnings again
-        regression = read_target(y, selector.target).kind == REGRESSION
+    regression = read_target(y, selector.target).kind == REGRESSION
     if not regression:
         return BNSLFS(selector, structure=structure or ("additive" if bif is None else "linked"))
     for option, value in (("--structure", structure), ("--bif", bif)):

@@ -13,6 +13,7 @@ from slfs.cli.options import (
     Data,
     Device,
     Drop,
+    DropMissingTarget,
     EscapeFormulas,
     Format,
     Id,
@@ -26,6 +27,7 @@ from slfs.cli.options import (
     TargetsFrom,
     TargetType,
     Transpose,
+    Weights,
 )
 from slfs.cli.output import progress, show_json, show_table
 
@@ -46,7 +48,7 @@ def interactions(
         typer.Option("--with", metavar="COLUMN", help="Test only pairs with this column; repeatable."),
     ] = None,
     n_top: Annotated[
-        int, typer.Option("--top", metavar="N", min=0, help="Number of pairs to show in any case.")
+        int, typer.Option("--top", metavar="N", min=0, help="Number of pairs to show.")
     ] = 20,
     fdr: Annotated[
         float, typer.Option("--fdr", metavar="Q", help="False discovery rate of the pairs.")
@@ -55,9 +57,11 @@ def interactions(
         int, typer.Option("--max-levels", metavar="N", help="Maximum number of levels of a column.")
     ] = 3,
     categorical: Categorical = None,
+    weights: Weights = None,
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
+    drop_missing_target: DropMissingTarget = False,
     transpose: Transpose = False,
     missing: Missing = None,
     no_header: NoHeader = False,
@@ -80,8 +84,8 @@ def interactions(
     """Find pairs of columns that tell more together than alone.
 
     All pairs are tested for an interaction beyond the effects of both columns; q-values are
-    corrected for the number of all pairs. A scan that is stopped with Ctrl-C can be continued if
-    --resume was used.
+    corrected for the number of all pairs. --out and --json have all significant pairs, and at least
+    the best --top. A scan that is stopped with Ctrl-C can be continued if --resume was used.
 
     Example:  slfs interactions cancer.csv --target diagnosis --with age
     """
@@ -96,17 +100,21 @@ def interactions(
         target,
         file_format,
         missing=missing,
+        weights=weights,
         drop=drop,
         ids=ids,
         targets_from=targets_from,
+        drop_missing_target=drop_missing_target,
         transpose=transpose,
         no_header=no_header,
         sheet=sheet,
+        covariates=[*(columns or ()), *(partners or ())],
     )
     with progress("testing pairs") as tick, progress_callback(tick):
         found = find_interactions(
             file.X,
             labels(file),
+            sample_weight=file.weights,
             columns=None if not columns else [file.find(name) for name in columns],
             partners=None if not partners else [file.find(name) for name in partners],
             n_top=n_top,
@@ -120,7 +128,7 @@ def interactions(
             checkpoint=resume,
         )
     if out is not None:
-        write_table(found.to_frame(), out, escape_formulas=escape_formulas)
+        write_table(_with_places(found.to_frame(), file.X), out, escape_formulas=escape_formulas)
     if as_json:
         about = {"data": file.name, "target": file.target, "ids": file.ids}
         show_json({**about, **found.to_dict()})
@@ -128,6 +136,22 @@ def interactions(
     _show(found, file.name)
     if out is not None:
         typer.echo(f"\nWritten: {out}")
+
+
+def _with_places(pairs: Any, table: Any) -> Any:
+    """Add chromosome, position and alleles of both columns to pairs of variants."""
+    import pandas as pd
+
+    from slfs.files.genotypes import GenotypeColumns
+
+    if not isinstance(table, GenotypeColumns):
+        return pairs
+    known = table.annotations()
+    places = [
+        known.iloc[pairs[f"{which}_index"]].reset_index(drop=True).add_prefix(f"{which}_")
+        for which in ("first", "second")
+    ]
+    return pd.concat([pairs.reset_index(drop=True), *places], axis=1)
 
 
 def _show(found: Interactions, name: str) -> None:
@@ -138,7 +162,7 @@ def _show(found: Interactions, name: str) -> None:
         f"(false discovery rate {found.fdr:g}).\n"
     )
     shown: Any = found.pairs[: len(found.tables)]
-    if len(shown) == 0:
+    if len(shown) == 0:  # with --top 0
         return
     lines = [
         [
@@ -153,6 +177,10 @@ def _show(found: Interactions, name: str) -> None:
     ]
     numbers = ["synergy", "together", "p-value", "q-value"]
     show_table(["first", "second", *numbers], lines, right=numbers)
+    more = found.n_significant - len(shown)
+    if more > 0:
+        are = "pair is" if more == 1 else "pairs are"
+        typer.echo(f"\n{more} more {are} significant: --top shows more, --out and --json have all.")
     typer.echo(
         "\nsynergy: information about the target in nats that the pair has in addition to the sum of\n"
         "both columns; together: all information of the pair. q-value: corrected for all pairs."

@@ -43,8 +43,8 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV, Excel, JSON Lines, Parquet, Arrow, npy, npz, svmlight or ARFF file, also "
-        "compressed; - for stdin.",
+        help="CSV, TSV, Excel, JSON, JSON Lines, Parquet, Arrow, npy, npz, svmlight, ARFF, h5ad, zarr "
+        "or PLINK file, also compressed; - for stdin.",
     ),
 ]
 Target = Annotated[
@@ -58,6 +58,10 @@ TargetType = Annotated[
         metavar="NAME",
         help="What the target is: classification, regression or auto.",
     ),
+]
+DropMissingTarget = Annotated[
+    bool,
+    typer.Option("--drop-missing-target", help="Leave out the rows whose target is missing."),
 ]
 TargetsFrom = Annotated[
     str | None,
@@ -81,12 +85,17 @@ NoHeader = Annotated[
 ]
 Sheet = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Sheet of an Excel file; by default the first one."),
+    typer.Option(
+        "--sheet",
+        "--layer",
+        metavar="NAME",
+        help="Sheet of an Excel file, or layer of AnnData.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else.")]
 Format = Annotated[
     str | None,
-    typer.Option("--format", metavar="NAME", help="File format, if the file name does not show it."),
+    typer.Option("--format", metavar="NAME", help="File format, if the suffix does not show it."),
 ]
 Missing = Annotated[
     list[str] | None,
@@ -109,7 +118,7 @@ Categorical = Annotated[
 ]
 Include = Annotated[
     list[str] | None,
-    typer.Option("--include", metavar="COLUMN", help="Column that is selected in any case; repeatable."),
+    typer.Option("--include", metavar="COLUMN", help="Column that is always selected; repeatable."),
 ]
 Exclude = Annotated[
     list[str] | None,
@@ -130,9 +139,7 @@ ConditionOn = Annotated[
 ]
 Weights = Annotated[
     str | None,
-    typer.Option(
-        "--weights", metavar="COLUMN", help="Column with sample weights, which is not selected."
-    ),
+    typer.Option("--weights", metavar="COLUMN", help="Column with sample weights; not selected."),
 ]
 ClassWeight = Annotated[
     str | None,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -16,6 +18,32 @@ if TYPE_CHECKING:
 
 NOTHING_SELECTED = 3
 """Exit code if no column is selected."""
+
+_PLAINER = {"├": "|", "│": "|", "└": "`", "─": "-", "≤": "<=", "±": "+-", "²": "^2", "…": "..."}
+"""ASCII for the characters that the commands print and some encodings do not have."""
+
+
+def allow_any_text() -> None:
+    """Let the standard output show text that its encoding does not have, such as trees in cp1252.
+
+    Pipes and files on Windows, and terminals with an old locale, have such encodings.
+    """
+    codecs.register_error("slfs", _in_plainer_text)
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
+        sys.stdout.reconfigure(errors="slfs")
+
+
+def _in_plainer_text(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Replace characters that cannot be encoded: by ASCII that looks similar, or by their number."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    wrong = error.object[error.start : error.end]
+    text = "".join(_PLAINER.get(one, one) for one in wrong)
+    return text.encode("ascii", "backslashreplace").decode("ascii"), error.end
+
+
+def _prints_unicode() -> bool:
+    return codecs.lookup(getattr(sys.stdout, "encoding", None) or "utf-8").name == "utf-8"
 
 
 def show_table(
@@ -43,9 +71,19 @@ def show_table(
         typer.echo(line.rstrip())
 
 
-def show_json(found: Any) -> None:
-    """Print plain values as JSON on one line."""
-    typer.echo(json.dumps(found, ensure_ascii=False))
+def show_json(found: Any, default: Callable[[Any], Any] | None = None) -> None:
+    """Print plain values as JSON on one line, in ASCII unless the standard output is UTF-8.
+
+    ``default`` converts other values, as in `json.dumps`.
+    """
+    typer.echo(json.dumps(found, ensure_ascii=not _prints_unicode(), default=default))
+
+
+def show_csv(frame: Any) -> None:
+    """Print a dataframe as CSV in UTF-8, as it is written to files, in any locale."""
+    if not _prints_unicode() and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    frame.to_csv(sys.stdout, index=False, lineterminator="\n")  # Windows adds the carriage returns
 
 
 def plain_label(label: Any) -> Any:
@@ -62,7 +100,13 @@ def label_key(label: Any) -> str:
 
 def show_note(text: str) -> None:
     """Print a remark on standard error."""
-    typer.secho(f"slfs: note: {text}", fg=typer.colors.CYAN, err=True)
+    tell(f"note: {text}", typer.colors.CYAN)
+
+
+def tell(text: str, colour: str) -> None:
+    """Print a message on standard error; if its reader has closed it, the command goes on."""
+    with suppress(OSError):  # Windows has no error of its own for a closed pipe
+        typer.secho(f"slfs: {text}", fg=colour, err=True)
 
 
 def status(text: str) -> AbstractContextManager[object]:

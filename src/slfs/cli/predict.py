@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +19,7 @@ from slfs.cli.options import (
     Sheet,
     Transpose,
 )
-from slfs.cli.output import label_key, plain_label, show_note, status
+from slfs.cli.output import label_key, plain_label, show_csv, show_json, show_note, status
 
 if TYPE_CHECKING:
     from slfs.classifiers.model import NetworkModel
@@ -56,6 +56,13 @@ def predict(
         typer.Option("--explain", help=f"Also the {_REASONS} main reasons for each prediction."),
     ] = False,
     ids: Id = None,
+    targets_from: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="With PLINK files: file with the covariates that the model uses, as in 'slfs fit'.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -86,18 +93,20 @@ def predict(
     check_output(out, inputs=[data, model], table=True)
     fitted = _load(model, data)
     _check_options(fitted, probabilities, coverage)
+    marks = [*(missing or ()), *getattr(fitted, "_missing_texts", ())]
     with status("predicting"):
         file = read_file(
             data,
             ids=ids or (),
             file_format=file_format,
-            missing=[*(missing or ()), *getattr(fitted, "_missing_texts", ())],
+            missing=marks,
             text=_text_columns(fitted),
             header=not no_header,
             sheet=sheet,
             transpose=transpose,
             allow_empty=True,
         )
+        file = _with_covariates(fitted, file, targets_from, ids or (), marks)
         _check_ids(file, _output_names(fitted, out, probabilities, explain, as_json))
         needed, table = _match_columns(fitted, file)
         labels = needed.predict(table)
@@ -114,7 +123,7 @@ def predict(
             write_table(found, out, escape_formulas=escape_formulas)
         else:
             found = without_formulas(found) if escape_formulas else found
-            found.to_csv(sys.stdout, index=False)
+            show_csv(found)
     if as_json:
         _print_lines(names, labels, objects, reasons)
     elif out is not None:
@@ -122,6 +131,27 @@ def predict(
 
 
 Reasons = list[list[tuple[str, str, float]]]
+
+
+def _with_covariates(
+    fitted: NetworkModel, file: DataFile, source: str | None, ids: Sequence[str], missing: Sequence[str]
+) -> DataFile:
+    """Add the columns that a model uses to genotypes, from the files about their samples."""
+    from slfs.files.about import read_about
+    from slfs.files.cohort import with_covariates
+    from slfs.files.genotypes import GenotypeColumns
+    from slfs.files.reading import read_file
+
+    if not isinstance(file.X, GenotypeColumns):
+        if source is not None:
+            raise ValueError(
+                f"--targets-from is for PLINK files, and {file.name} is none. Leave it out, and add the "
+                "columns that the model uses to the file."
+            )
+        return file
+    about = None if source is None else read_about(source, read_file, missing, file.X)
+    used = [] if len(fitted.network_) == 0 else list(fitted.reduce().feature_names_in_)
+    return with_covariates(file, about, used, ids)
 
 
 def _check_options(fitted: NetworkModel, probabilities: bool, coverage: float | None) -> None:
@@ -199,6 +229,7 @@ def _match_columns(fitted: NetworkModel, file: DataFile) -> tuple[NetworkModel, 
     import numpy as np
     import pandas as pd
 
+    from slfs.files.columns import FileColumns
     from slfs.files.data_file import some_names
 
     names = getattr(fitted, "feature_names_in_", None)
@@ -217,16 +248,29 @@ def _match_columns(fitted: NetworkModel, file: DataFile) -> tuple[NetworkModel, 
             )
         part = file.take(np.sort(fitted.network_.columns))
         return reduced, part.to_numpy() if names is None and isinstance(part, pd.DataFrame) else part
+    if isinstance(file.X, FileColumns):
+        known = set(file.X.index_names) - set(file.names)
+        added = [name for name in reduced.feature_names_in_ if name in known]
+        file = replace(file, X=file.X.including(added))
     indices = {name: index for index, name in enumerate(file.names)}
     lacking = [name for name in reduced.feature_names_in_ if name not in indices]
     if lacking:
         as_ids = " Columns given by --id are not features." if set(lacking) & set(file.ids) else ""
         raise ValueError(
             f"{file.name} is missing {len(lacking)} of the {len(fitted.network_)} columns that the "
-            f"model uses: {some_names(lacking)}.{as_ids}"
+            f"model uses: {some_names(lacking)}.{as_ids}{_remedy(file)}"
         )
     part = file.take(np.array([indices[name] for name in reduced.feature_names_in_], np.int64))
     return reduced, _with_types(part, reduced)
+
+
+def _remedy(file: DataFile) -> str:
+    """Where the columns that a file of genotypes lacks may come from."""
+    from slfs.files.genotypes import GenotypeColumns
+
+    if not isinstance(file.X, GenotypeColumns):
+        return ""
+    return " Pass a file with the covariates and the ids of the samples as --targets-from."
 
 
 def _text_columns(fitted: NetworkModel) -> list[str]:
@@ -299,6 +343,7 @@ def _as_frame(ids: Any, labels: Any, more: dict[str, Any], reasons: Reasons | No
 def _print_lines(ids: Any, labels: Any, more: list[dict[str, Any]], reasons: Reasons | None) -> None:
     """Print one JSON object per sample."""
     own_ids = ids.astype(object).where(ids.notna(), None).to_dict("records")
+    own_ids = own_ids or [{}] * len(labels)  # pandas 2 has no records of a table without columns
     for sample, (label, own) in enumerate(zip(labels.tolist(), own_ids, strict=True)):
         record: dict[str, Any] = {**own, "prediction": plain_label(label), **more[sample]}
         key = "contribution" if "interval" in more[sample] else "evidence"
@@ -307,4 +352,4 @@ def _print_lines(ids: Any, labels: Any, more: list[dict[str, Any]], reasons: Rea
                 {"feature": name, "value": level, key: evidence}
                 for name, level, evidence in reasons[sample]
             ]
-        typer.echo(json.dumps(record, ensure_ascii=False, default=str))
+        show_json(record, default=str)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slfs.cli.common import labels, make_selector, make_stable, read_labelled, timed_fit
+from slfs.cli.common import labels, make_selector, make_stable, read_labelled, split_names, timed_fit
 from slfs.cli.options import (
     Categorical,
     ClassWeight,
@@ -16,6 +16,7 @@ from slfs.cli.options import (
     Data,
     Device,
     Drop,
+    DropMissingTarget,
     EscapeFormulas,
     Exclude,
     Format,
@@ -41,7 +42,7 @@ from slfs.cli.options import (
     Weights,
 )
 from slfs.cli.output import NOTHING_SELECTED, progress, show_json, status
-from slfs.cli.selection import explain_nothing, explanation, show_selection
+from slfs.cli.selection import explain_nothing, explanation, results_frame, show_selection
 
 if TYPE_CHECKING:
     from slfs.files.data_file import DataFile
@@ -67,6 +68,7 @@ def select(
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
+    drop_missing_target: DropMissingTarget = False,
     transpose: Transpose = False,
     missing: Missing = None,
     no_header: NoHeader = False,
@@ -76,8 +78,13 @@ def select(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write ids, selected columns and target: .csv, .tsv, .xlsx, .jsonl, .parquet, .arrow.",
+            help="Write ids, selected columns and target: .csv, .tsv, .xlsx, .json, .jsonl, .parquet, "
+            ".arrow; PLINK: .bed, .snplist.",
         ),
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a table: p-value, role of all columns."),
     ] = None,
     escape_formulas: EscapeFormulas = False,
     report: Annotated[
@@ -94,10 +101,12 @@ def select(
     Example:  slfs select genes.csv --target tumour --report report.html
     """
     from slfs._core.progress import progress_callback
+    from slfs.files.cohort import is_variant_file, write_variants
     from slfs.files.writing import check_output, keeps_types, write_table
 
-    check_output(out, inputs=[data], table=True)
-    check_output(report, out, inputs=[data])
+    check_output(out, inputs=[data], table=not is_variant_file(data, out))
+    check_output(results, out, inputs=[data], table=True)
+    check_output(report, out, results, inputs=[data])
     file = read_labelled(
         data,
         target,
@@ -107,9 +116,11 @@ def select(
         drop=drop,
         ids=ids,
         targets_from=targets_from,
+        drop_missing_target=drop_missing_target,
         transpose=transpose,
         no_header=no_header,
         sheet=sheet,
+        covariates=split_names([*(condition_on or ()), *(include or ())]),
     )
     selector = make_selector(
         method,
@@ -134,8 +145,13 @@ def select(
     selected = [file.names[column] for column in selector.indices_]
     if out is not None and selected:
         in_order = [name for name, kept in zip(file.names, selector.support_, strict=True) if kept]
-        table = file.originals(in_order, typed=keeps_types(out))
-        write_table(table, out, escape_formulas=escape_formulas)
+        if is_variant_file(data, out):
+            write_variants(file.X, out, in_order)
+        else:
+            table = file.originals(in_order, typed=keeps_types(out))
+            write_table(table, out, escape_formulas=escape_formulas)
+    if results is not None:
+        write_table(results_frame(file, selector), results, escape_formulas=escape_formulas)
     if as_json or report is not None:
         facts = _report(file, selector, run, report)
     if as_json:
@@ -145,7 +161,7 @@ def select(
         if tree and selected:
             typer.echo(f"\n{selector.network_}")
         typer.echo()
-        for path in (out if selected else None, report):
+        for path in (out if selected else None, results, report):
             if path is not None:
                 typer.echo(f"Written: {path}")
         typer.echo(f"Selection took {run['seconds']:.2f} s.")
@@ -187,6 +203,7 @@ def explain(
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
+    drop_missing_target: DropMissingTarget = False,
     transpose: Transpose = False,
     missing: Missing = None,
     no_header: NoHeader = False,
@@ -217,10 +234,12 @@ def explain(
         drop=drop,
         ids=ids,
         targets_from=targets_from,
+        drop_missing_target=drop_missing_target,
         transpose=transpose,
         no_header=no_header,
         sheet=sheet,
         column=column,
+        covariates=split_names([*(condition_on or ()), *(include or ())]),
     )
     selector = make_selector(
         method,
@@ -283,6 +302,6 @@ def _report(file: DataFile, selector: Any, run: dict[str, Any], path: Path | Non
     if path is not None:
         with status("cross-validating"):
             if selector.target_bins_ is None:
-                about["accuracy"] = compare_accuracy(selector, file.in_memory(), labels(file))
+                about["accuracy"] = compare_accuracy(selector, file.X, labels(file))
             write_report(selector, path, **about)
     return make_facts(selector, **about)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from slfs.cli.output import show_table
+from slfs.cli.output import show_table, tell
 
 if TYPE_CHECKING:
     from slfs.files.data_file import DataFile
@@ -21,6 +21,9 @@ _MAX_MEMBERS = 6
 """Maximum number of columns of a group that are printed."""
 
 _MAX_LENGTH = 50
+
+_RESULTS = ("name", "role", "relevance", "p_value", "q_value", "parent", "reason")
+"""Fields of a record that are written to a table."""
 
 
 def show_selection(file: DataFile, selector: Any) -> None:
@@ -99,19 +102,38 @@ def explanation(selector: Any, column: Any) -> dict[str, Any]:
     }
 
 
+def results_frame(file: DataFile, selector: Any) -> Any:
+    """One row per column, with chromosome, position and alleles if it is a variant."""
+    import pandas as pd
+
+    from slfs.files.genotypes import GenotypeColumns
+
+    records = selector.features_
+    frame = pd.DataFrame({name: records[name] for name in _RESULTS})
+    frame.insert(1, "selected", selector.support_)
+    if isinstance(file.X, GenotypeColumns):
+        frame = pd.concat([frame[["name"]], file.X.annotations(), frame.drop(columns="name")], axis=1)
+    return frame
+
+
 def explain_nothing(selector: Any, out: Path | None) -> None:
     """Print on standard error why no column is selected, and what to try."""
-    best = int(selector.features_["relevance"].argmax())
+    import numpy as np
+
+    p_value = np.nan_to_num(selector.features_["p_value"], nan=1.0)
+    best = int(np.lexsort((-selector.features_["relevance"], p_value))[0])
     remedies = "check --target, declare numeric codes with --categorical, use more samples, or rank the"
     if math.isinf(getattr(selector, "threshold_", 0)):
         remedies = "increase --fdr, omit it to select by a threshold, or rank the"
+    elif getattr(selector, "irrelevance", None) == "test":
+        remedies = f"allow more false discoveries (--set fdr={2 * selector.fdr:g}), {remedies}"
     lines = [
         f"No column is selected. The one that comes closest: {selector.explain(best)}",
         f"What to try: {remedies} columns regardless with --method mrmr -k 5.",
     ]
     if out is not None:
         lines.append(f"{out} is not written.")
-    typer.secho("slfs: " + "\n".join(lines), fg=typer.colors.YELLOW, err=True)
+    tell("\n".join(lines), typer.colors.YELLOW)
 
 
 def _only_missing(selector: Any) -> list[Any]:

@@ -86,6 +86,14 @@ class Coding:
     def n_levels(self) -> NDArray[np.int64]:
         return self.columns["n_levels"].astype(np.int64)
 
+    @property
+    def only_missing(self) -> NDArray[np.bool_]:
+        """Which columns of numbers distinguish only whether a value is missing."""
+        missing = self.columns["missing"] != NONE
+        found: NDArray[np.bool_] = self.cut & missing & (np.diff(self.offset) == 0)
+        found &= self.n_levels == 2
+        return found
+
     def time_kind(self, column: int) -> TimeKind:
         return TimeKind(int(self.columns["time_kind"][column]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +25,18 @@ from slfs.coding.encode import encode_labels
 from slfs.coding.run_kernels import Runs, byte_runs, counted_runs, merge_classes, sorted_runs
 from slfs.counting.nlogn import NLogN
 from slfs.counting.planes import SampleLayout
-from slfs.tables.table import LabelBlock, NumberBlock
+from slfs.counting.value_planes import Codes, LevelPlanes
+from slfs.tables.planes import Numbers, PlaneBlock
+from slfs.tables.table import LabelBlock, NumberBlock, dense_block
 
 MAX_EXACT = 2.0**53
 """Up to this number, all integers are different 64-bit floats."""
 
 
-def make_runs(block: NumberBlock, layout: SampleLayout) -> tuple[Runs, NDArray[np.int64]]:
+def make_runs(block: Numbers, layout: SampleLayout) -> tuple[Runs, NDArray[np.int64]]:
     """Count the (value, class) pairs of each column, sorted by value, and missing values by class."""
+    if isinstance(block, PlaneBlock):
+        return _plane_runs(block, layout)
     n_columns, n_classes = len(block.indptr) - 1, layout.n_classes
     dense = block.sample is None
     label = layout.labels[:0] if dense else layout.labels[block.sample]
@@ -153,11 +158,18 @@ def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -
     return Learned(Coding(columns, offset, thresholds), class_counts)
 
 
-def encode_numbers(coding: Coding, block: NumberBlock) -> NDArray[np.uint8]:
+@overload
+def encode_numbers(coding: Coding, block: NumberBlock) -> NDArray[np.uint8]: ...
+@overload
+def encode_numbers(coding: Coding, block: Numbers) -> Codes: ...
+def encode_numbers(coding: Coding, block: Numbers) -> Codes:
     """Code the block of numbers that a coding was learned from: one row per column.
 
     The block contains no new values; `slfs.coding.encode` is for new tables.
     """
+    if isinstance(block, PlaneBlock):
+        values = np.tile(np.append(block.values, np.nan), (len(coding), 1))
+        return LevelPlanes(block.words, encode_numbers(coding, dense_block(values)))
     n_columns, n_samples = len(coding), block.n_samples
     if block.value.dtype == np.uint8 and not coding.categories:
         bytes_ = block.value.reshape(n_columns, n_samples)
@@ -204,6 +216,18 @@ def _sorted_entries(
     return indptr, values[order], layout.labels[block.sample[source[order]]]
 
 
+def _plane_runs(block: PlaneBlock, layout: SampleLayout) -> tuple[Runs, NDArray[np.int64]]:
+    """Make the runs of columns that are planes, whose classes may be pooled in ``layout``."""
+    counts, totals = block.class_counts(), layout.totals
+    if layout.n_classes < block.layout.n_classes:
+        counts = counts.sum(axis=2, keepdims=True)
+    column, value, label = np.nonzero(counts)
+    ends = starts(np.bincount(column, minlength=len(counts)))
+    size = counts[column, value, label]
+    runs = Runs(ends[:-1], ends[1:], block.values[value], label.astype(np.int32), size)
+    return runs, totals - counts.sum(axis=1)
+
+
 def _empty_runs(n_columns: int, capacity: int) -> Runs:
     return Runs(
         np.zeros(n_columns, np.int64),
@@ -227,9 +251,9 @@ def _add_missing(
     missing: NDArray[np.int64],
 ) -> None:
     n_classes = missing.shape[1]
-    for j in np.flatnonzero(missing.any(axis=1)):
-        begin = counts_offset[j] + (n_levels[j] - 1) * n_classes
-        class_counts[begin : begin + n_classes] = missing[j]
+    having = np.flatnonzero(missing.any(axis=1))
+    begin = counts_offset[having] + (n_levels[having] - 1) * n_classes
+    class_counts[begin[:, np.newaxis] + np.arange(n_classes)] = missing[having]
 
 
 def _most_frequent(

@@ -110,11 +110,10 @@ class CountingBackend(ABC):
         Only the first column is looked at, in the newest step that it has not seen; its gain is that of
         `residual_gains`. The queue is changed in place.
         """
-        n_classes, ridge = self.packed.layout.n_classes, GAIN_RIDGE * self.packed.layout.unit
-        n_weights = 2 if n_classes == 2 else 2 * n_classes
+        ridge = GAIN_RIDGE * self.packed.layout.unit
         while (step := queue.newest_unseen(len(steps))) >= 0:
             first = queue.columns[:1].astype(np.int64)
-            sums = self.weighted_sums(first, steps[step].rows[:, :n_weights].astype(np.int64))
+            sums = self.weighted_sums(first, steps[step].weights())
             levels = self.packed.arrays.levels[first].astype(np.int64)
             queue.lower_first(step, float(residual_gains(sums, levels, ridge)[0]))
 

@@ -114,8 +114,10 @@ class NumbaBackend(CountingBackend):
         arrays = (queue.columns, queue.bounds, queue.seen)
         ridge = GAIN_RIDGE * self.packed.layout.unit
         while (step := queue.newest_unseen(len(steps))) >= 0:
-            rows, totals = steps[step].rows.reshape(-1), steps[step].totals
-            settle_in_step(self.packed.arrays, rows, totals, ridge, step, len(steps), *arrays)
+            rows, totals, n = steps[step]
+            settle_in_step(
+                self.packed.arrays, rows.reshape(-1), totals, n, ridge, step, len(steps), *arrays
+            )
 
     def label_sums(self, labels: Codes) -> Ints:
         sums = np.empty(len(self.packed), np.int64)

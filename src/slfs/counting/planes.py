@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from slfs._core.ragged import starts
 from slfs.counting.kernels import MAX_PLANES, PackedArrays, pack
+from slfs.counting.value_planes import Codes, LevelPlanes, join_values
 
 MAX_PLANE_LEVELS = int(MAX_PLANES) + 1
 """Columns with more levels are stored as codes: their planes would take more memory than the codes."""
@@ -43,6 +44,8 @@ class SampleLayout:
     target_ranks : ndarray of int or None
         Ranks of a continuous target, by row of the table: twice the midrank, minus its mean. The
         classes are then bins of the target.
+    target_values : ndarray of float or None
+        A continuous target, by row of the table. The copies of a layout for workers do not have it.
     """
 
     order: NDArray[np.int64]
@@ -54,6 +57,7 @@ class SampleLayout:
     unit: float = 1.0
     tested: SampleLayout | None = None
     target_ranks: NDArray[np.int64] | None = None
+    target_values: NDArray[np.float64] | None = None
 
     @classmethod
     def from_class_codes(
@@ -174,15 +178,18 @@ class PackedBlock:
 def pack_block(
     layout: SampleLayout,
     columns: NDArray[np.int64],
-    codes: NDArray[np.uint8],
+    codes: Codes,
     levels: NDArray[np.int64],
     class_counts: NDArray[np.int64],
 ) -> PackedBlock:
-    """Pack the codes of a block (n_columns x n_samples, samples in the order of ``layout``)."""
+    """Pack the codes of a block, samples in the order of ``layout``."""
     unsigned = levels.astype(np.uint64)
     offset = unsigned_starts(column_words(unsigned, layout))
     words = np.zeros(int(offset[-1]), np.uint64)
-    pack(codes, unsigned, offset, layout.first_word, layout.first_sample, words)
+    if isinstance(codes, LevelPlanes):
+        join_values(codes.words, codes.level, unsigned, offset, layout.sample_bits(), words)
+    else:
+        pack(codes, unsigned, offset, layout.first_word, layout.first_sample, words)
     return PackedBlock(columns, unsigned, words, class_counts)
 
 

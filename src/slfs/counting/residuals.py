@@ -84,15 +84,22 @@ class Residuals(NamedTuple):
         The residuals of each sample, its weights, and zeros, see `row_length`.
     totals : ndarray of shape (row length,)
         The sum of the rows.
+    n_residuals : int
+        Number of residuals of each sample, and of its weights.
     """
 
     rows: Rows
     totals: Ints
+    n_residuals: int
 
     @classmethod
-    def of_rows(cls, rows: Rows) -> Residuals:
+    def of_rows(cls, rows: Rows, n_residuals: int) -> Residuals:
         """Add up the rows."""
-        return cls(rows, rows.sum(axis=0, dtype=np.int64))
+        return cls(rows, rows.sum(axis=0, dtype=np.int64), n_residuals)
+
+    def weights(self) -> Ints:
+        """Return the residuals and weights without the zeros at the end of each row."""
+        return self.rows[:, : 2 * self.n_residuals].astype(np.int64)
 
 
 class Queue:
@@ -214,12 +221,24 @@ def _lower_first(columns: Words, bounds: Floats, seen: Words, step: int, gain: f
 
 
 @kernel(
-    types.void(PACKED, types.int16[::1], _i1, types.float64, types.int64, types.int64, _u1, _f1, _u2)
+    types.void(
+        PACKED,
+        types.int16[::1],
+        _i1,
+        types.int64,
+        types.float64,
+        types.int64,
+        types.int64,
+        _u1,
+        _f1,
+        _u2,
+    )
 )
 def settle_in_step(
     packed: PackedArrays,
     rows: Rows,
     totals: Ints,
+    n_residuals: int,
     ridge: float,
     step: int,
     n_steps: int,
@@ -229,12 +248,12 @@ def settle_in_step(
 ) -> None:
     """Compute gains in a step while it is the newest that the first column of a queue has not seen.
 
-    ``rows`` (flat) and ``totals`` are the fields of `Residuals`; ``columns``, ``bounds`` and ``seen``
-    those of `Queue`.
+    ``rows`` (flat), ``totals`` and ``n_residuals`` are the fields of `Residuals`; ``columns``,
+    ``bounds`` and ``seen`` those of `Queue`.
     """
     n_samples = packed.home_sample[np.uint64(packed.home_sample.shape[0] - 1)]
     length = np.uint64(totals.shape[0])
-    n = ONE if length == TWO else np.uint64(packed.home_word.shape[0] - 1)
+    n = np.uint64(n_residuals)
     sums = np.empty((256, length), np.int64)
     while _newest_unseen(seen, columns[ZERO], n_steps) == step:
         j = columns[ZERO]

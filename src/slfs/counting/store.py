@@ -102,29 +102,31 @@ class PlaneStore:
 class _Growing:
     """An array in memory that can be appended to.
 
-    Parts are collected until the array is requested. The first time they are concatenated; later the
-    capacity is doubled, so that a stream is not copied for every block.
+    As long as nobody else has the array, it grows by a quarter and in place: the system moves large
+    arrays without copying them, so that they are never in memory twice. Once it was requested, a larger
+    one is a copy of twice the size, so that a stream is not copied for every block.
     """
 
     def __init__(self, array: NDArray[Any]) -> None:
-        self._array = array
-        self._filled = self.length = len(array)
-        self._parts: list[NDArray[Any]] = []
+        self._array = array.copy()  # owns its memory
+        self.length = len(array)
+        self._requested = False
 
     def append(self, part: NDArray[Any]) -> None:
-        self._parts.append(part)
-        self.length += len(part)
+        end = self.length + len(part)
+        if end > len(self._array) and not self._requested:
+            self._array.resize(max(end, self.length + self.length // 4), refcheck=False)
+        elif end > len(self._array):
+            room = np.empty(2 * end, self._array.dtype)
+            room[: self.length] = self._array[: self.length]
+            self._array = room
+        self._array[self.length : end] = part
+        self.length = end
 
     def joined(self) -> NDArray[Any]:
-        if self.length > len(self._array):
-            room = np.empty(self.length if self._filled == 0 else 2 * self.length, self._array.dtype)
-            room[: self._filled] = self._array[: self._filled]
-            self._array = room
-        self._parts.reverse()
-        while self._parts:  # each part is freed once it is copied
-            part = self._parts.pop()
-            self._array[self._filled : self._filled + len(part)] = part
-            self._filled += len(part)
+        if not self._requested and self.length < len(self._array):
+            self._array.resize(self.length, refcheck=False)
+        self._requested = True
         return self._array[: self.length]
 
 
@@ -135,8 +137,7 @@ class _Filed:
         self._file: IO[bytes] = tempfile.TemporaryFile(buffering=0, prefix="slfs-planes-")  # noqa: SIM115
         weakref.finalize(self, self._file.close)  # mapped pages stay valid
         self.length = 0
-        for part in (before._array[: before._filled], *before._parts):
-            self.append(part)
+        self.append(before.joined())
 
     def append(self, part: NDArray[Any]) -> None:
         try:

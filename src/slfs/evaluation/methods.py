@@ -30,7 +30,7 @@ def compare_methods(
     models: Sequence[str],
     *,
     target: str = "auto",
-    n_features_to_select: int | float | str | None = "slfs",
+    n_features_to_select: float | str | None = "slfs",
     cv: CV = 5,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -113,7 +113,7 @@ def _score_fold(
     regression: bool,
     selectors: dict[str, Any],
     models: Sequence[str],
-    size: int | float | str | None,
+    size: float | str | None,
 ) -> list[Row]:
     kind = "regressor" if regression else "classifier"
     rows, scores = [], FoldScores(fold, REGRESSORS if regression else CLASSIFIERS)
@@ -158,7 +158,7 @@ def _reference(selectors: dict[str, Any], regression: bool) -> Any:
     return SLFS(categorical_features=kinds[0], target="regression" if regression else "classification")
 
 
-def _check_size(size: int | float | str | None) -> None:
+def _check_size(size: float | str | None) -> None:
     if isinstance(size, str) and size != SLFS_SIZE:
         raise ValueError(
             f"n_features_to_select must be a number, {SLFS_SIZE!r} or None. Got {size!r} instead."

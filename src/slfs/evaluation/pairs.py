@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
@@ -161,6 +161,7 @@ def interactions(
     X: Any,
     y: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     columns: ArrayLike | None = None,
     partners: ArrayLike | None = None,
     n_top: int = 20,
@@ -184,6 +185,9 @@ def interactions(
         Input data.
     y : array-like of shape (n_samples,)
         Class labels, or numbers; see ``target``.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Weight of each row. Whole numbers are frequencies. Other weights tell nothing about how often a
+        row was seen: such rows are counted once, and those with weight 0 are left out.
     columns : array-like or None, default=None
         Columns whose pairs are tested: names, indices or a mask; None means all columns.
     partners : array-like or None, default=None
@@ -250,8 +254,9 @@ def interactions(
             f"checkpoint={str(state)!r} cannot be written: it is a folder, or its folder does not "
             "exist. Pass a file in an existing folder."
         )
-    estimator = SLFS(target=target, categorical_features=categorical_features)
-    data = estimator._read_training_data(X, y)
+    estimator = SLFS(target=target, categorical_features=categorical_features, memory_limit=memory_limit)
+    data = estimator._read_training_data(X, y, sample_weight)
+    data = replace(data, layout=data.layout.tested or data.layout)
     names = estimator._feature_names()
     own = _indices(columns, names, "columns")
     others = own if partners is None else _indices(partners, names, "partners")

@@ -37,15 +37,18 @@ def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
     try:
         write(draft)
         _flush(draft)
-        if path.exists():
+        if path.exists() and os.name != "nt":  # Windows could not remove a draft that is read-only
             shutil.copymode(path, draft)
         draft.replace(path)
     except OSError as error:
         if error.errno not in _NO_SPACE:
             if error.filename != str(draft):
                 raise
+            remedy = "Write to another folder"
+            if path.exists():  # Windows does not replace files that are open or read-only
+                remedy = "Close it in other programs, or write to another file"
             raise OSError(
-                error.errno, f"{path} cannot be written ({error.strerror}). Write to another folder"
+                error.errno, f"{path} cannot be written ({error.strerror}). {remedy}"
             ) from error
         raise OSError(
             error.errno,
@@ -53,7 +56,13 @@ def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
             "unchanged. Free some space, or write to another disk",
         ) from error
     finally:
-        draft.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # on Windows, if an error has left it open
+            draft.unlink(missing_ok=True)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Replace a file by a text in UTF-8, with the same bytes on every system."""
+    replace_file(path, lambda draft: draft.write_text(text, encoding="utf-8", newline="\n"))
 
 
 def _flush(draft: Path) -> None:

@@ -10,8 +10,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
-from slfs.tables.table import ColumnSource
+from slfs.tables.table import Columns, ColumnSource, LabelBlock, NumberBlock, Order, Rows
 
 
 class FileColumns(ColumnSource):
@@ -76,6 +77,32 @@ class FileColumns(ColumnSource):
             vars(table).pop(cached, None)
         return table
 
+    def including(self, columns: Sequence[str]) -> Self:
+        """Add columns of ``index_names`` to the table.
+
+        Parameters
+        ----------
+        columns : sequence of str
+
+        Returns
+        -------
+        table : FileColumns
+            The same file with more columns.
+        """
+        table = self.without([])
+        table.names = [*self.names, *columns]
+        table.n_features = len(table.names)
+        return table
+
+    def in_memory(self) -> Any:
+        """Read all columns.
+
+        Returns
+        -------
+        table : DataFrame
+        """
+        return self.take(np.arange(self.n_features))
+
     def read(self, column: str) -> NDArray[Any]:
         """Read one column of the file, even if it was dropped.
 
@@ -93,7 +120,7 @@ class FileColumns(ColumnSource):
 
     @property
     def index_names(self) -> list[str]:
-        """Names of the index of a dataframe that was written to the file; they are not in ``names``."""
+        """Names of columns that are not features, such as the index of a dataframe; not in ``names``."""
         return []
 
     def originals(self, names: list[str]) -> Any:
@@ -133,3 +160,52 @@ class FileColumns(ColumnSource):
     @abstractmethod
     def _kind(self, name: str) -> tuple[bool, bool]:
         """Return whether a column holds numbers, and whether it is categorical."""
+
+
+class FileRows(FileColumns):
+    """Some rows of a file whose columns are read when they are needed.
+
+    Parameters
+    ----------
+    table : FileColumns
+    rows : ndarray of int
+    """
+
+    def __init__(self, table: FileColumns, rows: Rows) -> None:
+        self._table, self._rows = table, rows
+        super().__init__(table.path, table.names, len(rows), ())
+        self._all_names = table._all_names
+
+    def without(self, columns: Sequence[str]) -> Self:
+        """Leave columns out."""
+        return type(self)(self._table.without(columns), self._rows)
+
+    def take(self, columns: Columns) -> Any:
+        """Read some columns into a pandas DataFrame."""
+        return self._table.take(columns).iloc[self._rows].reset_index(drop=True)
+
+    def in_memory(self) -> Any:
+        """Read all columns; sparse ones stay sparse."""
+        table = self._table.in_memory()
+        if isinstance(table, FileColumns):
+            return self
+        return table[self._rows] if issparse(table) else table.iloc[self._rows].reset_index(drop=True)
+
+    def number_block(self, columns: Columns, order: Order) -> NumberBlock:
+        return self._table.number_block(columns, self._source(order))
+
+    def label_block(self, column: int, order: Order) -> LabelBlock:
+        return self._table.label_block(column, self._source(order))
+
+    def originals(self, names: list[str]) -> Any:
+        """Read columns by name, even dropped ones, into a DataFrame."""
+        return self._table.originals(names).iloc[self._rows].reset_index(drop=True)
+
+    def _source(self, order: Order) -> Rows:
+        return self._rows if order is None else self._rows[order]
+
+    def _values(self, name: str) -> NDArray[Any]:
+        return self._table.read(name)[self._rows]
+
+    def _kind(self, name: str) -> tuple[bool, bool]:
+        return self._table._kind(name)

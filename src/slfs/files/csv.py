@@ -257,7 +257,8 @@ def _listed(names: list[str]) -> str:
 
 
 def _write(frame: Any, path: Path, separator: str | None = None) -> None:
-    frame.to_csv(path, index=False, sep=separator or frame.attrs.get("separator", ","))
+    separator = separator or frame.attrs.get("separator", ",")
+    frame.to_csv(path, index=False, sep=separator, lineterminator="\n")
 
 
 register_format(

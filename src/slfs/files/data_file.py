@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.suggest import similar_names
-from slfs.files.columns import FileColumns
+from slfs.files.columns import FileColumns, FileRows
 
 TRUTH = ("True", "TRUE", "true", "False", "FALSE", "false")
 """Text that is a boolean in files with types."""
@@ -40,7 +40,8 @@ class DataFile:
     Attributes
     ----------
     X : DataFrame, sparse array or FileColumns
-        The columns without the target. Those of Parquet and npy files are read when they are needed.
+        The columns without the target. Those of Parquet, npy and AnnData files are read when they are
+        needed.
     y : array-like or None
         The target, if there is one.
     name : str
@@ -96,9 +97,32 @@ class DataFile:
             return replace(self, X=self.X.without([name]), weights=self.X.read(name))
         return replace(self, X=without(self.X, [index]), weights=as_column(self.X, index))
 
+    def with_target_only(self) -> DataFile:
+        """Return the same file without the rows whose target is missing, and a note about them."""
+        import pandas as pd
+
+        known = pd.Series(np.asarray(self.y)).notna().to_numpy()
+        if known.all() or not known.any():
+            return self
+        rows, number = np.flatnonzero(known), len(known) - int(known.sum())
+        note = (
+            f"{number} of {len(known)} rows of {self.name} are left out, because their target "
+            f"{self.target!r} is missing."
+        )
+        read = self.read_originals
+        return replace(
+            self,
+            X=FileRows(self.X, rows) if isinstance(self.X, FileColumns) else _take_rows(self.X, rows),
+            y=whole_numbers(np.asarray(self.y)[rows]),
+            weights=None if self.weights is None else np.asarray(self.weights)[rows],
+            typed_ids=None if self.typed_ids is None else _take_rows(self.typed_ids, rows),
+            read_originals=None if read is None else lambda names: _take_rows(read(names), rows),
+            notes=[*self.notes, note],
+        )
+
     def in_memory(self) -> Any:
         """Return the columns as a DataFrame or a sparse array."""
-        return self.take(np.arange(self.X.shape[1])) if isinstance(self.X, FileColumns) else self.X
+        return self.X.in_memory() if isinstance(self.X, FileColumns) else self.X
 
     def take(self, columns: NDArray[np.int64]) -> Any:
         """Return some of the columns."""
@@ -141,6 +165,22 @@ class DataFile:
             for name in inexact:
                 part[name] = texts[name].astype(object).where(part[name].notna().to_numpy(), None).array
         return part
+
+
+def whole_numbers(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return labels as integers if they are floats only because others were missing."""
+    if labels.dtype.kind != "f" or not (np.abs(labels) < 2**53).all():
+        return labels
+    return labels.astype(np.int64) if (labels == np.floor(labels)).all() else labels
+
+
+def _take_rows(table: Any, rows: NDArray[np.int64]) -> Any:
+    """Return some rows of a DataFrame or a sparse array."""
+    if is_sparse(table):
+        return table[rows]
+    part = table.iloc[rows].reset_index(drop=True)
+    part.attrs = table.attrs
+    return part
 
 
 def with_target(part: Any, names: Sequence[str], file: DataFile) -> Any:

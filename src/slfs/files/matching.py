@@ -39,6 +39,8 @@ class Labels:
     """Name of the column of the ids."""
     source: str
     """Name of the file."""
+    empty: Sequence[str] = ()
+    """The ids of the rows of the file whose label is missing."""
 
 
 def transposed(
@@ -126,7 +128,9 @@ def match(
         f"{len(rows)} of {len(rows) + len(without)} samples of {name} have a label in {labels.source}"
     )
     if without:
-        counts += f" (the others are left out: {_some(without)})"
+        empty = len(set(labels.empty).intersection(without))
+        lost = f"; the label of {empty} of them is missing there" if empty else ""
+        counts += f" (the others are left out: {_some(without)}{lost})"
     unused = len(labels.ids) - len(set(found.tolist()))
     others = f", which labels {unused} other{'s' if unused > 1 else ''}" if unused else ""
     return rows, found, f"{counts}{others}."

@@ -47,6 +47,7 @@ class NpyColumns(FileColumns):
     ...     np.save(f"{folder}/table.npy", np.eye(20)[:, :3].repeat(3, axis=0))
     ...     table = NpyColumns(f"{folder}/table.npy", drop=["x2"])
     ...     SLFS(categorical_features="all").fit(table, table.read("x2")).n_features_in_
+    ...     del table  # Windows does not remove files that are open
     2
     """
 

@@ -62,6 +62,7 @@ class ParquetColumns(FileColumns):
     ...     load_iris(as_frame=True).frame.to_parquet(f"{folder}/iris.parquet")
     ...     table = ParquetColumns(f"{folder}/iris.parquet", drop=["target"])
     ...     selector = SLFS().fit(table, table.read("target"))
+    ...     del table  # Windows does not remove files that are open
     >>> selector.get_feature_names_out().tolist()[-1]
     'petal width (cm)'
     """

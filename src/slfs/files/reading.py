@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import io
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from slfs.files.about import read_about
+from slfs.files.cohort import open_cohort
+from slfs.files.columns import FileColumns
 from slfs.files.data_file import (
     ColumnNote,
     DataFile,
@@ -21,6 +25,7 @@ from slfs.files.data_file import (
     find_column,
     is_sparse,
     some_names,
+    whole_numbers,
     without,
 )
 from slfs.files.inference import TableError, date_columns, number_texts
@@ -32,14 +37,23 @@ from slfs.tables.dates import EPOCH
 
 STDIN = "-"
 
-_SELF_DESCRIBING = ("parquet", "arrow", "excel", "jsonl")
+_SELF_DESCRIBING = ("parquet", "arrow", "excel", "jsonl", "json")
 """Formats that distinguish numbers from text."""
 
 _TEXT = ("csv", "tsv")
 """Formats whose values are text, until their types are inferred."""
 
-_NAMES_INSIDE = ("parquet", "arrow", "jsonl", "npy", "npz", "svmlight", "arff")
+_COHORTS = ("bed", "pgen")
+"""Formats of genotypes, in which samples have ids."""
+
+_NAMES_INSIDE = (
+    *("parquet", "arrow", "jsonl", "json", "npy", "npz", "svmlight", "arff", "anndata"),
+    *_COHORTS,
+)
 """Formats without a row of names."""
+
+_FOLDERS = (".zarr",)
+"""Suffixes of formats that are folders."""
 
 
 def read_file(
@@ -56,6 +70,7 @@ def read_file(
     sheet: str | None = None,
     transpose: bool = False,
     allow_empty: bool = False,
+    covariates: Sequence[str] = (),
 ) -> DataFile:
     """Read a table from a file.
 
@@ -87,12 +102,18 @@ def read_file(
         Whether the first row of a CSV or Excel file contains the names of the columns. Otherwise they
         are called column_1, column_2, ...
     sheet : str, optional
-        Name of the sheet of an Excel file, by default the first one.
+        Name of the sheet of an Excel file, by default the first one; layer of an AnnData file, or "raw",
+        by default X.
     transpose : bool, default=False
         Whether the file has one row per column of the table, with its name in the first column, and one
         column per sample.
     allow_empty : bool, default=False
         Whether a CSV file may have a header and no rows.
+    covariates : sequence of str, default=()
+        Annotations of the samples to include in the table, if the format does not count them as features
+        (``obs`` of an AnnData file), or columns of ``targets_from`` to add to the genotypes of a PLINK
+        file. The target of a PLINK file may be a path, too, which then is the file with the target: its
+        first column that is not an id or covariate.
 
     Returns
     -------
@@ -101,8 +122,15 @@ def read_file(
     form = _format(source) if file_format is None else format_of_name(file_format)
     _check_options(form, header, sheet)
     on_disk = form.open_columns is not None and source != STDIN and not _is_compressed(source)
+    if on_disk and not transpose and form.name in _COHORTS:
+        if target is not None and targets_from is None and Path(target).is_file():
+            target, targets_from = None, target
+        path = existing_file(source)
+        table: Any = _open(form, path, missing)
+        about = None if targets_from is None else read_about(targets_from, read_file, missing, table)
+        return open_cohort(path, table, about, target=target, ids=ids, drop=drop, covariates=covariates)
     if on_disk and not transpose and targets_from is None:
-        return _open_columns(source, form, target, drop, ids, missing)
+        return _open_columns(source, form, target, drop, ids, missing, sheet, covariates)
     options = ReadOptions(missing, text, header, sheet, allow_empty=allow_empty)
     labels = None
     if targets_from is not None:
@@ -179,8 +207,10 @@ def _check_options(form: Format, header: bool, sheet: str | None) -> None:
     """Raise an error for options that do not apply to a format of this package."""
     if not header and form.name in _NAMES_INSIDE:
         raise ValueError(f"--no-header is for CSV and Excel files; the file is read as {form.name}.")
-    if sheet is not None and form.name in (*_NAMES_INSIDE, "csv", "tsv"):
-        raise ValueError(f"--sheet is for Excel files; the file is read as {form.name}.")
+    if sheet is not None and form.name != "anndata" and form.name in (*_NAMES_INSIDE, "csv", "tsv"):
+        raise ValueError(
+            f"--sheet is for Excel files, --layer for AnnData files; the file is read as {form.name}."
+        )
 
 
 @dataclass(frozen=True)
@@ -271,9 +301,12 @@ def _read_labels(source: str, target: str | None, ids: Sequence[str], options: R
     file = read_file(source, target=target, ids=ids[:1] or ["0"], missing=options.missing)
     originals, values = file.originals([]), pd.Series(np.asarray(file.y))
     labelled = values.notna().to_numpy()  # a sample with an empty label has none
-    originals, values = originals[labelled], values[labelled].reset_index(drop=True)
+    empty = originals.loc[~labelled].iloc[:, 0].map(str).tolist()
+    originals = originals[labelled]
+    if not labelled.all():
+        values = pd.Series(whole_numbers(values[labelled].to_numpy()))
     own_ids = originals.iloc[:, 0].map(str).tolist()
-    return Labels(own_ids, values, originals.iloc[:, 1], file.target, file.ids[0], source)
+    return Labels(own_ids, values, originals.iloc[:, 1], file.target, file.ids[0], source, empty)
 
 
 def _chosen(read: Callable[[Sequence[int] | None], Any], names: list[str]) -> Callable[[list[str]], Any]:
@@ -316,20 +349,18 @@ def _open_columns(
     drop: Sequence[str],
     ids: Sequence[str],
     missing: Sequence[str],
+    layer: str | None,
+    covariates: Sequence[str],
 ) -> DataFile:
     """Open a file whose columns stay on disk."""
     path = existing_file(source)
-    with path.open("rb") as file:
-        fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
-    assert form.open_columns is not None
-    try:
-        table = form.open_columns(path, missing=missing)
-    except OSError as error:
-        raise ValueError(f"{source} cannot be read as {form.name}: {error}") from error
+    fingerprint = _fingerprint(path)
+    table = _open(form, path, missing, layer)
     names, index = table.names, table.index_names
 
     def find(column: str) -> str:
-        return column if column in index else names[find_column(column, names, source)]
+        searched = names if re.fullmatch(r"-?\d+", column) else [*index, *names]
+        return column if column in index else searched[find_column(column, searched, source)]
 
     id_names = [find(column) for column in ids]
     dropped = list(map(find, drop))
@@ -339,10 +370,14 @@ def _open_columns(
         _refuse_target(label, id_names, dropped, source)
     taken = [*unwanted, *([] if label is None else [label])]
     kept = table.without([name for name in taken if name not in index])
+    added = [
+        name for name in dict.fromkeys(map(find, covariates)) if name in index and name not in taken
+    ]
+    kept, names = kept.including(added), [*names, *added]
     y = None if label is None else table.read(label)
     notes: list[str] = []
     unused = [name for name in index if name not in taken and not name.startswith("__index_level_")]
-    if unused:
+    if unused and form.name in _SELF_DESCRIBING:
         notes.append(
             f"{some_names(unused)}: the index of the dataframe in the file is left out. It can be used "
             "with --id or --target."
@@ -352,6 +387,30 @@ def _open_columns(
     return DataFile(
         kept, y, source, label or "class", fingerprint, names, id_names, notes, table.originals
     )
+
+
+def _fingerprint(path: Path) -> str:
+    """Return the SHA-256 of a file, or of all files of a folder."""
+    total = hashlib.sha256()
+    for part in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if part.is_file():
+            with part.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256")
+            if part == path:
+                return digest.hexdigest()
+            total.update(f"{part.relative_to(path).as_posix()} {digest.hexdigest()}\n".encode())
+    return total.hexdigest()
+
+
+def _open(form: Format, path: Path, missing: Sequence[str], layer: str | None = None) -> FileColumns:
+    """Open a table whose columns stay on disk."""
+    assert form.open_columns is not None
+    try:
+        return form.open_columns(path, missing=missing, **({} if layer is None else {"layer": layer}))
+    except ImportError as error:
+        raise form.missing_library(error) from error
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read as {form.name}: {error}") from error
 
 
 def _find(wanted: str, table: Any, name: str, notes: list[str]) -> int:
@@ -433,6 +492,6 @@ def existing_file(source: str) -> Path:
         raise FileNotFoundError(
             f"There is no file {source!r}." + (f" Did you mean {' or '.join(near)}?" if near else "")
         )
-    if path.is_dir():
+    if path.is_dir() and path.suffix not in _FOLDERS:
         raise IsADirectoryError(f"{source!r} is a folder; expected a file.")
     return path

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from slfs.files.columns import FileColumns
 
-BUILT_IN = ("csv", "parquet", "arrow", "excel", "jsonl", "npy", "npz", "svmlight", "arff")
+BUILT_IN = (
+    *("csv", "parquet", "arrow", "excel", "jsonl", "npy", "npz", "svmlight", "arff"),
+    *("anndata", "plink", "pgen"),
+)
 """Modules of this package that register formats."""
 
 ENTRY_POINTS = "slfs.formats"
@@ -101,8 +104,8 @@ def register_format(
         default, this is the table that ``read`` returns.
     open_columns : callable, optional
         Takes a path and the keyword argument ``missing``, the texts and numbers that mean a missing
-        value. Returns a `FileColumns`, whose columns are read when they are needed. Used instead of
-        ``read`` for files that are not compressed.
+        value; with ``--layer``, also ``layer``. Returns a `FileColumns`, whose columns are read when
+        they are needed. Used instead of ``read`` for files that are not compressed.
     write : callable, optional
         Takes a pandas DataFrame and a path.
     requirement : str, optional
@@ -110,15 +113,15 @@ def register_format(
 
     Examples
     --------
-    >>> import json, pathlib, tempfile
+    >>> import pathlib, tempfile
     >>> import pandas as pd
     >>> from slfs.files import read_file, register_format
-    >>> def read_json(content, options):
-    ...     return pd.DataFrame(json.load(content)), None
-    >>> register_format("json", ["json"], read_json)
+    >>> def read_bars(content, options):
+    ...     return pd.read_csv(content, sep="|"), None
+    >>> register_format("bars", ["bars"], read_bars)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "table.json")
-    ...     _ = path.write_text('{"a": [1, 2], "b": [3, 4]}')
+    ...     path = pathlib.Path(folder, "table.bars")
+    ...     _ = path.write_text("a|b\\n1|3\\n2|4\\n")
     ...     read_file(str(path), target="b").names
     ['a']
     """

@@ -74,11 +74,11 @@ def check_output(
     """Raise an error, before any work is done, if a file cannot be written or is used otherwise."""
     if path is None:
         return
-    if any(path.resolve() == Path(other).resolve() for other in inputs):
+    if any(_is_same(path, Path(other)) for other in inputs):
         raise ValueError(
             f"{str(path)!r} is the input and would be overwritten. Use another name for the output."
         )
-    if any(other is not None and path.resolve() == other.resolve() for other in outputs):
+    if any(other is not None and _is_same(path, other) for other in outputs):
         raise ValueError(
             f"{str(path)!r} is used for two outputs and would be overwritten. Use different file names."
         )
@@ -101,6 +101,13 @@ def check_output(
                 f"{str(path)!r} cannot be written: no file can be created in its folder "
                 f"({error.strerror}). {_ELSEWHERE}"
             ) from error
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    """Return whether two paths are the same file, also on file systems that ignore case."""
+    path, other = path.resolve(), other.resolve()
+    alike = str(path).casefold() == str(other).casefold()
+    return path == other or (alike and path.exists() and other.exists() and path.samefile(other))
 
 
 def _format(path: Path) -> Format:

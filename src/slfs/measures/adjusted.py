@@ -36,6 +36,9 @@ _LEAST_INFORMATION = 0.5
 _TREND_SHARE = 0.75
 """Share of the error rate that is spent on the trend over ordered levels."""
 
+_DENSE = 1 << 20
+"""Maximum number of entries of a design that is converted to a dense array."""
+
 _RIDGE, _ENOUGH, _ROUNDS = 1e-6, 1e-9, 100
 """Weight of the squares of the parameters; when to stop fitting them."""
 
@@ -87,7 +90,7 @@ class Covariates:
         counts = cells.reshape(n_strata, n_classes)
         return _score(self.design, counts, self.probability)
 
-    def test(self, codes: Codes, ordered: Ints | None = None) -> tuple[float, float]:
+    def test(self, codes: Codes, ordered: Ints | None = None) -> float:
         """Test one column for independence from the class given the columns of the model.
 
         Parameters
@@ -102,9 +105,6 @@ class Covariates:
         -------
         p_value : float
             1 if the columns of the model determine the column.
-        information : float
-            Information about the class that the columns of the model do not contain, in nats: half the
-            statistic per sample.
         """
         n_strata, n_classes = self.probability.shape
         levels, rest = _pooled(codes)
@@ -123,10 +123,9 @@ class Covariates:
             own = slice(level * n, (level + 1) * n)
             variance[own, own] += information[level].reshape(n, n)
         statistic, freedom = _quadratic(score, variance)
-        nats = statistic / (2 * len(codes))
         p_value = float(chdtrc(freedom, statistic)) if freedom else 1.0
         if ordered is None or freedom <= n or rest is None:
-            return p_value, nats
+            return p_value
         position = np.full(n_levels, np.nan)
         position[rest[ordered]] = np.arange(len(ordered))  # pooled levels are next to each other rarely
         sizes = by_class.sum(axis=1)
@@ -135,9 +134,9 @@ class Covariates:
         trend = np.kron(np.where(known, position, 0.0), np.eye(n)).reshape(n, -1)
         statistic, freedom = _quadratic(trend @ score, trend @ variance @ trend.T)
         if freedom == 0:
-            return p_value, nats
+            return p_value
         by_trend = float(chdtrc(freedom, statistic))
-        return min(by_trend / _TREND_SHARE, p_value / (1 - _TREND_SHARE), 1.0), nats
+        return min(by_trend / _TREND_SHARE, p_value / (1 - _TREND_SHARE), 1.0)
 
 
 def fit_covariates(codes: list[Codes], labels: NDArray[np.integer]) -> Covariates:
@@ -196,10 +195,14 @@ def _score(
     residual = counts[:, :-1] - sizes[:, np.newaxis] * p
     n, q = p.shape[1], design.shape[1]
     information = np.empty((n, q, n, q))
+    dense = design.toarray() if design.shape[0] * q <= _DENSE else None  # much faster if it is small
     for a in range(n):
         for b in range(a, n):
             weight = sizes * p[:, a] * ((a == b) - p[:, b])
-            own = (design.T @ (design * weight[:, np.newaxis])).toarray()
+            if dense is None:
+                own = (design.T @ (design * weight[:, np.newaxis])).toarray()
+            else:
+                own = dense.T @ (dense * weight[:, np.newaxis])
             information[a, :, b], information[b, :, a] = own, own.T
     flat = information.reshape(n * q, n * q)
     flat[np.diag_indices(n * q)] += _RIDGE

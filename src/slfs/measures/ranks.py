@@ -38,6 +38,38 @@ instead.
 """
 
 
+_RARE, _RARE_SHARE = 5, 0.25
+"""Groups with fewer samples, and less than this share of the mean size of a group, are rare."""
+
+
+def pool_rare_groups(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the group that each group is pooled with for a rank test; itself for most groups.
+
+    What a group of one or a few samples adds to the statistic is bounded, so the moments of the
+    statistic would belong to a distribution with a lighter tail than that of the large groups. Rare
+    groups, and groups of a single sample, are pooled with each other, or with the smallest other group
+    if they are rare even together.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (n_columns, n_groups)
+        Number of samples; a group may be empty.
+
+    Returns
+    -------
+    group : ndarray of shape (n_columns, n_groups)
+    """
+    number = np.maximum((sizes > 0).sum(axis=1, keepdims=True), 1)
+    least = np.minimum(_RARE, _RARE_SHARE * sizes.sum(axis=1, keepdims=True) / number)
+    rare = (sizes == 1) | ((sizes > 0) & (sizes < least))
+    together = np.where(rare, sizes, 0).sum(axis=1, keepdims=True)
+    smallest = np.where(rare | (sizes == 0), np.iinfo(np.int64).max, sizes).argmin(axis=1)
+    home = np.where((together < least)[:, 0], smallest, rare.argmax(axis=1))
+    own = np.broadcast_to(np.arange(sizes.shape[1]), sizes.shape)
+    group: NDArray[np.int64] = np.where(rare, home[:, np.newaxis], own)
+    return group
+
+
 class RankSummary(NamedTuple):
     """What the rank test needs to know of several columns: arrays with one entry per column.
 

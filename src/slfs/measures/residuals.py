@@ -2,7 +2,8 @@
 
 The model is log P(c | x) = log prior + sum of B_f[level of x_f, c] over its columns, up to a constant.
 The residual of a sample is [y = c] - P(c | x), its weight P (1 - P). Both are rounded to fixed point, so
-that their sums over the samples of a level are exact integers.
+that their sums over the samples of a level are exact integers. A continuous target has the residuals of
+its bins and those of its numbers.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from slfs._core.compile import inlined, kernel
 from slfs.counting.residuals import GAIN_RIDGE, RESIDUAL_SCALE, WEIGHT_SCALE, row_length
 from slfs.measures.additive import RIDGE, Place, padded_rows, sweep
+from slfs.measures.number_residuals import NumberModel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -41,10 +43,19 @@ class AdditiveModel:
         Number of samples of each class.
     unit : float, default=1.0
         Number of samples that count as one.
+    values : ndarray of shape (n_samples,) or None, default=None
+        A continuous target, whose bins are the classes.
     """
 
-    def __init__(self, labels: NDArray[np.int32], totals: Ints, unit: float = 1.0) -> None:
+    def __init__(
+        self,
+        labels: NDArray[np.int32],
+        totals: Ints,
+        unit: float = 1.0,
+        values: Floats | None = None,
+    ) -> None:
         self.labels, self._unit = labels, unit
+        self._numbers = None if values is None else NumberModel(values, unit)
         share = totals / totals.sum()
         self.log_prior: Floats = np.log(share)
         self._odds = padded_rows(np.repeat(share[np.newaxis], len(labels), axis=0))
@@ -65,9 +76,11 @@ class AdditiveModel:
 
     @property
     def n_residuals(self) -> int:
-        """Number of different residuals: with two classes one is the negative of the other."""
-        n_classes = len(self.log_prior)
-        return n_classes if n_classes > 2 else 1
+        """Number of different residuals: with two classes one is the negative of the other.
+
+        A continuous target has one residual per bin, and that of the number itself.
+        """
+        return n_residuals(len(self.log_prior), continuous=self._numbers is not None)
 
     def add(self, codes: Codes, class_counts: Ints) -> None:
         """Add a column, and fit its table and those of the columns before it.
@@ -88,6 +101,8 @@ class AdditiveModel:
             SWEEPS,
             rows,
         )
+        if self._numbers is not None:
+            self._numbers.add(codes, len(class_counts), SWEEPS)
 
     def settle(self) -> None:
         """Take steps until the tables hardly change, as those of columns that are not selected must."""
@@ -97,6 +112,8 @@ class AdditiveModel:
             sweep(np.stack(self._codes), self._places, (RIDGE * self._unit, 0.0), _AT_ONCE, rows)
             if np.abs(self._tables - before).max() < _SETTLED:
                 break
+        if self._numbers is not None:
+            self._numbers.settle(_ROUNDS * _AT_ONCE, _SETTLED)
 
     def refined_tables(self, n_sweeps: int) -> list[Floats]:
         """Return the tables after more steps; the model is not changed.
@@ -125,23 +142,33 @@ class AdditiveModel:
         The rows are padded with zeros as `slfs.counting.residuals.row_length` says.
         """
         n = self.n_residuals
+        n_own = n if self._numbers is None else n - 1
         weights = np.zeros((len(self.labels), row_length(n)), np.int16)
-        fixed_point(self._odds, self.labels, n, weights)
+        fixed_point(self._odds, self.labels, n_own, n, weights)
+        if self._numbers is not None:
+            self._numbers.write(weights[:, n_own], weights[:, n + n_own])
         return weights
 
 
-@kernel(types.void(_f2, types.int32[::1], types.int64, types.int16[:, ::1]))
+def n_residuals(n_classes: int, *, continuous: bool) -> int:
+    """Return the number of residuals of a sample."""
+    if continuous:
+        return n_classes + 1
+    return n_classes if n_classes > 2 else 1
+
+
+@kernel(types.void(_f2, types.int32[::1], types.int64, types.int64, types.int16[:, ::1]))
 def fixed_point(
-    probability: Floats, labels: NDArray[np.int32], n: int, weights: NDArray[np.int16]
+    probability: Floats, labels: NDArray[np.int32], n: int, first: int, weights: NDArray[np.int16]
 ) -> None:
-    """Round the first n residuals and weights of each sample to fixed point."""
-    n_residuals = np.uint64(n)
+    """Round the first n residuals of each sample to fixed point, and its weights from ``first`` on."""
+    n_residuals, first_weight = np.uint64(n), np.uint64(first)
     for i in range(np.uint64(weights.shape[0])):
         for c in range(n_residuals):
             p = probability[i, c]
             weights[i, c] = np.int16(np.int32(_rounded(-p * RESIDUAL_SCALE)))
             weight = min(p * (1.0 - p) * WEIGHT_SCALE, 16383.0)
-            weights[i, n_residuals + c] = np.int16(np.int32(_rounded(weight)))
+            weights[i, first_weight + c] = np.int16(np.int32(_rounded(weight)))
         own = np.uint64(labels[i])
         if own < n_residuals:
             residual = (1.0 - probability[i, own]) * RESIDUAL_SCALE

@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from slfs.measures.moments import beta_tails, permutation_moments
-from slfs.measures.ranks import LEAST_UNTIED, TIED_KURTOSIS, RankSummary, rank_p_values
+from slfs.measures.ranks import (
+    LEAST_UNTIED,
+    TIED_KURTOSIS,
+    RankSummary,
+    pool_rare_groups,
+    rank_p_values,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -122,7 +128,7 @@ def correlation_p_values(summary: NumberSummary, powers: Floats, target: TargetM
 def group_p_values(sizes: Ints, sums: Ints, target: TargetMoments) -> Floats:
     """Test whether the ranks of the target differ between groups of samples (Kruskal and Wallis 1952).
 
-    Groups of a single sample tell nothing on their own and are pooled.
+    Rare groups are pooled (`pool_rare_groups`).
 
     Parameters
     ----------
@@ -138,10 +144,12 @@ def group_p_values(sizes: Ints, sums: Ints, target: TargetMoments) -> Floats:
         p-value of each column, greater than 0 and at most 1; NaN for columns that are not tested,
         because they have fewer than two groups or too few samples outside the largest tie of the target.
     """
-    single = sizes == 1
-    pooled = np.where(single, 0, sizes), np.where(single, 0, sums)
-    sizes = np.column_stack([pooled[0], single.sum(axis=1)])
-    sums = np.column_stack([pooled[1], np.where(single, sums, 0).sum(axis=1)])
+    group = pool_rare_groups(sizes)
+    row = np.arange(len(sizes))[:, np.newaxis]
+    pooled = np.zeros((2, *sizes.shape), np.int64)
+    for part, values in zip(pooled, (sizes, sums), strict=True):
+        np.add.at(part, (row, group), values)
+    sizes, sums = pooled
     filled = sizes > 0
     size = np.where(filled, sizes, 1).astype(np.float64)
     squares = target.powers[1]

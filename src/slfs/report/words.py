@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class RoleWords:
 ROLES: dict[str, RoleWords] = {
     Role.STRONG: RoleWords("blue", "new information about the {noun}, child of the {noun} in the tree"),
     Role.WEAK: RoleWords("orange", "related to another selected column, below it in the tree"),
+    Role.SUPPORTING: RoleWords("teal", "adds nothing significant to its parent alone"),
     Role.TENTATIVE: RoleWords("violet", "in the tree, but not significant"),
     Role.SELECTED: RoleWords("blue", "selected by a method without a tree"),
     Role.REDUNDANT: RoleWords("grey", "hardly any information that other columns do not have"),
@@ -49,7 +50,7 @@ class _NumberField(float):
 
     field: str
 
-    def __new__(cls, field: str, value: float = 1.0) -> _NumberField:
+    def __new__(cls, field: str, value: float = 1.0) -> Self:
         made = super().__new__(cls, value)
         made.field = field
         return made
@@ -64,7 +65,7 @@ class _TextField(str):
     __slots__ = ("field",)
     field: str
 
-    def __new__(cls, field: str, value: str = "") -> _TextField:
+    def __new__(cls, field: str, value: str = "") -> Self:
         made = super().__new__(cls, value)
         made.field = field
         return made
@@ -84,14 +85,13 @@ def sentence_templates(selector: BaseSelector) -> Iterator[str]:
     records, shared = selector.features_, selector._shared_figures()
     known: dict[tuple[Any, ...], str] = {}
     fields = [records[field].tolist() for field in ("role", "reason", "parent", "lost_to")]
-    nothing_new = (records["conditional_relevance"] < 1e-9).tolist()
     ungiven = np.isnan(records["relevance_given"]).tolist()
     frequencies = getattr(selector, "frequencies_", np.ones(len(records))).tolist()
-    for index, (role, reason, parent, lost_to, nothing, alone, frequency) in enumerate(
-        zip(*fields, nothing_new, ungiven, frequencies, strict=True)
+    for index, (role, reason, parent, lost_to, alone, frequency) in enumerate(
+        zip(*fields, ungiven, frequencies, strict=True)
     ):
         own = selector._figures.get(TableIndex(index), {})
-        key = (role, reason, parent is None, lost_to is None, nothing, alone, frequency, repr(own))
+        key = (role, reason, parent is None, lost_to is None, alone, frequency, repr(own))
         if key not in known:
             record = {
                 "name": _TextField("name"),
@@ -102,7 +102,7 @@ def sentence_templates(selector: BaseSelector) -> Iterator[str]:
                 "frequency": frequency,
                 "relevance": _NumberField("relevance"),
                 "mutual_information": _NumberField("mutual_information"),
-                "conditional_relevance": _NumberField("conditional_relevance", 1 - nothing),
+                "conditional_relevance": _NumberField("conditional_relevance"),
                 "relevance_given": np.nan if alone else _NumberField("relevance_given"),
                 "p_value": _NumberField("p_value"),
             }

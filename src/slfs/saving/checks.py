@@ -219,6 +219,9 @@ def _check_regression_tables(tables: AdditiveTables, levels: NDArray[Any]) -> No
         _demand_array(residuals, np.float64, (len(residuals),), "the residuals")
         valid = len(residuals) > 0 and np.isfinite(residuals).all() and (np.diff(residuals) >= 0).all()
         _demand(bool(valid), "the residuals are not in order")
+    n_factors = np.shape(tables.spread)[:1]
+    _demand_array(tables.spread, np.float64, (*n_factors, 2, len(levels)), "the spread")
+    _demand(bool(np.isfinite(tables.spread).all()), "the spread is infinite")
 
 
 def _check_tables(tables: AdditiveTables, levels: NDArray[Any], n_classes: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,40 +13,28 @@ from slfs._core.warn import in_focus, warn
 from slfs.coding.codebook import Coding
 from slfs.coding.grouping import MANY
 from slfs.tables.dates import TimeKind
+from slfs.tables.number_text import (
+    has_codes,
+    has_decimal_commas,
+    is_number,
+    look_like_numbers,
+    not_numbers,
+    partly_numbers,
+    some_texts,
+)
 from slfs.tables.table import Table
 
 _NAMED = 5
 """Maximum number of columns in a warning."""
 
-_SAMPLE_VALUES, _NEARLY_ALL = 200, 0.95
-"""Number of values whose text is examined, and the share of them that must match."""
+_NEARLY_ALL = 0.95
+"""Share of the values that must be dates."""
 
 _SAMPLE_ROWS, _MIN_ROWS = 4096, 20
 """Number of rows in which identifiers are searched, and the minimum number of rows."""
 
-_MIN_NUMBERS = 2
-"""Minimum number of distinct numbers in a column of which all other values look missing."""
-
 _DENSE = 1.5
 """Maximum range of consecutive identifiers, as a multiple of the number of rows."""
-
-_NUMBER = re.compile(
-    r"\s*[-+(]?\s*(?P<before>[$€£¥]|[A-Z]{3}\b)?\s*[-+]?"
-    r"(?:\d{1,3}(?:[,.' \u00a0\u202f]\d{3})+|\d+)(?:[.,]\d+)?(?:[eE][-+]?\d+)?"
-    r"\s*(?P<after>[%‰$€£¥°]?[A-Za-zµ²³/]{0,8})\s*\)?\s*"
-)
-_PLAIN_NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
-_COMMA_NUMBER = re.compile(r"\s*[-+]?(?:\d+,?\d*|,\d+)(?:[eE][-+]?\d+)?\s*")
-_COMMA_THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(?:,\d{3})*\s*")
-_CODE = re.compile(r"\s*0\d+\s*")
-"""An integer with leading zeros: a code, such as a postcode."""
-
-_MISSING_MARKER = re.compile(
-    r"[\W_]*|\s*(?:n\.?/?a\.?n?|k\. ?a\.|none|nil|null|missing|unknown|unk)\s*"
-    r"|\s*(?:not|no) (?:available|known|applicable|data|answer)\s*",
-    re.IGNORECASE,
-)
-"""Text that often means a missing value: signs such as ?, -- and *, and words."""
 
 _DATE = re.compile(
     r"\s*(?:\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
@@ -79,52 +67,65 @@ def warn_about_values(
 def _warn_about_text(
     coding: Coding, names: NDArray[np.object_], n_samples: float, selected: NDArray[np.bool_] | None
 ) -> None:
-    """Warn about columns of text that look like dates, numbers or identifiers.
+    """Warn about columns with text that look like dates, numbers or identifiers.
 
     Identifiers that were dropped do no harm; dates and numbers that were dropped as categories may be
     useful once they are converted.
     """
     n_distinct = coding.columns["n_distinct"]
-    text = [
-        column
+    text = {
+        column: list(coding.categories[column])
         for column in in_focus(list(coding.categories), names)
-        if isinstance(next(iter(coding.categories[column]), None), str)
-    ]
-    many = [column for column in text if n_distinct[column] > MANY]
-    dates = [column for column in many if _all_dates(coding.categories[column])]
-    codes = [column for column in text if any(map(_CODE.fullmatch, coding.categories[column]))]
-    numbers = [
-        column
-        for column in many
-        if column not in dates and column not in codes and _all_numbers(coding.categories[column])
-    ]
-    _warn_about_converted(dates, "dates or times", _CONVERT_DATES, coding, names, selected)
-    spoiled = [
-        column
-        for column in text
-        if (column in numbers or (n_distinct[column] <= MANY and column not in codes))
-        and _not_numbers(coding.categories[column])
-    ]
-    written = [column for column in numbers if column not in spoiled]
-    if spoiled:
-        markers = dict.fromkeys(itertools.chain(*(_not_numbers(coding.categories[j]) for j in spoiled)))
-        commas = any(_has_commas(map(str, coding.categories[column])) for column in spoiled)
-        how = _read_as_missing(list(markers)[:_NAMED], commas=commas)
-        _warn_about_converted(spoiled, "numbers", how, coding, names, selected)
-    _warn_about_converted(written, "numbers", _CONVERT_NUMBERS, coding, names, selected)
+        if any(isinstance(value, str) for value in coding.categories[column])
+    }
+    dates = [column for column in text if n_distinct[column] > MANY and _all_dates(text[column])]
+    numbers, spoiled, written = [], [], []
+    for column, values in text.items():
+        if column in dates or has_codes(values):
+            continue
+        if n_distinct[column] > MANY:
+            if not look_like_numbers(values):
+                continue
+            numbers.append(column)
+        if not_numbers(values):
+            spoiled.append(column)
+        elif n_distinct[column] > MANY:
+            written.append(column)
+    _warn_about_converted(dates, "dates or times", _CONVERT_DATES, text, names, selected)
+    _warn_about_converted(spoiled, "numbers", _read_as_missing(spoiled, text), text, names, selected)
+    _warn_about_converted(written, "numbers", _CONVERT_NUMBERS, text, names, selected)
     alike = n_distinct > n_samples / 2
     alike &= coding.n_levels > 1 if selected is None else selected
     alike[dates + numbers] = False
     columns = in_focus(np.flatnonzero(alike), names)
-    chosen = "" if selected is None else "selected "
     if columns:
+        chosen = "" if selected is None else "selected "
         warn(
             f"{len(columns)} {chosen}column(s) have more categories than half the number of samples: "
             f"{_listed(names[columns])}. Most of their categories occur once and will not occur again. "
-            "If they are likely identifiers, drop them; if they are numbers, do not declare them "
-            "categorical.",
+            f"If they are likely identifiers, drop them{_unless_identifiers(columns, text, names)}.",
             about_focus=True,
         )
+
+
+def _unless_identifiers(
+    columns: list[int], text: Mapping[int, list[object]], names: NDArray[np.object_]
+) -> str:
+    """Say what to do with columns of many categories that are numbers, by why they are categories."""
+    advice = ""
+    declared = [column for column in columns if column not in text]
+    if declared:
+        which = "" if len(declared) == len(columns) else f" ({_listed(names[declared])})"
+        advice += f"; if they are numbers, do not declare them categorical{which}"
+    others = {column: partly_numbers(text[column]) for column in columns if column in text}
+    mixed = [column for column, found in others.items() if found]
+    if mixed:
+        shown = ", ".join(f"{names[j]!r} (all but {_listed(others[j])})" for j in mixed[:_NAMED])
+        advice += (
+            f"; if they are numbers, as most values of {shown} are, replace or remove the other text, "
+            "currency signs, units and thousands separators, and use pandas.to_numeric"
+        )
+    return advice
 
 
 _CONVERT_DATES = (
@@ -137,12 +138,18 @@ _CONVERT_NUMBERS = (
 )
 
 
-def _read_as_missing(markers: list[str], *, commas: bool) -> str:
+def _read_as_missing(columns: list[int], text: Mapping[int, list[object]]) -> str:
+    """Say how to read the text that spoils columns of numbers as missing values."""
+    found = dict.fromkeys(itertools.chain(*(not_numbers(text[column]) for column in columns)))
+    markers = list(found)[:_NAMED]
     options = " ".join(f"--missing {marker!r}" for marker in markers)
+    commas = any(has_decimal_commas(map(str, text[column])) for column in columns)
     decimal = " and decimal=','" if commas else ""
+    objects = any(map(is_number, itertools.chain(*(text[column] for column in columns))))
+    excel = " or pandas.read_excel, or pandas.to_numeric(column, errors='coerce')" if objects else ""
     return (
         f"If the other text means a missing value, read it as one: na_values={markers!r}{decimal} in "
-        f"pandas.read_csv, {options} on the command line."
+        f"pandas.read_csv{excel}, {options} on the command line."
     )
 
 
@@ -150,7 +157,7 @@ def _warn_about_converted(
     columns: list[int],
     what: str,
     how: str,
-    coding: Coding,
+    text: Mapping[int, list[object]],
     names: NDArray[np.object_],
     selected: NDArray[np.bool_] | None,
 ) -> None:
@@ -158,59 +165,29 @@ def _warn_about_converted(
         return
     shown = []
     for column in columns[:_NAMED]:
-        about = _example(coding.categories[column])
+        about = _example(text[column])
         if selected is not None:
             about += "; selected" if selected[column] else "; dropped"
         shown.append(f"{names[column]!r} ({about})")
     more = ", ..." if len(columns) > _NAMED else ""
+    objects = any(map(is_number, itertools.chain(*(text[column] for column in columns))))
     warn(
-        f"{len(columns)} column(s) of text look like {what} and are treated as categories: "
-        f"{', '.join(shown)}{more}. {how}",
+        f"{len(columns)} column(s) {'with' if objects else 'of'} text look like {what} and are treated "
+        f"as categories: {', '.join(shown)}{more}. {how}",
         about_focus=True,
     )
 
 
-def _example(values: Iterable[object]) -> str:
-    """Show the values that are not numbers if all others are, or the first value."""
-    others = _not_numbers(values)
-    return f"all but {_listed(others)}" if others else f"e.g. {next(iter(values))!r}"
+def _example(values: list[object]) -> str:
+    """Show the values that are not numbers if all others are, or the first text."""
+    others = not_numbers(values)
+    first = next(value for value in values if isinstance(value, str))
+    return f"all but {_listed(others)}" if others else f"e.g. {first!r}"
 
 
-def _not_numbers(values: Iterable[object]) -> list[str]:
-    """Return the values that spoil a column of plain numbers; none if it has units or the like."""
-    texts = [str(value) for value in values]
-    number = _COMMA_NUMBER if _has_commas(texts) else _PLAIN_NUMBER
-    plain = [number.fullmatch(text) is not None for text in texts]
-    others = [text for text, is_number in zip(texts, plain, strict=True) if not is_number]
-    if len(texts) - len(others) >= _MIN_NUMBERS and all(map(_MISSING_MARKER.fullmatch, others)):
-        return others
-    return others if len(others) <= (1 - _NEARLY_ALL) * len(texts) else []
-
-
-def _has_commas(texts: Iterable[str]) -> bool:
-    """Whether texts have decimal commas: numbers with a comma that is not a thousands separator."""
-    return any(
-        _COMMA_NUMBER.fullmatch(text) and not _COMMA_THOUSANDS.fullmatch(text)
-        for text in texts
-        if "," in text
-    )
-
-
-def _all_numbers(values: Iterable[object]) -> bool:
-    """Whether values are numbers with at most a few different currencies and units."""
-    found = [_NUMBER.fullmatch(value) for value in _first(values)]
-    matches = [match for match in found if match is not None]
-    units = {(match["before"], match["after"]) for match in matches}
-    return len(matches) >= _NEARLY_ALL * len(found) and len(units) <= 3
-
-
-def _all_dates(values: Iterable[object]) -> bool:
-    found = [_DATE.fullmatch(value) for value in _first(values)]
+def _all_dates(values: list[object]) -> bool:
+    found = [_DATE.fullmatch(text) for text in some_texts(values)]
     return sum(match is not None for match in found) >= _NEARLY_ALL * len(found)
-
-
-def _first(values: Iterable[object]) -> list[str]:
-    return [str(value) for value in itertools.islice(values, _SAMPLE_VALUES)]
 
 
 def warn_about_row_numbers(

@@ -29,8 +29,8 @@ class ColumnFacts:
         p-value of independence from the class, on levels that do not depend on the class; NaN if it was
         not requested.
     given_relevance : ndarray of float
-        Information about the class that the conditioning columns do not contain, in nats; NaN without
-        such columns.
+        Information about the class that the conditioning columns do not contain, in nats, on the levels
+        of the column; NaN without such columns.
     reason : ndarray of int8
         Code of the `Reason` why a column is dropped; `Reason.CANDIDATE` for the others.
     """

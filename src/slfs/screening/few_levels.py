@@ -20,11 +20,12 @@ from slfs._core.ragged import starts
 from slfs.coding.codebook import NONE, Coding
 from slfs.coding.level_names import level_names
 from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
+from slfs.counting.value_planes import Codes, LevelPlanes
 from slfs.screening.p_values import code_blind
 from slfs.tables.table import Table
 
 Ints = NDArray[np.int64]
-Codes = NDArray[np.uint8]
+Groups = NDArray[np.uint8]
 
 _EXPECTED = 5
 """Expected number of samples that have the rarest level of two independent columns."""
@@ -56,7 +57,7 @@ class FewLevels:
     """
 
     coding: Coding
-    group: Codes
+    group: Groups
     n_groups: Ints
 
     def describe(self, column: int) -> FewColumn:
@@ -102,7 +103,7 @@ def learn_few(
 ) -> tuple[FewLevels, Codes]:
     """Learn the levels of columns of one kind, and code them, samples in the order of ``layout``."""
     blind = SampleLayout.from_sorted(layout.order, np.array([layout.n_samples]))
-    learned, codes = code_blind(table, columns, kind, blind, 2 * most_levels)
+    learned, codes = code_blind(table, columns, kind, blind, 2 * most_levels, layout)
     coding = learned.coding
     n_levels = coding.n_levels
     counts = np.zeros((len(columns), int(n_levels.max(initial=1))), np.int64)
@@ -116,6 +117,8 @@ def learn_few(
         group[~cut] = _pool_rare(counts[~cut], most_levels, least)
     n_groups = np.where(counts > 0, group, 0).max(axis=1) + 1
     few = FewLevels(coding, group.astype(np.uint8), n_groups)
+    if isinstance(codes, LevelPlanes):
+        return few, codes.merged(few.group)
     return few, np.take_along_axis(few.group, codes.astype(np.intp), axis=1)
 
 
@@ -125,10 +128,15 @@ def pack_few(
     """Pack columns of one kind in few levels; columns with a single level are left out."""
     few, codes = learn_few(table, columns, kind, layout, most_levels)
     several = few.n_groups > 1
-    codes, n_levels = np.ascontiguousarray(codes[several]), few.n_groups[several]
-    cells = (codes.astype(np.int64) + starts(n_levels)[:-1, np.newaxis]) * layout.n_classes
-    cells += layout.labels
-    counts = np.bincount(cells.reshape(-1), minlength=int(n_levels.sum()) * layout.n_classes)
+    n_levels = few.n_groups[several]
+    if isinstance(codes, LevelPlanes):
+        codes = codes.take(several)
+        counts = codes.level_counts(n_levels, layout)
+    else:
+        codes = np.ascontiguousarray(codes[several])
+        cells = (codes.astype(np.int64) + starts(n_levels)[:-1, np.newaxis]) * layout.n_classes
+        cells += layout.labels
+        counts = np.bincount(cells.reshape(-1), minlength=int(n_levels.sum()) * layout.n_classes)
     return pack_block(layout, columns[several], codes, n_levels, counts.astype(np.int64))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.measures.adjusted import Covariates
+from slfs.measures.beyond import Baseline
 from slfs.screening.reasons import SIGNIFICANT, Reason
 from slfs.tables.choice import resolve_columns, resolve_groups
 
@@ -31,7 +32,9 @@ class Forced:
         `Reason.INCLUDED`, `Reason.EXCLUDED` or `Reason.CONDITIONING`; `Reason.CANDIDATE` for columns
         about which the method decides.
     covariates : Covariates or None
-        The model of the class given the conditioning columns; None without such columns.
+        The model of the class given the conditioning columns, for tests; None without such columns.
+    baseline : Baseline or None
+        The same model, for the information of other columns: with weights and all classes.
     group : ndarray of shape (n_columns,) or None
         Number of the group of each column, -1 for none; None without groups.
     group_names : tuple of str
@@ -42,6 +45,7 @@ class Forced:
 
     reason: NDArray[np.int8]
     covariates: Covariates | None = None
+    baseline: Baseline | None = None
     group: Ints | None = None
     group_names: tuple[str, ...] = ()
     found: NDArray[np.bool_] | None = None

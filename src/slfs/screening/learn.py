@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.memory import reuse_freed_memory
 from slfs.coding.by_rows import Piece, Tally, cut_rows, encode_rows, tally_rows
 from slfs.coding.categories import learn_labels
 from slfs.coding.codebook import Learned, join_learned
@@ -25,6 +25,7 @@ from slfs.coding.numbers import (
 from slfs.coding.ordered import category_runs, cut_categories
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import SampleLayout
+from slfs.counting.value_planes import Codes, decoded
 from slfs.screening.forced import Forced, n_intervals
 from slfs.screening.p_values import (
     INTERVALS,
@@ -36,7 +37,8 @@ from slfs.screening.p_values import (
 )
 from slfs.screening.plan import Block
 from slfs.screening.reasons import Reason
-from slfs.tables.table import LabelBlock, NumberBlock, Table
+from slfs.tables.planes import Numbers, read_numbers
+from slfs.tables.table import LabelBlock, Table
 from slfs.tables.values import to_numbers
 
 Floats = NDArray[np.float64]
@@ -44,7 +46,7 @@ Ints = NDArray[np.int64]
 Cuts = Sequence[NDArray[np.float64]] | Mapping[int, NDArray[np.float64]]
 """Cut points of every column of numbers, or of some by their index; the others are cut by MDLP."""
 
-Encode = Callable[[NDArray[np.int64]], NDArray[np.uint8]]
+Encode = Callable[[NDArray[np.int64]], Codes]
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def learn_block(
     The levels of conditioning columns, and those of included columns that would have a single one, do
     not depend on the class.
     """
-    _reuse_freed_memory()
+    reuse_freed_memory()
     own = None if forced is None else forced.coded_as(block.columns)
     if block.kind == "labels":
         return _learn_labels(table, block, layout, own)
@@ -93,7 +95,7 @@ def learn_block(
             )
     learned.coding.columns["time_kind"] = tally.time_kinds
 
-    def encode(kept: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def encode(kept: NDArray[np.int64]) -> Codes:
         every = len(kept) == len(block.columns)
         coding = learned.coding if every else learned.coding.take(kept)
         if numbers is None:
@@ -108,7 +110,7 @@ def learn_block(
         if numbers is None:
             codes = encode_rows(table, ungrouped.coding, block.columns, layout, block.n_rows)
         else:
-            codes = encode_numbers(ungrouped.coding, numbers)
+            codes = decoded(encode_numbers(ungrouped.coding, numbers), layout)
         return level_rank_p_values(codes, layout.order, ungrouped, layout)
 
     return LearnedBlock(learned, encode, p_values)
@@ -123,7 +125,7 @@ def block_p_values(table: Table, block: Block, layout: SampleLayout) -> NDArray[
 
 
 def _number_p_values(
-    table: Table, block: Block, layout: SampleLayout, tally: Tally, numbers: NumberBlock | None
+    table: Table, block: Block, layout: SampleLayout, tally: Tally, numbers: Numbers | None
 ) -> NDArray[np.float64]:
     """Compute the p-values of a block of numbers; ``numbers`` is None if its rows are read in pieces."""
     if layout.target_ranks is None:
@@ -155,11 +157,11 @@ def _cut_points(
 
 def _read_numbers(
     table: Table, block: Block, layout: SampleLayout, *, binned: bool
-) -> tuple[Tally, NumberBlock | None]:
+) -> tuple[Tally, Numbers | None]:
     """Return the runs of a block of numbers, and the block itself if it fits in the memory limit."""
     if block.n_rows < layout.n_samples:
         return tally_rows(table, block.columns, layout, block.n_rows, binned=binned), None
-    numbers = table.number_block(block.columns, layout.order)
+    numbers = read_numbers(table, block.columns, layout)
     runs, missing = make_runs(numbers, layout)
     return Tally(runs, missing, runs.value, numbers.time_kinds()), numbers
 
@@ -180,7 +182,7 @@ def _learn_exactly(
     only = np.array([0])
     return LearnedBlock(
         join_learned([part.learned for part in parts]),
-        lambda kept: np.concatenate([parts[j].encode(only) for j in kept.tolist()]),
+        lambda kept: np.concatenate([decoded(parts[j].encode(only), layout) for j in kept.tolist()]),
         lambda: np.concatenate([part.p_values() for part in parts]),
     )
 
@@ -266,14 +268,3 @@ def _learn_labels(
         return level_p_values(ungrouped, layout)
 
     return LearnedBlock(learned, lambda _kept: code(learned), p_values)
-
-
-@functools.cache
-def _reuse_freed_memory() -> None:
-    """Make malloc reuse the memory of one block for the next one.
-
-    glibc returns freed blocks to the system, so that every page must be mapped again, until a block of
-    that size has been freed once; this saves a quarter of the time of MDLP. The pages allocated here are
-    never touched.
-    """
-    np.empty(30 << 20, np.uint8)

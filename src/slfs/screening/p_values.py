@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.memory import reuse_freed_memory
 from slfs.coding.categories import learn_labels
 from slfs.coding.codebook import Learned, join_learned
 from slfs.coding.cut_kernels import quantile_counts, quantile_cuts
@@ -24,16 +25,18 @@ from slfs.coding.rank_kernels import summarize_ranks
 from slfs.coding.run_kernels import Runs
 from slfs.coding.target_rank_kernels import N_POWERS, add_target_ranks, summarize_target_ranks
 from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
+from slfs.counting.value_planes import Codes, decoded
 from slfs.measures.adjusted import Covariates
 from slfs.measures.contingency import independence_p_values, log_factorials
-from slfs.measures.ranks import RankSummary, rank_p_values
+from slfs.measures.ranks import RankSummary, pool_rare_groups, rank_p_values
 from slfs.measures.target_ranks import (
     NumberSummary,
     correlation_p_values,
     group_p_values,
     target_moments,
 )
-from slfs.tables.table import NumberBlock, Table
+from slfs.tables.planes import Numbers, read_numbers
+from slfs.tables.table import Table
 
 INTERVALS = 4
 """Number of equal-frequency intervals of the levels that do not depend on the class: quartiles."""
@@ -70,12 +73,11 @@ def number_p_values(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout
     n_levels = np.full(len(missing), counts.shape[1])
     by_table = independence_p_values(counts, n_levels, layout.n_classes, layout.n_samples)
     present = layout.totals - missing
-    single = layout.totals == 1
-    if single.sum() > 1:  # classes of a single sample tell nothing on their own: pool them
-        group = np.where(single, single.argmax(), np.arange(len(single)))
+    group, own = pool_rare_groups(layout.totals[np.newaxis])[0], np.arange(layout.n_classes)
+    if (group != own).any():
         label = group.astype(np.int32).take(runs.label, mode="clip")  # the arrays are not full
         runs = runs._replace(label=label)
-        present = np.stack([present[:, group == c].sum(axis=1) for c in range(len(single))], axis=1)
+        present = np.stack([present[:, group == c].sum(axis=1) for c in own], axis=1)
     ranks = np.empty((len(RankSummary._fields), len(missing)))
     summarize_ranks(runs, present, log_factorials(layout.n_samples), ranks)
     by_rank = rank_p_values(RankSummary(*ranks))
@@ -89,18 +91,18 @@ def adjusted_p_values(
     kind: str,
     layout: SampleLayout,
     covariates: Covariates,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compute p-values of independence from the class given covariates, and the information in nats."""
+) -> NDArray[np.float64]:
+    """Compute p-values of independence from the class given covariates."""
     learned, codes = code_blind(table, columns, kind, layout)
-    p_values, information = np.empty(len(columns)), np.empty(len(columns))
-    for j, own in enumerate(codes):
+    p_values = np.empty(len(columns))
+    for j, own in enumerate(decoded(codes, layout)):
         record = learned.coding.columns[j]
         ordered = None
         if record["cut"] or record["ordered"]:
             ordered = np.arange(record["n_levels"])
             ordered = ordered[ordered != record["missing"]]
-        p_values[j], information[j] = covariates.test(own, ordered)
-    return p_values, information
+        p_values[j] = covariates.test(own, ordered)
+    return p_values
 
 
 def blind_cuts(runs: Runs, intervals: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -129,7 +131,7 @@ class TargetRankSums:
         self._sums = np.zeros(len(runs.value), np.int64)
         self._powers = np.zeros((len(missing), N_POWERS))
 
-    def add(self, numbers: NumberBlock, rows: NDArray[np.int64]) -> None:
+    def add(self, numbers: Numbers, rows: NDArray[np.int64]) -> None:
         """Add the samples of some rows."""
         ranks = _target_ranks(self._layout)[rows]
         add_target_ranks(self._runs, numbers.dense(), ranks, self._sums, self._powers)
@@ -208,6 +210,7 @@ def pack_blind(
     learned, codes = code_blind(table, columns, kind, layout, intervals)
     n_levels, counts = learned.coding.n_levels.copy(), learned.class_counts
     if n_levels.max(initial=0) > most_levels:
+        codes = decoded(codes, layout)
         for column in np.flatnonzero(n_levels > most_levels):
             codes[column] = pool_levels(codes[column], most_levels)
         n_levels = codes.max(axis=1).astype(np.int64) + 1
@@ -222,25 +225,29 @@ def code_blind(
     kind: str,
     layout: SampleLayout,
     intervals: int = INTERVALS,
-) -> tuple[Learned, NDArray[np.uint8]]:
+    order: SampleLayout | None = None,
+) -> tuple[Learned, Codes]:
     """Learn and code levels that do not depend on the class; numbers in intervals of equal frequency.
 
-    ``layout`` has a single class with all samples.
+    ``layout`` has a single class with all samples. ``order`` is the same with the classes in which
+    planes are packed, if these are not a single one.
     """
+    reuse_freed_memory()
     if kind == "labels":
         labels = table.label_block(int(columns[0]), layout.order)
         learned = learn_labels([(labels, layout)], layout.n_classes)
         return learned, encode_labels(learned.coding, 0, labels)
-    numbers = table.number_block(columns, layout.order)
+    numbers = read_numbers(table, columns, order or layout)
     runs, missing = make_runs(numbers, layout)
     if kind == "levels":
         large = may_be_rounded(runs)
         if large.any():  # integers that are not told apart as floats
             kinds = np.where(large, "labels", "levels").tolist()
             parts = [
-                code_blind(table, columns[[j]], own, layout, intervals) for j, own in enumerate(kinds)
+                code_blind(table, columns[[j]], own, layout, intervals, order)
+                for j, own in enumerate(kinds)
             ]
-            codes = np.concatenate([own for _, own in parts])
+            codes = np.concatenate([decoded(own, order or layout) for _, own in parts])
             return join_learned([own for own, _ in parts]), codes
         learned = learn_levels(runs, missing, layout)
     else:

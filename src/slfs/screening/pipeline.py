@@ -24,13 +24,15 @@ from slfs.counting.marginals import column_sums
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, pack_block
 from slfs.counting.store import PlaneStore
+from slfs.counting.value_planes import decoded
 from slfs.measures.adjusted import Covariates, fit_covariates
+from slfs.measures.beyond import Baseline, fit_baseline
 from slfs.measures.information import column_information
 from slfs.screening.facts import ColumnFacts, Judge, join_facts
 from slfs.screening.few_levels import FewColumn, learn_few, pack_few
 from slfs.screening.forced import FORCED, Forced, n_intervals
-from slfs.screening.judging import CERTAIN
-from slfs.screening.learn import Cuts, block_p_values, learn_block
+from slfs.screening.judging import CERTAIN, pays
+from slfs.screening.learn import Cuts, LearnedBlock, block_p_values, learn_block
 from slfs.screening.p_values import INTERVALS, adjusted_p_values, pack_blind
 from slfs.screening.plan import Block, Plan, SpreadTable, make_plan
 from slfs.screening.reasons import Reason
@@ -38,6 +40,10 @@ from slfs.tables.table import Table
 
 Mask = NDArray[np.bool_]
 Result = TypeVar("Result")
+
+
+_CODED_AT_ONCE = 16
+"""Number of columns whose codes are in memory for their information beyond covariates."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +108,9 @@ def screen_table(
         Bit planes of the candidate columns.
     """
     if forced is not None and len(forced.conditioning):
-        covariates = _fit_covariates(table, layout, categorical, resources, forced)
-        forced = replace(forced, covariates=covariates)
+        codes = _covariate_codes(table, layout, categorical, resources, forced)
+        baseline = fit_baseline(list(codes[:, layout.order]), layout.labels, layout.n_classes)
+        forced = replace(forced, covariates=_fit_covariates(codes, layout), baseline=baseline)
     work = functools.partial(
         _screen, layout=layout, judge=judge, pack=pack, test=test, cuts=cuts, forced=forced
     )
@@ -133,11 +140,11 @@ def table_p_values(
     With conditioning columns in ``forced``, given these; their own p-values are NaN.
     """
     if forced is not None and len(forced.conditioning):
-        covariates = _fit_covariates(table, layout, categorical, resources, forced)
+        codes = _covariate_codes(table, layout, categorical, resources, forced)
+        covariates = _fit_covariates(codes, layout)
         work = functools.partial(_adjusted, layout=layout, covariates=covariates)
         plan = make_plan(table, layout.n_samples, categorical, resources)
-        parts = list(_each_block(table, work, plan, resources))
-        found: NDArray[np.float64] = np.concatenate(parts, axis=1)[0]
+        found = np.concatenate(list(_each_block(table, work, plan, resources)))
         found[forced.conditioning] = np.nan
         return found
     work = functools.partial(_p_values, layout=layout)
@@ -145,10 +152,10 @@ def table_p_values(
     return np.concatenate(list(_each_block(table, work, plan, resources)))
 
 
-def _fit_covariates(
+def _covariate_codes(
     table: Table, layout: SampleLayout, categorical: Mask, resources: Resources, forced: Forced
-) -> Covariates:
-    """Fit the model of the class given the conditioning columns."""
+) -> NDArray[np.uint8]:
+    """Return the levels of the conditioning columns in each row of the table, of those with samples."""
     layout = layout.tested or layout
     keep = forced.reason == Reason.CONDITIONING
     packed = pack_table_blind(
@@ -161,10 +168,16 @@ def _fit_covariates(
         intervals=n_intervals(layout.n_samples),
     )
     backend = make_backend(packed, resources.threads)
-    position = np.empty(layout.n_samples, np.int64)  # among the samples in the order of the table
-    position[np.argsort(layout.order, kind="stable")] = np.arange(layout.n_samples)
-    codes = [backend.codes(PackedIndex(f))[position] for f in range(len(packed))]
-    return fit_covariates(codes, layout.labels)
+    codes = np.zeros((len(packed), table.n_samples), np.uint8)
+    for f in range(len(packed)):
+        codes[f, np.sort(layout.order)] = backend.codes(PackedIndex(f))
+    return codes
+
+
+def _fit_covariates(codes: NDArray[np.uint8], layout: SampleLayout) -> Covariates:
+    """Fit the model of the class given the conditioning columns, for tests."""
+    layout = layout.tested or layout
+    return fit_covariates(list(codes[:, layout.order]), layout.labels)
 
 
 def pack_table_blind(
@@ -260,13 +273,13 @@ def _pack_blind(
 def _adjusted(
     table: Table, block: Block, *, layout: SampleLayout, covariates: Covariates
 ) -> NDArray[np.float64]:
-    """Compute the p-values of a block given covariates, and the information given them."""
+    """Compute the p-values of a block given covariates."""
     if block.n_rows < layout.n_samples:
         raise MemoryError(
             "condition_on reads all samples of a column at once, which memory_limit has no room for. "
             "Raise memory_limit, or pass fewer rows."
         )
-    return np.stack(adjusted_p_values(table, block.columns, block.kind, layout, covariates))
+    return adjusted_p_values(table, block.columns, block.kind, layout, covariates)
 
 
 def _pack_few(
@@ -303,7 +316,7 @@ def _screen(
     if forced is not None and forced.covariates is not None:
         tested = layout.tested or layout
         adjusted = _adjusted(table, block, layout=tested, covariates=forced.covariates)
-        forced = forced.with_found(block.columns, adjusted[0] <= CERTAIN)
+        forced = forced.with_found(block.columns, adjusted <= CERTAIN)
     own = learn_block(table, block, layout, cuts, forced)
     coding, counts = own.learned.coding, own.learned.class_counts
     sums = column_sums(counts, coding.n_levels, layout.n_classes, nlogn_table(layout.n_samples))
@@ -312,17 +325,22 @@ def _screen(
     if test or adjusted is not None:
         seen = layout.tested
         own_p_value = own.p_values() if seen is None else block_p_values(table, block, seen)
-    p_value, given = (own_p_value, np.full(len(coding), np.nan)) if adjusted is None else adjusted
-    undecided = np.zeros(len(coding), np.int8)
+    p_value = own_p_value if adjusted is None else adjusted
+    unknown, undecided = np.full(len(coding), np.nan), np.zeros(len(coding), np.int8)
     facts = ColumnFacts(
-        layout.evidence, layout.n_classes, coding, entropy, relevance, p_value, given, undecided
+        layout.evidence, layout.n_classes, coding, entropy, relevance, p_value, unknown, undecided
     )
+    if forced is not None and forced.covariates is not None:
+        gaps = np.flatnonzero(coding.only_missing & pays(facts))
+        p_value[gaps] = _gap_p_values(own, gaps, layout, forced.covariates)
     reason = judge(facts)
     if forced is not None:
         reason = forced.judge(block.columns, reason, p_value, own_p_value)
         decided = np.isin(reason, (Reason.EXCLUDED, Reason.CONDITIONING))
-        p_value, given = (np.where(decided, np.nan, part) for part in (p_value, given))
-        facts = replace(facts, p_value=p_value, given_relevance=given)
+        facts = replace(facts, p_value=np.where(decided, np.nan, p_value))
+        if forced.baseline is not None:
+            given = _given_relevance(own, ~decided, layout, forced.baseline)
+            facts = replace(facts, given_relevance=given)
     facts = replace(facts, reason=reason)
     candidate = np.isin(facts.reason, (Reason.CANDIDATE, *FORCED))
     kept = np.flatnonzero(candidate)
@@ -334,6 +352,30 @@ def _screen(
     return _Screened(
         facts, pack_block(layout, block.columns[kept], own.encode(kept), levels, kept_counts)
     )
+
+
+def _gap_p_values(
+    own: LearnedBlock, columns: NDArray[np.int64], layout: SampleLayout, covariates: Covariates
+) -> NDArray[np.float64]:
+    """Test columns, which are informative by their missing values only, by these, given covariates."""
+    tested, found = layout.tested or layout, np.empty(len(columns))
+    gap = np.zeros(int(layout.order.max()) + 1, np.uint8)
+    for i in range(len(columns)):
+        gap[layout.order] = decoded(own.encode(columns[i : i + 1]), layout)[0]
+        found[i] = covariates.test(gap[tested.order])
+    return found
+
+
+def _given_relevance(
+    own: LearnedBlock, wanted: Mask, layout: SampleLayout, baseline: Baseline
+) -> NDArray[np.float64]:
+    """Compute the information of some columns beyond the covariates; NaN for the others."""
+    found = np.where(wanted, 0.0, np.nan)
+    columns = np.flatnonzero(wanted & (own.learned.coding.n_levels > 1))
+    for part in np.array_split(columns, -(-len(columns) // _CODED_AT_ONCE) or 1):
+        if len(part):
+            found[part] = [baseline.added(codes) for codes in decoded(own.encode(part), layout)]
+    return found
 
 
 def _pack_nothing(layout: SampleLayout) -> PackedBlock:

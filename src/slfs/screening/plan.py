@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.resources import Resources
+from slfs.tables.planes import is_planes
 from slfs.tables.table import Table
 
 BLOCK_ENTRIES = 1 << 20
@@ -124,7 +125,9 @@ def make_plan(
         n_rows = min(n_samples - 1, max_entries // at_once) if tall else n_samples
     kind = np.where(table.numbers, np.where(categorical, "levels", "mdlp"), "labels")
     limits = _limits.get() or BlockLimits()
-    parts = split_columns(kind, column_entries, entries, limits.n_columns)
+    planes = is_planes(table)
+    apart = np.char.add(kind, np.where(planes, " as planes", "")) if planes.any() else kind
+    parts = split_columns(apart, column_entries, entries, limits.n_columns)
     n_rows = int(min(n_rows, limits.n_rows))
     blocks = [Block(part, str(kind[part[0]]), n_rows) for part in parts]
     return Plan(blocks, at_once, min(rest, limits.plane_bytes))

@@ -16,6 +16,7 @@ class Role(StrEnum):
 
     STRONG = "strongly relevant"
     WEAK = "weakly relevant, non-redundant"
+    SUPPORTING = "supporting"  # in the tree, but adds nothing significant to its parent alone
     TENTATIVE = "tentative"  # in the tree, but not significant
     SELECTED = "selected"  # by a method without a tree
     REDUNDANT = "redundant"

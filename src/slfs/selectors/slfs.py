@@ -24,7 +24,7 @@ from slfs.screening.judging import drop_costly, drop_insignificant
 from slfs.screening.reasons import SIGNIFICANT, Decision, Reason, Role
 from slfs.selectors._shared.insertion import Growth, Rules, TreeBuilder
 from slfs.selectors._shared.pursuit import Pursuit, Step, describe_steps, pursuit_bytes
-from slfs.selectors._shared.redundancy import is_copy
+from slfs.selectors._shared.redundancy import is_contained
 from slfs.selectors._shared.selection import Selection, packed_as
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors._shared.stream import Numbers, StreamSelector
@@ -98,7 +98,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
           ``"conditional"``. ``order_`` says which it was.
         - ``"residual"``: the next feature is the one whose levels best explain what a log-linear model
           of all features in the tree still gets wrong; see `ResidualPursuit`. It takes the best position
-          that has room. Only copies and functions of a single feature of the tree are left out.
+          that has room. Only copies and functions of a single feature of the tree are left out, or what
+          is nearly one.
         - ``"conditional"``: the next feature has the largest minimum of I(f;Y) and of I(f;Y|k) over all
           nodes k of the tree. Features that add nothing to their parent are dropped as redundant, and
           those that would be placed below ``max_depth`` for lack of room.
@@ -190,10 +191,11 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
 
         - ``name``: name of the column.
         - ``role``: "strongly relevant" (child of the class), "weakly relevant, non-redundant" (deeper in
-          the tree), "redundant" or "irrelevant", as in the paper; "tentative" (in the tree, but not
-          significant), "no room" (the tree is full) or "too weak" (significant, but dropped on its own)
-          where these would be wrong; "outranked" (others were preferred); "selected" for methods without
-          a tree; "unconfirmed" (selected in too few subsamples) for `StabilitySelection`.
+          the tree), "redundant" or "irrelevant", as in the paper; "supporting" (deeper in the tree, adds
+          nothing significant to its parent alone), "tentative" (in the tree, but not significant), "no
+          room" (the tree is full) or "too weak" (significant, but dropped on its own) where these would
+          be wrong; "outranked" (others were preferred); "selected" for methods without a tree;
+          "unconfirmed" (selected in too few subsamples) for `StabilitySelection`.
         - ``relevance``, ``entropy``: I(f;Y) and H(f), in nats.
         - ``n_levels``: number of levels after discretization.
         - ``level``: level in the tree, 1 for the children of the class and 0 for dropped columns.
@@ -202,6 +204,9 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
           or would be its child if there were room. None for other columns.
         - ``mutual_information``, ``conditional_relevance``: I(f;k) and I(f;Y|k) with the column k in
           ``parent`` or ``lost_to``; NaN without one.
+        - ``relevance_given``: information about the class beyond that of the columns of
+          ``condition_on``, in nats: the drop in the mean log loss of their model when the levels of the
+          column are added; NaN without such columns.
         - ``p_value``, ``q_value``: as in ``pvalues_`` and ``qvalues_``.
         - ``reason``: why the column was selected or dropped, in a few words; ``explain`` returns a
           sentence.
@@ -210,8 +215,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     target_bins_ : recarray of shape (n_bins,) or None
         The bins of a continuous target: ``name`` (such as "price ≤ 2.5"), ``lower`` and ``upper``
         (bounds: lower < y <= upper), ``smallest``, ``largest`` and ``mean`` of the values in the bin,
-        and their number ``n_samples``. There are 3 bins, from 1000 samples on 4 and from 10,000 on 5;
-        fewer if many values are equal. None for classes.
+        and their number ``n_samples``. There are 3 bins, from 500 samples on 5; fewer if many values
+        are equal. None for classes.
     classes_ : ndarray of shape (n_classes,)
         Class labels. Not defined for a continuous target.
     n_features_in_ : int
@@ -235,9 +240,10 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
 
     A feature f is redundant with a feature k of the tree if I(f;Y|k) is not significant at 5%: copies,
     recodings and functions of one column are. With ``order="residual"``, a feature that was selected is
-    never called redundant, because it adds information to the features before it taken together. With
-    ``order="given"``, as in the paper, a redundant feature becomes a child of k as long as the tree has
-    room. With ``max_depth=1`` only children of the class are selected.
+    never called redundant, because it adds information to the features before it taken together, but
+    "supporting" if it adds nothing significant to its parent alone. With ``order="given"``, as in the
+    paper, a redundant feature becomes a child of k as long as the tree has room, and is called
+    "supporting", too. With ``max_depth=1`` only children of the class are selected.
 
     Theorem 1 of the paper considers only the edge of the swapped pair. The terms of the grandparent and
     of the children change as well, so that J of the whole tree may decrease after a swap with
@@ -353,8 +359,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         if not wide or self.irrelevance != "mdl" or n_tentative <= _FEW_TENTATIVE * self.n_features_:
             return []
         text = (
-            f"{n_tentative} of {self.n_features_} selected columns are tentative: their dependence "
-            f"on the {self._target_noun()} is not significant. With more columns than samples, "
+            f"Tentative columns: {n_tentative} of {self.n_features_} selected. Their dependence on the "
+            f"{self._target_noun()} is not significant. With more columns than samples, "
             "irrelevance='test' drops columns that pass by chance."
         )
         return [text]
@@ -480,7 +486,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         return Pursuit(
             information,
             candidates,
-            functools.partial(is_copy, information),
+            functools.partial(is_contained, information),
             given=packed_as(information, facts, Reason.CONDITIONING),
             included=packed_as(information, facts, Reason.INCLUDED),
             groups=[

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.ragged import ragged
+from slfs.counting.planes import SampleLayout
+from slfs.tables.planes import PlaneBlock, as_planes, is_planes
 from slfs.tables.table import (
     Columns,
     ColumnSource,
@@ -40,6 +44,7 @@ class Part(ColumnSource):
         self.numbers, self.categorical = table.numbers, table.categorical
         if columns is not None:
             self.numbers, self.categorical = table.numbers[columns], table.categorical[columns]
+        self.planes = is_planes(table) if columns is None else is_planes(table)[columns]
 
     def number_block(self, columns: Columns, order: Order) -> NumberBlock:
         """Return columns as numbers."""
@@ -49,6 +54,15 @@ class Part(ColumnSource):
         """Return one column as Python values."""
         source = int(self._source(np.array([column]))[0])
         return self._table.label_block(source, self._source_rows(order))
+
+    def plane_block(self, columns: Columns, layout: SampleLayout) -> PlaneBlock:
+        """Return columns as planes."""
+        table = as_planes(self._table)
+        assert table is not None  # otherwise no column is a plane
+        block = table.plane_block(
+            self._source(columns), replace(layout, order=self._source_rows(layout.order))
+        )
+        return replace(block, layout=layout)
 
     def take(self, columns: Columns) -> Part:
         """Return some columns of the part."""

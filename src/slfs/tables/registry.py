@@ -67,8 +67,9 @@ def read_table(X: Any, *, min_samples: int = 1) -> Table:
     ----------
     X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
         NumPy (numbers, strings, objects, memmap), SciPy sparse, pandas, polars, PyArrow or whatever
-        narwhals reads eagerly; Dask arrays and dataframes, which stay on their workers; CuPy arrays,
-        which stay on the card; any kind that was added by `register_table`.
+        narwhals reads eagerly; AnnData, whose matrix may stay on disk; Dask arrays and dataframes, which
+        stay on their workers; CuPy arrays, which stay on the card; any kind that was added by
+        `register_table`.
     min_samples : int, default=1
         With fewer rows a ValueError is raised.
 
@@ -123,6 +124,8 @@ READERS: dict[type | str, Reader | str] = {
     str: _refuse_path,
     PurePath: _refuse_path,
     "scipy.sparse": _SPARSE,
+    "anndata._core.anndata": "slfs.tables.anndata:read_anndata",
+    "anndata._core.sparse_dataset": "slfs.tables.stored:read_stored",  # X of a backed AnnData
     "cupy": "slfs.tables.cupy_arrays:read_cupy",
     "dask": "slfs.tables.dask:refuse",
     "dask.array": "slfs.tables.dask_array:read_dask_array",

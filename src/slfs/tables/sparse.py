@@ -59,9 +59,9 @@ class SparseTable:
         n_samples = self.n_samples
         if order is not None:
             n_samples = len(order)
-            if n_samples > self.n_samples or len(np.unique(order)) < n_samples:  # repeated rows
-                positions, copies = np.argsort(order, kind="stable"), np.bincount(order)
-                copies = np.append(copies, np.zeros(self.n_samples - len(copies), np.int64))
+            copies = np.bincount(order, minlength=self.n_samples)
+            if copies.max() > 1:  # repeated rows
+                positions = np.argsort(order, kind="stable")
                 first, place = ragged(starts(copies)[sample], copies[sample])
                 source, sample = np.repeat(source, copies[sample]), positions[place]
                 indptr = first[indptr]

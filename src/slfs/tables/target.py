@@ -13,6 +13,7 @@ from sklearn.utils.validation import column_or_1d
 
 from slfs._core.warn import warn
 from slfs.tables.frames import plain_values
+from slfs.tables.number_text import has_decimal_comma, look_like_numbers, not_numbers, not_plain
 from slfs.tables.target_bins import bin_target
 from slfs.tables.values import in_memory, masked_as_missing, missing_values
 
@@ -52,8 +53,8 @@ _NAMED = 5
 _MANY_CLASSES = 20
 """A target with more classes, most of them with one or two samples, is refused."""
 
-_FEW = 10
-"""Mean number of samples per class below which many classes of numbers are warned about."""
+_MANY_NUMBERS, _FEW = 30, 10
+"""More classes that are numbers are warned about; more than `_MANY_CLASSES` if they have few samples."""
 
 
 def read_target(
@@ -62,15 +63,13 @@ def read_target(
     *,
     whole: bool = True,
     weights: NDArray[np.float64] | None = None,
-    fewest: int = 3,
 ) -> Target:
     """Read a target and check it: one label or number per sample, at least two classes.
 
     ``kind`` is the parameter ``target`` of the estimator: with "auto", numbers with fractional parts are
     a continuous target. ``whole`` is False for a part of the samples, which may have fewer samples per
     class. Samples whose sample weight is 0 are ignored, as if they were not there; their codes have no
-    meaning. Weights that are whole numbers are frequencies. A continuous target has at least ``fewest``
-    distinct values.
+    meaning. Weights that are whole numbers are frequencies.
     """
     y = in_memory(y)
     if y is None:
@@ -86,7 +85,14 @@ def read_target(
     classes, codes = np.unique(labels, return_inverse=True)
     continuous = labels.dtype.kind == "f" and bool((classes != np.floor(classes)).any())
     if kind == REGRESSION or (kind == "auto" and continuous):
-        return _continuous(labels, classes, name or "y", weights, fewest)
+        if kind == "auto" and len(classes) == 2:
+            shown = " and ".join(map(repr, classes.tolist()))
+            raise ValueError(
+                f"y has only two distinct values ({shown}), which may be classes or numbers. If they "
+                "are a quantity, use target='regression'. If they are classes, convert them to integers "
+                "or strings, for example y.astype(str)."
+            )
+        return _continuous(labels, classes, name or "y", weights)
     if continuous:
         raise ValueError(
             f"Unknown label type: continuous. y has {len(classes)} distinct values, some of which are "
@@ -129,31 +135,25 @@ def _continuous(
     distinct: NDArray[Any],
     name: str,
     weights: NDArray[np.float64] | None,
-    fewest: int,
 ) -> Target:
     """Bin a continuous target; ``labels`` are those of the samples whose weight is not 0."""
     if labels.dtype.kind not in "biuf":
+        others = not_numbers(distinct.tolist()) if len(distinct) > 1 else []
+        shown = _shown(np.array(others, object) if others else distinct)
         raise ValueError(
-            f"target='regression' needs numbers, but y contains {_shown(distinct)}. Convert y to "
-            "numbers, for example with pandas.to_numeric(y), or use target='classification'."
+            f"target='regression' needs numbers, but y contains {shown}. {_conversion(distinct)}, or "
+            "use target='classification'."
         )
-    if len(distinct) < fewest:
-        shown = " and ".join(map(repr, distinct.tolist()))
-        if len(distinct) == 1:
-            raise ValueError(
-                f"y contains only one value ({shown}): no feature can be relevant to it. Pass samples "
-                "with different values."
-            )
+    if len(distinct) == 1:
         raise ValueError(
-            f"y has only two distinct values ({shown}), so it has classes rather than numbers. Use "
-            "target='classification' with integers or strings, for example y.astype(str)."
+            f"y contains only one value ({distinct.tolist()[0]!r}): no feature can be relevant to it. "
+            "Pass samples with different values."
         )
     values = labels.astype(np.float64)
-    if len(np.unique(values)) < fewest:
+    if len(np.unique(values)) == 1:
         raise ValueError(
-            f"y has {len(distinct)} distinct integers, but fewer than "
-            f"{'two' if fewest == 2 else 'three'} when rounded to 64-bit floats. Subtract a constant "
-            "from y."
+            f"y has {len(distinct)} distinct integers, but only one when rounded to 64-bit floats. "
+            "Subtract a constant from y."
         )
     frequencies, kept = None, None
     if weights is not None:
@@ -196,12 +196,16 @@ def _warn_about_spellings(classes: NDArray[Any], name: str) -> None:
 
 
 def _warn_about_numbers(classes: NDArray[Any], n_samples: int, name: str) -> None:
-    """Warn about many classes that are numbers and have few samples: they may be a quantity."""
-    if classes.dtype.kind in "iuf" and len(classes) > _MANY_CLASSES and n_samples < _FEW * len(classes):
+    """Warn about many classes that are numbers: they may be a quantity."""
+    many = _MANY_CLASSES if n_samples < _FEW * len(classes) else _MANY_NUMBERS
+    written = _written_numbers(classes)
+    if len(classes) > many and (classes.dtype.kind in "iuf" or written):
+        what = f"texts that look like numbers, such as {_shown(classes[:1])}," if written else "integers"
+        first = "convert them to numbers (without currency signs, units and separators) and " * written
         warn(
-            f"The target {name!r} has {len(classes)} distinct integers in {n_samples} samples, which "
-            "are treated as class labels. If they are a quantity, use target='regression'; if not, "
-            "target='classification' avoids this warning.",
+            f"The target {name!r} has {len(classes)} distinct {what} in {n_samples} samples, which "
+            f"are treated as class labels. If they are a quantity, {first}use target='regression'; if "
+            "not, target='classification' avoids this warning.",
             about_focus=True,
         )
 
@@ -221,12 +225,38 @@ def _refuse_identifiers(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
 
 def _numbers_hint(classes: NDArray[Any]) -> str:
     """Say what to do with numbers that are not identifiers."""
+    if _written_numbers(classes):
+        return (
+            f" If it is a quantity, convert it first. {_conversion(classes)}. Then use "
+            "target='regression' (selectors) or BNSLFSRegressor."
+        )
     if classes.dtype.kind not in "iuf":
         return ""
     return (
         " If it is a quantity, use target='regression' (selectors) or BNSLFSRegressor, or bin it into "
         f"classes: {_QCUT} (classifiers)."
     )
+
+
+def _written_numbers(classes: NDArray[Any]) -> bool:
+    """Return whether labels are text that looks like numbers with a currency, a unit or separators."""
+    if classes.dtype.kind not in "OU" or not isinstance(classes.flat[0], str):
+        return False
+    texts = classes.tolist()
+    return look_like_numbers(texts) and bool(not_plain(texts)) and not not_numbers(texts)
+
+
+def _conversion(distinct: NDArray[Any]) -> str:
+    """Say how to convert labels that are text to numbers."""
+    if not _written_numbers(distinct):
+        texts = list(map(str, distinct.tolist()))
+        more = ", errors='coerce'), and drop the rows with other text" if not_numbers(texts) else ")"
+        return f"Convert y to numbers, for example with pandas.to_numeric(y{more}"
+    how = "Remove currency signs, units and thousands separators from y, and convert it to numbers"
+    if any(map(has_decimal_comma, distinct.tolist())):
+        return f"{how} with a decimal point"
+    pattern = r"r'[^\d.-]', ''"
+    return f"{how}, for example with pandas.to_numeric(y.str.replace({pattern}, regex=True))"
 
 
 def _shown(classes: NDArray[Any]) -> str:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-SIZES = (1000, 10_000)
-"""Numbers of samples from which a target is cut into 4 and 5 bins; fewer samples give 3."""
+MANY = 500
+"""Number of samples from which a target is cut into 5 bins; fewer samples give 3."""
 
 _SMALLEST = 4
 """A bin has at least this fraction (a quarter) of an equal share of the samples."""
@@ -43,8 +43,8 @@ fields are the smallest and the largest value of the bin, their mean, and their 
 
 
 def number_of_bins(n_samples: int) -> int:
-    """Return the number of bins of a target without large ties: 3 to 5."""
-    return 3 + sum(n_samples >= size for size in SIZES)
+    """Return the number of bins of a target without large ties."""
+    return 5 if n_samples >= MANY else 3
 
 
 def bin_target(

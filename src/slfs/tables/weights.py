@@ -93,9 +93,10 @@ def make_layout(
 
 
 def _with_ranks(layout: SampleLayout, values: Floats) -> SampleLayout:
-    """Add the ranks of a continuous target to a layout."""
+    """Add a continuous target and its ranks to a layout."""
     tested = None if layout.tested is None else _with_ranks(layout.tested, values)
-    return replace(layout, tested=tested, target_ranks=centered_ranks(values, layout.counts))
+    ranks = centered_ranks(values, layout.counts)
+    return replace(layout, tested=tested, target_ranks=ranks, target_values=values)
 
 
 def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:

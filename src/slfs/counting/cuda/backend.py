@@ -14,7 +14,7 @@ from slfs._core.indices import PackedIndex
 from slfs._core.ragged import starts
 from slfs._core.threads import Threads
 from slfs.counting.backend import Codes, ConditionalCounts, CountingBackend, Ints
-from slfs.counting.cuda.card import CardPlanes, launch, why_unavailable
+from slfs.counting.cuda.card import CardPlanes, is_started, launch, why_unavailable
 from slfs.counting.cuda.scan import PairScan, can_scan
 from slfs.counting.marginals import column_sums
 from slfs.counting.nlogn import MANY_CELLS
@@ -70,14 +70,18 @@ class CudaBackend(CountingBackend):
         self._step_planes: dict[int, tuple[Residuals, Any]] = {}
 
     HOST_SECONDS: ClassVar[float] = 0.3
-    """Time of counting on the CPU after which the planes are moved to the card."""
+    """Time of counting on the CPU after which the planes are moved to the card.
+
+    Most of it pays for the start of the card; once kernels are loaded, a tenth is enough.
+    """
 
     def _stays_on_host(self, n_columns: int) -> bool:
         """Whether to count some columns on the CPU, because there is too little work for the card."""
         if self._on_card:
             return False
         self._host_nanoseconds += 0.7 * n_columns * self.packed.layout.n_words
-        self._on_card = self._host_nanoseconds > 1e9 * self.HOST_SECONDS
+        enough = self.HOST_SECONDS / 10 if is_started() else self.HOST_SECONDS
+        self._on_card = self._host_nanoseconds > 1e9 * enough
         return not self._on_card
 
     @functools.cached_property
@@ -161,25 +165,30 @@ class CudaBackend(CountingBackend):
 
     def _count_pairs(self, kernel: str, f: int, others: Ints, address: np.uint64, parts: _Parts) -> Any:
         """Count one column with others that are on the card; "few" is for 2 or 3 levels."""
+        levels, start = int(self._levels[f]), int(parts.counts_offset[f])
+        counts = parts.card_counts[start : start + levels * parts.n_parts]
+        return self._count_with(kernel, (self._planes.column(f), levels, counts), others, address, parts)
+
+    def _count_with(
+        self, kernel: str, column: tuple[Any, int, Any], others: Ints, address: np.uint64, parts: _Parts
+    ) -> Any:
+        """Count a column, given by its planes, levels and counts, with others that are on the card."""
         import cupy
 
-        levels_f = int(self._levels[f])
-        start = int(parts.counts_offset[f])
-        counts_f = parts.card_counts[start : start + levels_f * parts.n_parts]
-        indices = cupy.asarray(others.astype(np.int32))
+        own, levels, counts = column
         sums = cupy.empty((len(others), 2), cupy.int64)
-        n_words = np.uint64(self.packed.layout.n_words)
-        column = (self._planes.column(f), np.int32(levels_f), counts_f)
+        first = (own, np.int32(levels), counts)
         planes = (address, self._offset, self._card_levels, parts.card_counts, parts.card_offset)
-        asked = (indices, np.int32(len(others)))
+        size = (np.int32(parts.n_parts), np.uint64(self.packed.layout.n_words))
+        asked = (cupy.asarray(others.astype(np.int32)), np.int32(len(others)))
         if kernel == "few":
-            bounds: tuple[Any, ...] = (parts.first_word, parts.totals, np.int32(parts.n_parts), n_words)
-            arguments: tuple[Any, ...] = (*column, *planes, *bounds, *asked, self._table, sums)
+            bounds = (parts.first_word, parts.totals)
+            arguments: tuple[Any, ...] = (*first, *planes, *bounds, *size, *asked, self._table, sums)
             launch("pair_sums_few", -(-len(others) // _AT_ONCE), 4, arguments)
         else:
-            most = int((levels_f * self._levels[others]).max())
-            bounds = (parts.first_word, np.int32(parts.n_parts), n_words)
-            arguments = (*column, *planes, *bounds, *asked, np.int32(most), self._table, sums)
+            most = int((levels * self._levels[others]).max())
+            tables = (np.int32(most), self._table, sums)
+            arguments = (*first, *planes, parts.first_word, *size, *asked, *tables)
             launch("pair_sums_any", len(others), 4, arguments, shared=4 * 2 * 4 * most)
         return sums
 
@@ -250,15 +259,14 @@ class CudaBackend(CountingBackend):
         if small and isinstance(self.packed.arrays.words, np.ndarray):
             self._whole_host.settle_first(queue, steps)
             return
-        n_classes, ridge = self.packed.layout.n_classes, GAIN_RIDGE * self.packed.layout.unit
-        n_weights = 2 if n_classes == 2 else 2 * n_classes
+        ridge = GAIN_RIDGE * self.packed.layout.unit
         at_once = _SETTLED_AT_ONCE
         while queue.newest_unseen(len(steps)) >= 0:
             front = queue.front(at_once)
             newest = queue.newest_unseen_by(front, len(steps))
             for step in np.unique(newest[newest >= 0]).tolist():
                 columns = front[newest == step].astype(np.int64)
-                rows = steps[step].rows[:, :n_weights].astype(np.int64)
+                rows = steps[step].weights()
                 planes = self._planes_of_step(step, steps[step], rows)
                 sums = self._weighted_sums(columns, planes, rows)
                 queue.lower(columns, step, residual_gains(sums, self._levels[columns], ridge))
@@ -303,21 +311,11 @@ class CudaBackend(CountingBackend):
         for label in range(n_labels - 1):
             bits[label, positions[labels == label]] = 1
         own = cupy.asarray(np.packbits(bits, axis=1, bitorder="little").view(np.uint64).reshape(-1))
-        counts = cupy.asarray(np.bincount(labels, minlength=n_labels))
-        parts = self._pooled
+        column = own, n_labels, cupy.asarray(np.bincount(labels, minlength=n_labels))
         for piece in self._planes.pieces(columns[~large]):
             rows = np.flatnonzero(~large & (columns >= piece.first) & (columns < piece.last))
             if len(rows):
-                found = cupy.empty((len(rows), 2), cupy.int64)
-                most = int((n_labels * levels[rows]).max())
-                arguments = (
-                    own, np.int32(n_labels), counts, piece.address, self._offset,
-                    self._card_levels, parts.card_counts, parts.card_offset, parts.first_word,
-                    np.int32(1), np.uint64(layout.n_words),
-                    cupy.asarray(columns[rows].astype(np.int32)), np.int32(len(rows)),
-                    np.int32(most), self._table, found,
-                )  # fmt: skip
-                launch("pair_sums_any", len(rows), 4, arguments, shared=4 * 2 * 4 * most)
+                found = self._count_with("any", column, columns[rows], piece.address, self._pooled)
                 sums[rows] = found[:, 0].get()
         for j in np.flatnonzero(large).tolist():
             codes = self.codes(PackedIndex(int(columns[j]))).astype(np.int64)
@@ -327,7 +325,7 @@ class CudaBackend(CountingBackend):
 
     # -- pairs that may interact -----------------------------------------------------------------
 
-    PAIR_BLOCK = (1 << 14, 1 << 16)
+    PAIR_BLOCK = (1 << 12, 1 << 13)  # if all of these pairs pass, their list has 0.5 GB
 
     def screen_pairs(self, left: Ints, right: Ints, screen: PairScreen, *, ordered: bool) -> Ints:
         if not (self._all_few and can_scan(self.packed.layout.n_samples)):

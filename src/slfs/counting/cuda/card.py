@@ -38,6 +38,11 @@ def _module(file: str, device: int) -> Any:  # noqa: ARG001
     return cupy.RawModule(code=source, options=("-std=c++17",))
 
 
+def is_started() -> bool:
+    """Whether kernels of this process run on the card already."""
+    return _module.cache_info().currsize > 0
+
+
 def launch(
     name: str,
     n_warps: int,

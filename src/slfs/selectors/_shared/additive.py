@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 from slfs.coding.encode import Encoded
 from slfs.counting.planes import SampleLayout
@@ -21,6 +22,9 @@ Ints = NDArray[np.int64]
 
 _GROUPS, _SMALLEST_GROUP = 10, 50
 """Maximum number of groups of residuals, and minimum number of samples that each is worth."""
+
+_CHUNK = 1000
+"""Number of samples with unknown values that are handled at a time."""
 
 _SAME = 1e-12
 """Difference of equal predictions relative to the largest one: they are summed in different orders."""
@@ -94,14 +98,22 @@ class RegressionTables(AdditiveTables):
         what the model without that sample predicts.
     weights : list of ndarray
         How many samples each residual is worth: 1 without sample weights.
+    spread : ndarray of shape (n_factors, 2, n_nodes)
+        Factors of the covariance of what nodes (index 0) and edges (index 1) add; see `SquaredFit`.
     """
 
     limits: Floats
     residuals: list[Floats]
     weights: list[Floats]
+    spread: Floats
 
-    def interval(self, predictions: Floats, coverage: float) -> Floats:
-        """Return lower and upper ends around predictions, from the residuals of similar predictions."""
+    def interval(self, encoded: Encoded, coverage: float) -> Floats:
+        """Return lower and upper ends around predictions, from the residuals of similar predictions.
+
+        Unknown values add nothing to a prediction. What they would have added varies by its standard
+        deviation in the training data, and widens the interval.
+        """
+        predictions = self.scores(encoded)[:, 0]
         ends = np.empty((len(predictions), 2))
         tail = (1 - coverage) / 2
         for group, (residuals, weights) in enumerate(zip(self.residuals, self.weights, strict=True)):
@@ -112,7 +124,23 @@ class RegressionTables(AdditiveTables):
             own = np.searchsorted(self.limits, predictions) == group
             ends[own, 0] = predictions[own] + min(residuals[low], 0.0)
             ends[own, 1] = predictions[own] + max(residuals[high], 0.0)
+        rows = encoded.unknown_rows()
+        around = predictions[rows, np.newaxis]
+        missed = norm.ppf(1 - tail) * self._deviations(encoded, rows)
+        ends[rows] = around + [-1, 1] * np.hypot(ends[rows] - around, missed[:, np.newaxis])
         return ends
+
+    def _deviations(self, encoded: Encoded, rows: Ints) -> Floats:
+        """Return the standard deviation of what the unknown values of some samples would have added."""
+        found = np.empty(len(rows))
+        for first in range(0, len(rows), _CHUNK):
+            part = slice(first, first + _CHUNK)
+            nodes = encoded.unknown_mask(rows[part])
+            # an edge adds nothing if one of its ends is unknown; where there is none, the spread is 0
+            edges = nodes | nodes[self.parents]
+            left_out = np.tensordot(self.spread, np.stack([nodes, edges]).astype(np.float64), 2)
+            found[part] = np.hypot.reduce(left_out, axis=0)  # squares may overflow
+        return found
 
 
 def node_scores(log_prior: Floats, nodes: list[Floats], encoded: Encoded) -> Floats:
@@ -158,7 +186,8 @@ def fit_regression_tables(information: Information, columns: Ints, values: Float
         table = nodes[node] if edge is None else nodes[node][:, np.newaxis] + edge
         importances[node] = np.average(np.abs(table[..., 0]), weights=counts)
     groups = _by_prediction(fit.predictions, fit.residuals, fit.weights)
-    return RegressionTables(np.array([fit.mean]), nodes, parents, edges, importances, *groups)
+    mean = np.array([fit.mean])
+    return RegressionTables(mean, nodes, parents, edges, importances, *groups, fit.spread)
 
 
 def _copies(layout: SampleLayout) -> Ints | None:

@@ -28,18 +28,18 @@ class Group:
     name: str
 
 
-def joint_gain(information: Information, columns: Ints, residuals: Residuals, n_residuals: int) -> float:
+def joint_gain(information: Information, columns: Ints, residuals: Residuals) -> float:
     """Compute how well the tables of several columns together explain the residuals of a model.
 
     As for a single column, this is what a Newton step lowers the log loss by, but the step is taken for
     all tables at once: columns that tell the same share what they explain. Many columns explain some of
     any residuals; what as many columns of noise would explain, more than one of them, is deducted.
     """
-    unit = information.packed.layout.unit
+    unit, n_residuals = information.packed.layout.unit, residuals.n_residuals
     levels = information.packed.arrays.levels[columns].astype(np.int64)
     first, n_samples = starts(levels), information.packed.layout.n_samples
     n_levels = int(first[-1])
-    rows = residuals.rows[:, : 2 * n_residuals].astype(np.float64)
+    rows = residuals.weights().astype(np.float64)
     score = np.zeros((n_residuals, n_levels))
     information_sums = np.zeros((n_residuals, n_levels, n_levels))
     codes = np.stack([information.codes(PackedIndex(f)) for f in columns.tolist()])
@@ -67,8 +67,8 @@ def joint_gain(information: Information, columns: Ints, residuals: Residuals, n_
 class GroupQueue:
     """Groups by decreasing upper bound of their score: the minimum of their gains over all steps."""
 
-    def __init__(self, information: Information, groups: list[Group], start: Residuals, n: int) -> None:
-        self._information, self._groups, self._n_residuals = information, groups, n
+    def __init__(self, information: Information, groups: list[Group], start: Residuals) -> None:
+        self._information, self._groups = information, groups
         self._heap = [
             (-self._gain(place, start), int(group.columns[0]), place)
             for place, group in enumerate(groups)
@@ -101,5 +101,4 @@ class GroupQueue:
         return None
 
     def _gain(self, place: int, residuals: Residuals) -> float:
-        columns = self._groups[place].columns
-        return joint_gain(self._information, columns, residuals, self._n_residuals)
+        return joint_gain(self._information, self._groups[place].columns, residuals)

@@ -12,7 +12,7 @@ from slfs._core.indices import PackedIndex
 from slfs.counting.planes import SampleLayout
 from slfs.counting.residuals import GAIN_RIDGE, Queue, Residuals, residual_gains, row_length
 from slfs.measures.information import Information
-from slfs.measures.residuals import AdditiveModel
+from slfs.measures.residuals import AdditiveModel, n_residuals
 from slfs.selectors._shared.joint_gain import Group, GroupQueue
 
 Ints = NDArray[np.int64]
@@ -69,7 +69,8 @@ def describe_steps(steps: list[Step]) -> dict[str, Any]:
 def pursuit_bytes(n_steps: int, layout: SampleLayout) -> int:
     """Return the memory that a pursuit needs: codes and residuals of each step, and odds."""
     n_classes = layout.n_classes
-    residuals = 2 * row_length(n_classes if n_classes > 2 else 1)
+    continuous = layout.target_values is not None
+    residuals = 2 * row_length(n_residuals(n_classes, continuous=continuous))
     return layout.n_samples * (n_steps * (residuals + 2) + 3 * 8 * (n_classes + 3))
 
 
@@ -116,7 +117,8 @@ class Pursuit:
         self._information, self._skips = information, skips
         self.candidates = np.arange(len(information.packed)) if candidates is None else candidates
         layout = information.packed.layout
-        self.model = AdditiveModel(layout.labels, layout.totals, layout.unit)
+        values = None if layout.target_values is None else layout.target_values[layout.order]
+        self.model = AdditiveModel(layout.labels, layout.totals, layout.unit, values)
         self.given = np.empty(0, np.int64) if given is None else given
         self.included = np.empty(0, np.int64) if included is None else included
         self._groups = list(groups)
@@ -147,14 +149,11 @@ class Pursuit:
         self.model.settle()
         loss = self.model.log_loss()
         bounds = self._first_gains()
-        if len(self.given) + len(self.included):
-            bounds[self.candidates] = self._gains(self.candidates)
         grouped = np.concatenate([[], *(group.columns for group in self._groups)]).astype(np.int64)
         queue = Queue(bounds, np.setdiff1d(self.candidates, grouped))
         groups = None
         if self._groups:
-            start = Residuals.of_rows(self.model.weights())
-            groups = GroupQueue(self._information, self._groups, start, self.model.n_residuals)
+            groups = GroupQueue(self._information, self._groups, self._residuals())
         residuals: list[Residuals] = []
         while len(columns) < n_columns:
             f, score = len(packed), -np.inf
@@ -183,7 +182,7 @@ class Pursuit:
                 yield Step(column, score, before, loss, len(columns), group=name, n_together=together)
             if len(columns) == n_columns:
                 return
-            residuals.append(Residuals.of_rows(self.model.weights()))
+            residuals.append(self._residuals())
             queue.reserve(len(residuals))
             if groups is not None:
                 groups.add(residuals[-1])
@@ -195,15 +194,25 @@ class Pursuit:
 
     def _gains(self, columns: Ints) -> NDArray[np.float64]:
         """Compute the gains of columns from the residuals of the model."""
-        weights = self.model.weights()[:, : 2 * self.model.n_residuals].astype(np.int64)
-        sums = self._information.backend.weighted_sums(columns, weights)
+        sums = self._information.backend.weighted_sums(columns, self._residuals().weights())
         packed = self._information.packed
         levels = packed.arrays.levels[columns].astype(np.int64)
         return residual_gains(sums, levels, GAIN_RIDGE * packed.layout.unit)
 
+    def _residuals(self) -> Residuals:
+        return Residuals.of_rows(self.model.weights(), self.model.n_residuals)
+
     def _first_gains(self) -> NDArray[np.float64]:
-        """Compute the gains of the first step, where all samples of a class have the same residuals."""
+        """Compute the gains of the first step.
+
+        The samples of a class have the same residuals, unless the model has columns already or the
+        target is continuous.
+        """
         packed = self._information.packed
+        if len(self.given) + len(self.included) or packed.layout.target_values is not None:
+            gains = np.zeros(len(packed))
+            gains[self.candidates] = self._gains(self.candidates)
+            return gains
         n_classes = packed.layout.n_classes
         first = packed.layout.first_sample[:-1].astype(np.int64)
         of_class = self.model.weights()[first, : 2 * self.model.n_residuals]

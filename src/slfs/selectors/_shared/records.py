@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.indices import TableIndex
-from slfs.coding.codebook import NONE, Coding
 from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.screening.facts import ColumnFacts
 from slfs.screening.reasons import SIGNIFICANT, Reason, Role
-from slfs.selectors._shared.redundancy import NOTHING, judge_losers
+from slfs.selectors._shared.redundancy import NOTHING, adds_nothing, find_copies, judge_losers
 from slfs.selectors._shared.selection import Selection
 
 Figures = dict[TableIndex, dict[str, Any]]
@@ -63,7 +62,10 @@ def make_records(
     records["parent"] = records["lost_to"] = None
     records["mutual_information"] = records["conditional_relevance"] = np.nan
     reason, column_of = _reasons(facts, information, selection), information.packed.columns
-    for winner, losers in _grouped(selection.winners()).items():
+    winners = selection.winners()
+    full = [f for f in winners if reason[column_of[f]] in _TREE]
+    winners |= find_copies(information, selection.nodes, np.array(full, np.int64))
+    for winner, losers in _grouped(winners).items():
         pair = information.pairs(winner, losers)
         rows = column_of[losers]
         shared, added = pair.mutual_information, pair.of_other_given_one
@@ -86,6 +88,7 @@ def make_records(
     records["role"][kept] = str(Role.SELECTED)
     if selection.tree:
         records["role"][kept] = np.where(network.levels == 1, str(Role.STRONG), str(Role.WEAK))
+        records["role"][kept[_supporting(information, selection, network)]] = str(Role.SUPPORTING)
         records["role"][kept[records["q_value"][kept] > selection.significant]] = str(Role.TENTATIVE)
     records["reason"][kept] = Reason.SELECTED.label
     records["reason"][kept[facts.reason[kept] == Reason.INCLUDED]] = Reason.INCLUDED.label
@@ -99,16 +102,21 @@ def make_records(
         if decision.figures
     }
     figures |= {TableIndex(int(column_of[f])): own for f, own in selection.figures.items()}
-    for column in kept[_only_missing(facts.coding)[kept]].tolist():
+    for column in kept[facts.coding.only_missing[kept]].tolist():
         figures.setdefault(TableIndex(column), {})["only_missing"] = True
     return records.view(np.recarray), figures
 
 
-def _only_missing(coding: Coding) -> NDArray[np.bool_]:
-    """Return which columns of numbers distinguish only whether a value is missing."""
-    missing = coding.columns["missing"] != NONE
-    found: NDArray[np.bool_] = coding.cut & missing & (np.diff(coding.offset) == 0)
-    found &= coding.n_levels == 2
+def _supporting(
+    information: Information, selection: Selection, network: TreeNetwork
+) -> NDArray[np.bool_]:
+    """Return which selected columns add nothing significant to their parent in the tree."""
+    found = np.zeros(len(selection.nodes), np.bool_)
+    for parent in np.unique(network.parents[network.parents != ROOT]).tolist():
+        children = np.flatnonzero(network.parents == parent)
+        added = network.conditional_relevance[children]
+        columns = selection.nodes[children]
+        found[children] = adds_nothing(information, int(selection.nodes[parent]), columns, added)
     return found
 
 

@@ -70,16 +70,37 @@ def nearly_equal(
     return near
 
 
-def is_copy(information: Information, f: int, columns: list[int]) -> bool:
-    """Whether f is a copy of one of the columns, or nearly so; see `judge_losers`."""
+def is_contained(information: Information, f: int, columns: list[int]) -> bool:
+    """Whether one of the columns contains nearly all of f, to which f adds nothing significant.
+
+    So it is with copies, near-duplicates, and functions of a column.
+    """
     others = np.array(columns, np.int64)
     pair = information.pairs(f, others)
     shared, added = pair.mutual_information, pair.of_one_given_other
-    for i in np.flatnonzero(nearly_equal(information, f, others, shared)).tolist():
-        reason = judge_losers(information, columns[i], np.array([f]), shared[[i]], added[[i]])[0]
-        if reason in (Reason.DUPLICATE, Reason.NEAR_DUPLICATE):
-            return True
-    return False
+    own = information.entropy[f]
+    contained = shared >= _NEARLY_ALL * np.minimum(own, (own + information.entropy[others]) / 2)
+    return any(
+        adds_nothing(information, columns[i], np.array([f]), added[[i]])[0]
+        for i in np.flatnonzero(contained).tolist()
+    )
+
+
+def find_copies(
+    information: Information, nodes: NDArray[np.int64], columns: NDArray[np.int64]
+) -> dict[int, int]:
+    """Find the first node with the same levels for each column that has one."""
+    found: dict[int, int] = {}
+    entropy, relevance = information.entropy, information.relevance
+    for node in nodes.tolist():  # columns with equal counts have equal figures, to the bit
+        alike = (entropy[columns] == entropy[node]) & (relevance[columns] == relevance[node])
+        if not alike.any():
+            continue
+        others = columns[alike]
+        shared = information.pairs(node, others).mutual_information
+        for f in others[entropy[node] - shared < NOTHING].tolist():
+            found.setdefault(f, node)
+    return found
 
 
 def judge_losers(

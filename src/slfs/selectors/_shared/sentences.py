@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slfs.screening.reasons import BY_LABEL, SIGNIFICANT, Reason, Role
-from slfs.selectors._shared.redundancy import NOTHING
 
 if TYPE_CHECKING:
     from slfs.selectors._shared.size_path import SizePath
@@ -60,7 +59,7 @@ def _together(figures: Figures) -> str:
 def _joined(figures: Figures) -> str:
     """Say what a column added to the columns that were selected before it."""
     before, after, number = figures["log_loss_before"], figures["log_loss"], figures["joined"]
-    falls = f"lowers the log loss in the training data from {before:.3g} to {after:.3g}"
+    falls = f"lowers the training log loss of the growing model from {before:.3g} to {after:.3g}"
     if "group" in figures:
         size = figures["n_together"]
         others = "" if number == 1 else f", after {number - 1} other{'s' if number > 2 else ''}"
@@ -96,6 +95,8 @@ def _decision(record: Any, figures: Figures) -> str:
         return f"{name!r} is selected as strongly relevant: {has} and is a child of the {noun}."
     if role == Role.WEAK:
         return f"{name!r} is selected as weakly relevant{_below_parent(record, figures)}"
+    if role == Role.SUPPORTING:
+        return f"{name!r} is selected as supporting: {_supports(record, figures)}."
     if role == Role.TENTATIVE:
         where = f"is a child of the {noun}"
         if record["parent"] is not None:
@@ -128,11 +129,21 @@ def _below_parent(record: Any, figures: Figures) -> str:
     if "joined" in figures:
         added = f"{record['conditional_relevance']:.3g} nats of information about the {noun}"
         return f": {shared}, to which it adds {added}."
-    if record["conditional_relevance"] < NOTHING:
-        return f": {shared} and adds no information about the {noun} to it, but the tree has room."
     return (
         f" but not redundant: {shared} and adds {record['conditional_relevance']:.3g} nats of "
         f"information about the {noun} to it."
+    )
+
+
+def _supports(record: Any, figures: Figures) -> str:
+    """Say why a column is selected that adds nothing significant to its parent."""
+    why = "it improves the model of all selected columns together"
+    if "joined" not in figures:  # in the order of the paper
+        why = "the tree has room"
+    return (
+        f"it shares {record['mutual_information']:.3g} nats with its parent {record['parent']!r}, to "
+        f"which alone it adds no significant information about the {figures['noun']} "
+        f"({record['conditional_relevance']:.3g} nats), but {why}"
     )
 
 

@@ -16,6 +16,7 @@ from sklearn.model_selection import StratifiedGroupKFold, check_cv
 from slfs._compat import HasMethods, Interval
 from slfs._core.progress import counting
 from slfs._core.resources import Resources
+from slfs._core.warn import warn
 from slfs.base import TrainingData
 from slfs.coding.encode import encode_table
 from slfs.counting.backend import make_backend
@@ -274,6 +275,11 @@ class AutomaticSizeMixin(BaseSelector):
             if n_groups < 2:
                 raise ValueError("groups has a single group, which cannot be divided into folds.")
             n_splits = min(int(self.cv), n_groups)
+            if n_groups < int(self.cv):
+                warn(
+                    f"cv={self.cv} is larger than the number of groups, {n_groups}, so the number of "
+                    f"features is found with {n_groups} folds. Use cv={n_groups}, or smaller groups."
+                )
             splitter = StratifiedGroupKFold(n_splits, shuffle=True, random_state=0)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")

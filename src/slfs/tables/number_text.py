@@ -1,0 +1,106 @@
+"""Values of a column that is not numeric -> whether they look like numbers, and which of them do not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from numbers import Real
+
+_SAMPLE_VALUES = 200
+"""Number of values whose text is examined."""
+
+_NEARLY_ALL, _MOST = 0.95, 0.8
+"""Share of the values that must look like numbers: of text, and if some are Python numbers."""
+
+_MIN_NUMBERS = 2
+"""Minimum number of distinct numbers in a column of which all other values look missing."""
+
+_MAX_UNITS = 3
+"""Maximum number of different currencies and units in a column."""
+
+_UNIT = r"[A-Za-zµ²³/]"
+_NUMBER = re.compile(
+    r"\s*[-+(]?\s*(?P<before>[$€£¥]|[A-Z]{3}\b)?\s*[-+]?"
+    r"(?:\d{1,3}(?:[,.' \u00a0\u202f]\d{3})+|\d+)(?:[.,]\d+)?(?:[eE][-+]?\d+)?"
+    rf"\s*(?P<after>[%‰$€£¥°]?{_UNIT}{{0,8}}\.?(?: {_UNIT}{{1,8}}\.?){{0,2}})\s*\)?\s*"
+)
+_PLAIN_NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
+_COMMA_NUMBER = re.compile(r"\s*[-+]?(?:\d+,?\d*|,\d+)(?:[eE][-+]?\d+)?\s*")
+_COMMA_THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(?:,\d{3})*\s*")
+_DECIMAL_COMMA = re.compile(r"\d,(?!\d{3}(?!\d))\d")
+_CODE = re.compile(r"\s*0\d+\s*")
+"""An integer with leading zeros: a code, such as a postcode."""
+
+_MISSING_MARKER = re.compile(
+    r"[\W_]*|\s*(?:n\.?/?a\.?n?|k\. ?a\.|none|nil|null|missing|unknown|unk)\s*"
+    r"|\s*(?:not|no) (?:available|known|applicable|data|answer)\s*",
+    re.IGNORECASE,
+)
+"""Text that often means a missing value: signs such as ?, -- and *, and words."""
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value of Python is a number; booleans are not."""
+    return isinstance(value, Real | Decimal) and not isinstance(value, bool)
+
+
+def has_codes(values: Iterable[object]) -> bool:
+    """Return whether some values are integers with leading zeros, which must stay text."""
+    return any(isinstance(value, str) and _CODE.fullmatch(value) for value in values)
+
+
+def some_texts(values: Sequence[object]) -> list[str]:
+    """Return the text of some values, evenly spaced; that of a number is "0"."""
+    return _texts(values[:: -(-len(values) // _SAMPLE_VALUES) or 1])
+
+
+def look_like_numbers(values: Sequence[object]) -> bool:
+    """Return whether nearly all values are numbers, with at most a few currencies and units."""
+    texts = some_texts(values)
+    matches = [match for match in map(_NUMBER.fullmatch, texts) if match is not None]
+    units = {(match["before"], match["after"]) for match in matches}
+    share = _MOST if any(map(is_number, values)) else _NEARLY_ALL
+    return len(matches) >= share * len(texts) and len(units) <= _MAX_UNITS
+
+
+def not_numbers(values: Sequence[object]) -> list[str]:
+    """Return the text that spoils a column of plain numbers; none if it has units or the like."""
+    texts = _texts(values)
+    others = not_plain(texts)
+    if len(texts) - len(others) >= _MIN_NUMBERS and all(map(_MISSING_MARKER.fullmatch, others)):
+        return others
+    share = _MOST if any(map(is_number, values)) else _NEARLY_ALL
+    written = all(map(_NUMBER.fullmatch, others))
+    return [] if written or len(others) > (1 - share) * len(texts) else others
+
+
+def not_plain(texts: Sequence[str]) -> list[str]:
+    """Return the text that is not a number without currency sign, unit or thousands separator."""
+    number = _COMMA_NUMBER if has_decimal_commas(texts) else _PLAIN_NUMBER
+    return [text for text in texts if number.fullmatch(text) is None]
+
+
+def partly_numbers(values: Iterable[object]) -> list[str]:
+    """Return the text that is not a number, if at least half of the values are numbers of any kind."""
+    texts = _texts(values)
+    others = [text for text in texts if _NUMBER.fullmatch(text) is None]
+    return others if len(others) <= len(texts) / 2 else []
+
+
+def has_decimal_commas(texts: Iterable[str]) -> bool:
+    """Return whether texts have decimal commas: numbers with a comma that does not mark thousands."""
+    return any(
+        _COMMA_NUMBER.fullmatch(text) and not _COMMA_THOUSANDS.fullmatch(text)
+        for text in texts
+        if "," in text
+    )
+
+
+def has_decimal_comma(text: str) -> bool:
+    """Return whether a number that may have a currency or a unit has a decimal comma."""
+    return _DECIMAL_COMMA.search(text) is not None
+
+
+def _texts(values: Iterable[object]) -> list[str]:
+    return ["0" if is_number(value) else str(value) for value in values]
