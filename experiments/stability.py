@@ -25,8 +25,7 @@ from slfs.measures.stability import Stability, nogueira
 Ints = NDArray[np.int64]
 
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
-    "SLFS": ("SLFS", {"order": "residual"}),
-    "SLFS, conditional": ("SLFS", {"order": "conditional"}),
+    "SLFS": ("SLFS", {"order": "conditional"}),
     "mRMR MID": ("MRMR", {}),
     "FCBF": ("FCBF", {}),
     "JMI": ("JMI", {}),

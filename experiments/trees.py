@@ -30,7 +30,7 @@ def learn_trees(path: Path) -> dict[str, TreeNetwork]:
 
 def _learn(name: str) -> TreeNetwork:
     data = load(name)
-    selector = SLFS(max_depth=MAX_DEPTH)
+    selector = SLFS(order="conditional", max_depth=MAX_DEPTH)
     return selector.fit(data.data, pd.Series(data.target, name="class")).network_
 
 
