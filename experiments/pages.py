@@ -68,11 +68,10 @@ def _setting(rows: pd.DataFrame) -> str:
         f"and {rows['classifier'].nunique()} classifiers, with {rows['fold'].nunique()}-fold stratified "
         f"cross-validation (seed {rows['seed'].iloc[0]}). Its {len(rows)} rows are stored in "
         f"`experiments/results/rows.parquet` (digest `{digest(rows)}`). They were computed at commit "
-        f"`{rows['commit'].mode()[0]}` on {rows['machine'].mode()[0]}, with {named}. SLFS is "
-        'the default of that version, `SLFS(order="conditional")`; the default is now residual '
-        "pursuit, which [Selection quality](quality.md) compares with it. Later versions also drop "
-        "columns that add nothing to their parent in the tree, so that SLFS selects fewer columns; "
-        "`make verify` lists the differences. Discretization, "
+        f"`{rows['commit'].mode()[0]}` on {rows['machine'].mode()[0]}, with {named}. SLFS is the "
+        "default, residual pursuit with automatic size; *SLFS, conditional* is the default of version "
+        "0.1, *SLFS, paper* and *SLFS, printed* are two readings of the paper. Growth of time, "
+        'stability and networks below are those of `SLFS(order="conditional")`. Discretization, '
         "selection and scaling are fitted to the training part of each fold. Nearest neighbours and the "
         "linear SVM (LIBSVM, C = 1) use standardized columns, with categories one-hot encoded; naive "
         "Bayes, BNSLFS and TAN use columns discretized by MDLP.\n\n"

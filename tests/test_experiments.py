@@ -408,7 +408,7 @@ def test_the_page_shows_the_stored_effective_stability():
 def test_check_finds_changed_selections(paper_data, tmp_path):
     """On the smallest datasets: stored selections are confirmed, a changed row is reported.
 
-    The stored rows of SLFS itself are from a version that kept redundant columns.
+    The stored subsamples of SLFS itself are from a version that kept redundant columns.
     """
     for name in ("voting", "yeast"):
         paper_data(name)
@@ -417,7 +417,7 @@ def test_check_finds_changed_selections(paper_data, tmp_path):
         (tmp_path / name).write_bytes((STORED / name).read_bytes())
     config = replace(read_config(), datasets=("voting", "yeast"))
     found = check(config, tmp_path, quietly)
-    assert len(found) == 2 * (24 + 13)
+    assert len(found) == 2 * (26 + 13)
     different = [one.name for one in found if not one.agrees]
     assert all(", SLFS," in name and "paper" not in name for name in different), report(found)
     rows = pd.read_parquet(tmp_path / "rows.parquet")
@@ -425,7 +425,7 @@ def test_check_finds_changed_selections(paper_data, tmp_path):
     rows.loc[changed, "columns"] = "[0, 1]"
     rows.to_parquet(tmp_path / "rows.parquet")
     text = report(check(config, tmp_path, quietly))
-    assert text.startswith(f"{73 - len(different)} of 74 stored selections are unchanged.")
+    assert text.startswith(f"{77 - len(different)} of 78 stored selections are unchanged.")
     assert "voting, fold 0, JMI, own size" in text
 
 
