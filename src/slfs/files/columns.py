@@ -188,7 +188,11 @@ class FileRows(FileColumns):
         table = self._table.in_memory()
         if isinstance(table, FileColumns):
             return self
-        return table[self._rows] if hasattr(table, "tocsr") else table.iloc[self._rows].reset_index(drop=True)
+        return (
+            table[self._rows]
+            if hasattr(table, "tocsr")
+            else table.iloc[self._rows].reset_index(drop=True)
+        )
 
     def number_block(self, columns: Columns, order: Order) -> NumberBlock:
         return self._table.number_block(columns, self._source(order))
