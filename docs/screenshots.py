@@ -42,7 +42,7 @@ def _save(picture: bytes, name: str) -> None:
     """Write the upper part of a picture, with few colors, which takes a third of the space."""
     image = Image.open(io.BytesIO(picture)).convert("RGB")
     image = image.crop((0, 0, image.width, min(image.height, 760)))
-    image.quantize(96).save(STATIC / name, optimize=True)
+    image.quantize(256).save(STATIC / name, optimize=True)
 
 
 if __name__ == "__main__":
