@@ -19,3 +19,10 @@ def ragged(
     """Return the starts of pieces once they are concatenated, and the indices of their elements."""
     offset = starts(lengths)
     return offset, np.arange(offset[-1]) + np.repeat(begins - offset[:-1], lengths)
+
+
+def consecutive_runs(indices: NDArray[np.int64]) -> list[slice]:
+    """Return the slices of an array of indices in which each index follows the one before it."""
+    begins = np.flatnonzero(np.diff(indices, prepend=-2) != 1)
+    ends = np.append(begins, len(indices))[1:]
+    return [slice(*bounds) for bounds in zip(begins.tolist(), ends.tolist(), strict=True)]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.ragged import consecutive_runs
 from slfs.files.atomic import replace_file, replace_text
 from slfs.files.genotypes import (
     MISSING_PHENOTYPE,
@@ -142,15 +143,13 @@ class PlinkColumns(GenotypeColumns):
 
     def _read_bytes(self, variants: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
         """Read the bytes of variants into the first bytes of the rows of ``out``."""
-        begins = np.flatnonzero(np.diff(variants, prepend=-2) != 1)
-        ends = np.append(begins, len(variants))[1:]
         with self.path.open("rb") as file:  # buffered: a raw file may return a part of what is asked for
-            for begin, end in zip(begins, ends, strict=True):
-                part = np.empty((end - begin, self._n_bytes), np.uint8)
-                file.seek(_HEADER + int(variants[begin]) * self._n_bytes)
+            for run in consecutive_runs(variants):
+                part = np.empty((run.stop - run.start, self._n_bytes), np.uint8)
+                file.seek(_HEADER + int(variants[run.start]) * self._n_bytes)
                 if file.readinto(part.data) < part.size:
                     raise ValueError(f"{self.path} has been truncated while it was read. Open it again.")
-                out[begin:end, : self._n_bytes] = part
+                out[run, : self._n_bytes] = part
 
 
 def write_plink(

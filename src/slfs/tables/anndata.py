@@ -18,11 +18,6 @@ from slfs.tables.stored import StoredTable, is_stored, read_stored
 from slfs.tables.table import Columns, ColumnSource, LabelBlock, NumberBlock, Order, Table, dense_block
 
 
-def read_anndata(X: Any) -> AnnDataTable:
-    """Read the matrix ``X`` of an AnnData; its variables are the columns."""
-    return table_of(X)
-
-
 def table_of(
     adata: Any, *, layer: str | None = None, use_raw: bool = False, obs: Sequence[str] = ()
 ) -> AnnDataTable:

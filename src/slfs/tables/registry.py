@@ -124,7 +124,7 @@ READERS: dict[type | str, Reader | str] = {
     str: _refuse_path,
     PurePath: _refuse_path,
     "scipy.sparse": _SPARSE,
-    "anndata._core.anndata": "slfs.tables.anndata:read_anndata",
+    "anndata._core.anndata": "slfs.tables.anndata:table_of",
     "anndata._core.sparse_dataset": "slfs.tables.stored:read_stored",  # X of a backed AnnData
     "cupy": "slfs.tables.cupy_arrays:read_cupy",
     "dask": "slfs.tables.dask:refuse",

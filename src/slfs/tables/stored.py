@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from slfs._core.ragged import starts
+from slfs._core.ragged import consecutive_runs, starts
 from slfs.tables.sparse import check_indices
 from slfs.tables.table import Columns, ColumnSource
 
@@ -178,7 +178,7 @@ class StoredColumns(StoredTable):
         -------
         part : csc_array of shape (n_samples, n_columns)
         """
-        runs = np.split(columns, np.flatnonzero(np.diff(columns) != 1) + 1) if len(columns) else []
+        runs = [columns[run] for run in consecutive_runs(columns)]
         parts = [self._entries(self._starts[run[0]], self._starts[run[-1] + 1]) for run in runs]
         return self._check(_csc(parts, np.diff(self._starts)[columns], self.n_samples, self.dtype))
 
@@ -225,7 +225,7 @@ class SparseRows(_Rows):
         """
         spool = self._spooled()
         values, samples, lengths = [], [], []
-        runs = np.split(columns, np.flatnonzero(np.diff(columns) != 1) + 1) if len(columns) else []
+        runs = [columns[run] for run in consecutive_runs(columns)]
         for block in range(0, len(spool.parts), 3):
             for run in runs:
                 bounds = spool.read(block, run[0], run[-1] + 2)
@@ -281,14 +281,15 @@ class DenseRows(_Rows):
         """
         spool = self._spooled()
         part = np.empty((len(columns), self.n_samples), self.dtype)
-        runs = np.split(np.arange(len(columns)), np.flatnonzero(np.diff(columns) != 1) + 1)
+        runs = consecutive_runs(columns)
         end = 0
         for block, (_, length, _) in enumerate(spool.parts):
             n_rows = length // max(self.n_features, 1)
             begin, end = end, end + n_rows
-            for run in runs if len(columns) else ():
-                values = spool.read(block, n_rows * columns[run[0]], n_rows * (columns[run[-1]] + 1))
-                part[run, begin:end] = values.reshape(len(run), n_rows)
+            for run in runs:
+                own = columns[run]
+                values = spool.read(block, n_rows * own[0], n_rows * (own[-1] + 1))
+                part[run, begin:end] = values.reshape(len(own), n_rows)
         return part.T
 
     def _turned(self) -> Iterator[tuple[NDArray[Any], ...]]:
