@@ -30,6 +30,7 @@ html_theme = "furo"
 html_title = f"slfs {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["versions.js"]
 html_math_renderer = "mathml"
 html_show_sphinx = False
 html_show_copyright = False

@@ -76,7 +76,7 @@ def test_numbers_written_as_text_are_no_identifiers(written, example):
     y = pd.Series([written.format(price) for price in PRICES])
     X = PRICES.reshape(-1, 1)
     with pytest.raises(
-        ValueError, match=r"If it is a quantity, convert it first. Remove curren"
+        ValueError, match=r"If it is a quantity, convert it first. Remove currency"
     ) as error:
         SLFS().fit(X, y)
     assert "target='regression' (selectors) or BNSLFSRegressor." in str(error.value)
