@@ -15,8 +15,9 @@ pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="this copy has no docu
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None
 )
-PAGE = """<!DOCTYPE html><html data-content_root="{root}"><body><a class="sidebar-brand" href="{root}">slfs
-</a><h1>{title}</h1><script src="{root}_static/versions.js"></script></body></html>"""
+PAGE = """<!DOCTYPE html><html data-content_root="{root}"><body>
+<a class="sidebar-brand" href="{root}">slfs</a>
+<h1>{title}</h1><script src="{root}_static/versions.js"></script></body></html>"""
 
 
 @pytest.fixture
