@@ -2,7 +2,7 @@
 # interpreter PYTHON; ARGS goes to the command.
 PYTHON ?= python3
 ARGS ?=
-COMMANDS := demo test quick oldest nightly lint docs wheel reproduce verify quality bench bench-against fuzz kills soak \
+COMMANDS := demo test quick oldest nightly lint docs wheel reproduce verify quality bench bench-against bench-history fuzz kills soak \
 	coverage mutants audit standards
 .DEFAULT_GOAL := help
 .PHONY: help bench-gpu clean $(COMMANDS)
@@ -23,4 +23,4 @@ bench-gpu: ## Measure the GPU backend; needs an NVIDIA GPU and the extra gpu in 
 	PYTHONPATH=src python3 -m benchmarks.gpu $(ARGS)
 
 clean: ## Remove the environments and caches
-	rm -rf .venv .venv-* .nox mutants dist docs/_build docs/generated .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* .nox .asv mutants dist docs/_build docs/generated .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -195,6 +195,15 @@ def bench_against(session: nox.Session) -> None:
     group(session, "test").python("-m", "benchmarks.against", *session.posargs)
 
 
+@command(name="bench-history")
+def bench_history(session: nox.Session) -> None:
+    """Measure HEAD with asv, beside earlier commits (ARGS="v0.2.0^! --quick")"""
+    asv = functools.partial(Environment(session).install("history", "--group", "history").run, "asv")
+    config = ["--config", "benchmarks/asv.conf.json"]
+    asv("run", *config, "--skip-existing-successful", *(session.posargs or ["HEAD^!"]))
+    asv("publish", *config)  # plots, in .asv/html
+
+
 @command
 def fuzz(session: nox.Session) -> None:
     """Fuzz every entry point with tables and files (ARGS="--minutes 60 --seed 1")"""

@@ -1,5 +1,6 @@
 """Benchmarks: their access to internals still works, and two checkouts can be compared."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import slfs
-from benchmarks import internals
+from benchmarks import internals, public_cases
 from benchmarks.cases import CASES
 from benchmarks.public_cases import indices, sized
 from tests.helpers import dependent_codes
@@ -47,6 +48,37 @@ def test_parameters_of_both_versions():
     assert sized(slfs.MRMR, 3).n_features_to_select == 3
     assert sized(OldSelector, 3).k == 3
     assert indices(OldSelector()) == [2, 1]
+
+
+def test_history_measures_the_public_cases(monkeypatch):
+    from benchmarks.history.public import PublicCases
+
+    selected = []
+    monkeypatch.setitem(public_cases.CASES, "tan-fit", lambda: lambda: selected.append(1))
+    measured = PublicCases()
+    measured.setup("tan-fit")
+    assert selected == [1], "the first call, which loads kernels, is not measured"
+    measured.time_case("tan-fit")
+    measured.peakmem_case("tan-fit")
+    assert selected == [1, 1, 1]
+    assert {"mrmr-A", "stream", *public_cases.CASES} == set(PublicCases.params)
+
+
+def test_history_leaves_out_cases_whose_dataset_is_missing(monkeypatch):
+    from benchmarks.history.public import PublicCases
+
+    monkeypatch.setattr("benchmarks.data.find", lambda _: None)
+    with pytest.raises(NotImplementedError, match="the dataset arcene is missing"):
+        PublicCases().setup("slfs-arcene")
+
+
+def test_paths_of_the_history_exist():
+    folder = ROOT / "benchmarks"
+    settings = json.loads((folder / "asv.conf.json").read_text(encoding="utf-8"))
+    assert (folder / settings["repo"] / "pyproject.toml").exists()
+    assert (folder / settings["benchmark_dir"] / "public.py").exists()
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert settings["env_dir"].split("/")[1] + "/" in ignored
 
 
 @pytest.mark.slow

@@ -1,13 +1,16 @@
-"""The cases of `benchmarks.public_cases`, which run with every version: one curve of time and of memory each."""
+"""The cases of `benchmarks.public_cases`, which run with every version: curves of time and memory."""
 
 from benchmarks.public_cases import CASES
 
 
 class PublicCases:
-    """Prepare a case and call it once, which compiles or loads the kernels; then measure it."""
+    """Prepare a case and call it once, which compiles or loads the kernels; then measure it.
 
-    version = "1"  # asv compares results of equal versions: increase it if a case measures something else
-    params = list(CASES)
+    asv compares results of equal ``version``: increase it if a case measures something else.
+    """
+
+    version = "1"
+    params = tuple(CASES)
     param_names = ("case",)
     timeout = 600
 
@@ -18,8 +21,8 @@ class PublicCases:
             raise NotImplementedError(str(error)) from error
         self.call()
 
-    def time_case(self, case):
+    def time_case(self, _):
         self.call()
 
-    def peakmem_case(self, case):
+    def peakmem_case(self, _):
         self.call()
