@@ -1,6 +1,7 @@
 """Shared fixtures: random coded data, and the datasets of the paper if they are available."""
 
 import os
+import signal
 import sys
 import warnings
 from pathlib import Path
@@ -13,6 +14,9 @@ hypothesis.settings.register_profile(
     "slfs", deadline=None, max_examples=int(os.environ.get("SLFS_EXAMPLES", "60")), derandomize=True
 )
 hypothesis.settings.load_profile("slfs")
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # A shell lets jobs in the background ignore Ctrl-C, and so would the processes that tests interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
