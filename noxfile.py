@@ -200,6 +200,7 @@ def bench_history(session: nox.Session) -> None:
     """Measure HEAD with asv, beside earlier commits (ARGS="v0.2.0^! --quick")"""
     asv = functools.partial(Environment(session).install("history", "--group", "history").run, "asv")
     config = ["--config", "benchmarks/asv.conf.json"]
+    asv("machine", "--yes", *config)  # hardware and system, for the results
     asv("run", *config, "--skip-existing-successful", *(session.posargs or ["HEAD^!"]))
     asv("publish", *config)  # plots, in .asv/html
 
