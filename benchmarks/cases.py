@@ -12,7 +12,7 @@ from benchmarks.plink import plink
 from benchmarks.scale import agree, scale
 from benchmarks.startup import cold, startup
 from benchmarks.timing import best, seconds
-from slfs import MRMR, OSFS, SAOLA, SLFS, TAN, FastOSFS, MDLPDiscretizer
+from slfs import CMIM, JMI, MRMR, OSFS, SAOLA, SLFS, TAN, FastOSFS, MDLPDiscretizer
 
 
 def warm_up():
@@ -77,6 +77,18 @@ def mrmr():
         selector = MRMR(50, categorical_features="all", n_jobs=2)
         ours = best(lambda selector=selector, X=X, y=y: selector.fit(X, y), 4)
         rows.append((f"{name} {len(X)} x {X.shape[1]}", ours, "mrmrs", peers.mrmrs(X, y)))
+    return rows
+
+
+def praznik():
+    """mRMR, JMI and CMIM, 50 features, two cores, compared with praznik (in R), given factors."""
+    rows = []
+    for name in "EBAF":
+        X, y = data.coded_set(name)
+        for kind, other in zip((MRMR, JMI, CMIM), peers.praznik(X, y), strict=True):
+            selector = kind(50, categorical_features="all", n_jobs=2)
+            ours = best(lambda selector=selector, X=X, y=y: selector.fit(X, y), 4)
+            rows.append((f"{kind.__name__}, {name} {len(X)} x {X.shape[1]}", ours, "praznik", other))
     return rows
 
 
@@ -158,6 +170,7 @@ CASES = {
         pack,
         mdlp,
         mrmr,
+        praznik,
         tan,
         online,
         dorothea,

@@ -4,6 +4,9 @@ Each function returns NaN for a time if the environment does not exist.
 """
 
 import math
+import shutil
+import subprocess
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +69,21 @@ print(*found.support_.astype(int))
 print(*np.lexsort((-importance, found.ranking_)))
 """
 
+_PRAZNIK = """
+shape <- as.integer(commandArgs(TRUE)[1:2])
+file <- file("table", "rb")
+X <- matrix(readBin(file, "integer", prod(shape)), shape[1])
+y <- factor(readBin(file, "integer", shape[1]))
+columns <- lapply(seq_len(shape[2]), function(j) factor(X[, j]))
+names(columns) <- paste0("c", seq_len(shape[2]))
+X <- structure(columns, class = "data.frame", row.names = seq_len(shape[1]))
+for (name in c("MRMR", "JMI", "CMIM")) {
+    select <- getExportedValue("praznik", name)
+    seconds <- replicate(3, system.time(select(X, y, k = 50, threads = 2))[["elapsed"]])
+    cat(min(seconds), "\\n")
+}
+"""
+
 
 def orange_mdlp(X, y):
     """Return the time of Orange3's discretization."""
@@ -90,3 +108,20 @@ def boruta(X, y):
         return None
     lines = in_environment(PEERS, _BORUTA, X=X, y=y)[-2:]
     return [np.array(line.split(), int) for line in lines]
+
+
+def praznik(X, y):
+    """Return the times of praznik's mRMR, JMI and CMIM for 50 features; R gets factors."""
+    program = shutil.which("Rscript")
+    if program is None:
+        return [math.nan] * 3
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "select.R").write_text(_PRAZNIK, encoding="utf-8")
+        table = np.asfortranarray(X, np.int32).tobytes("F") + y.astype(np.int32).tobytes()
+        (Path(folder) / "table").write_bytes(table)
+        command = [program, "select.R", *map(str, X.shape)]
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if "no package called" in run.stderr:
+        return [math.nan] * 3
+    run.check_returncode()
+    return [float(line) for line in run.stdout.splitlines()[-3:]]

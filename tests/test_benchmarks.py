@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import slfs
-from benchmarks import internals, public_cases
+from benchmarks import internals, peers, public_cases
 from benchmarks.cases import CASES
 from benchmarks.public_cases import indices, sized
 from tests.helpers import dependent_codes
@@ -48,6 +48,28 @@ def test_parameters_of_both_versions():
     assert sized(slfs.MRMR, 3).n_features_to_select == 3
     assert sized(OldSelector, 3).k == 3
     assert indices(OldSelector()) == [2, 1]
+
+
+def test_praznik_gets_the_table_and_is_left_out_where_it_is_missing(tmp_path, monkeypatch):
+    X, y = np.arange(6).reshape(3, 2), np.array([0, 1, 0])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert np.isnan(peers.praznik(X, y)).all()
+    script = f"""#!{sys.executable}
+import sys
+import numpy as np
+assert sys.argv[2:] == ["3", "2"]
+print(*np.fromfile("table", np.int32)[[1, 3, 7]], sep="\\n")
+"""
+    program = tmp_path / "Rscript"
+    program.write_text(script)
+    program.chmod(0o755)
+    if sys.platform != "win32":
+        assert peers.praznik(X, y) == [2, 1, 1]
+        program.write_text(f"#!{sys.executable}\nraise SystemExit('there is no package called praznik')")
+        assert np.isnan(peers.praznik(X, y)).all()
+        program.write_text(f"#!{sys.executable}\nraise SystemExit('out of memory')")
+        with pytest.raises(subprocess.CalledProcessError):
+            peers.praznik(X, y)
 
 
 def test_history_measures_the_public_cases(monkeypatch):
