@@ -54,6 +54,8 @@ FROM_COUNTS = [
     SAOLA(),
     InteractionSelector(),
 ]
+# dask 2025.1 warns of other schedulers as long as the client, which all tests share, is open
+pytestmark = pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")
 FROM_NUMBERS = [AlphaInvesting(), Chi2(), FastOSFS(statistic="fisher_z")]
 
 
