@@ -54,9 +54,9 @@ FROM_COUNTS = [
     SAOLA(),
     InteractionSelector(),
 ]
+FROM_NUMBERS = [AlphaInvesting(), Chi2(), FastOSFS(statistic="fisher_z")]
 # dask 2025.1 warns of other schedulers as long as the client, which all tests share, is open
 pytestmark = pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")
-FROM_NUMBERS = [AlphaInvesting(), Chi2(), FastOSFS(statistic="fisher_z")]
 
 
 @pytest.fixture(scope="module")

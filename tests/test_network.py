@@ -6,6 +6,7 @@ from dataclasses import replace
 import networkx
 import numpy as np
 import pytest
+import sklearn
 from sklearn.datasets import load_iris
 
 from slfs import SLFS, TreeNetwork
@@ -123,6 +124,9 @@ def test_a_notebook_shows_the_tree_of_a_fitted_selector():
     selector.fit(*load_iris(return_X_y=True, as_frame=True))
     assert "petal width" in selector._repr_html_()
     assert "petal width" in selector._repr_mimebundle_()["text/html"]
+    with sklearn.config_context(display="text"):
+        assert "text/html" not in selector._repr_mimebundle_()
+        assert not hasattr(selector, "_repr_html_")
 
 
 def test_a_graph_without_networkx(network, monkeypatch):

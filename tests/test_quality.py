@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
+from packaging.version import Version
 from sklearn.datasets import make_classification
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import StratifiedKFold
@@ -273,6 +275,7 @@ def test_wins_ties_and_losses_are_counted_over_datasets():
     assert wins_ties_losses(pair) == (2, 1, 1)
 
 
+@pytest.mark.skipif(Version(sklearn.__version__) < Version("1.8"), reason="needs scikit-learn 1.8")
 def test_the_l1_path_starts_with_the_column_that_tells_most():
     random = np.random.default_rng(0)
     X = random.normal(size=(300, 20))

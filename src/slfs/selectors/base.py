@@ -477,7 +477,11 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             raise ValueError(f"There is no column {column!r} in the table seen in fit.{hint}")
         return TableIndex(int(indices[0]))
 
-    def _html_repr(self) -> str:
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        return bundle | {"text/html": self._repr_html_inner()} if "text/html" in bundle else bundle
+
+    def _repr_html_inner(self) -> str:
         """Return the HTML for notebooks: scikit-learn's diagram and, once fitted, the tree."""
         diagram: str = estimator_html_repr(self)
         return diagram + self.network_._repr_html_() if self.__sklearn_is_fitted__() else diagram

@@ -285,7 +285,7 @@ class AutomaticSizeMixin(BaseSelector):
             warnings.filterwarnings("ignore", message="The least populated class")
             try:
                 splits = list(splitter.split(np.zeros((len(codes), 1)), codes, data.groups))
-            except ValueError as error:
+            except (TypeError, ValueError) as error:  # scikit-learn 1.6 raises the former without groups
                 hint = "" if data.groups is not None else " If it needs groups, pass them to fit."
                 raise ValueError(f"cv={self.cv!r} cannot split the rows: {error}{hint}") from None
         for rows in (part for split in splits for part in split):
