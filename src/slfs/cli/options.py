@@ -72,7 +72,7 @@ TargetsFrom = Annotated[
 Id = Annotated[
     list[str] | None,
     typer.Option(
-        "--id", metavar="COLUMN", help="Column that identifies samples: kept, not selected; repeatable."
+        "--id", metavar="COLUMNS", help="Columns that identify samples: kept, not selected; repeatable."
     ),
 ]
 Transpose = Annotated[
@@ -105,35 +105,37 @@ Missing = Annotated[
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option("--drop", metavar="COLUMN", help="Column to leave out; repeatable."),
+    typer.Option(
+        "--drop", metavar="COLUMNS", help="Columns to leave out, separated by commas; repeatable."
+    ),
 ]
 Categorical = Annotated[
     list[str] | None,
     typer.Option(
         "--categorical",
         "-c",
-        metavar="COLUMN",
-        help="Numeric column to treat as categories, or 'all'; repeatable.",
+        metavar="COLUMNS",
+        help="Numeric columns to treat as categories, or 'all'; repeatable.",
     ),
 ]
 Include = Annotated[
     list[str] | None,
-    typer.Option("--include", metavar="COLUMN", help="Column that is always selected; repeatable."),
+    typer.Option("--include", metavar="COLUMNS", help="Columns that are always selected; repeatable."),
 ]
 Exclude = Annotated[
     list[str] | None,
     typer.Option(
         "--exclude",
-        metavar="COLUMN",
-        help="Column that is never selected, but stays in the results; repeatable.",
+        metavar="COLUMNS",
+        help="Columns that are never selected, but stay in the results; repeatable.",
     ),
 ]
 ConditionOn = Annotated[
     list[str] | None,
     typer.Option(
         "--condition-on",
-        metavar="COLUMN",
-        help="Column, such as age or batch, whose influence is taken into account, but which is not "
+        metavar="COLUMNS",
+        help="Columns, such as age,batch, whose influence is taken into account, but which are not "
         "selected; repeatable.",
     ),
 ]
