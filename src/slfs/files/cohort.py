@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from slfs._core.suggest import similar_names
 from slfs.files.about import (
     FAMILY,
     IDS,
@@ -25,7 +26,6 @@ from slfs.files.about import (
     About,
     read_own,
 )
-from slfs._core.suggest import similar_names
 from slfs.files.data_file import DataFile, find_column, some_names, split_names, whole_numbers
 from slfs.files.genotypes import GenotypeColumns, phenotypes
 from slfs.files.marks import Marks
@@ -89,8 +89,8 @@ def open_cohort(
     _check_covariates(table, about, covariates)
     if _sex_is_unknown(table):
         found.notes.append(
-            "The sex of all samples is unknown (0), so that conditioning on it changes nothing. Enter it "
-            "in the .fam or .psam file, or use a column of another file (--targets-from)."
+            "The sex of all samples is unknown (0), so that conditioning on it changes nothing. Enter "
+            "it in the .fam or .psam file, or use a column of another file (--targets-from)."
         )
     found = replace(found, read_originals=_originals(table, y, label))
     return own_phenotype(found) if y is None and target == PHENOTYPE else found

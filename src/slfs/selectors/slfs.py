@@ -167,8 +167,9 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         its levels explain the residuals, otherwise the relevance I(f;Y), in nats.
     size_path_ : SizePath or None
         Cross-validated log loss by number of features, with the fields ``n_features``, ``log_loss``,
-        ``standard_error``, ``best`` and ``within_one_standard_error``. None if ``order`` is not
-        ``"residual"`` or the number of features was given.
+        ``standard_error``, ``best`` and ``within_one_standard_error``. If ``best`` is 0, a feature is
+        selected nevertheless if it is significant. None if ``order`` is not ``"residual"`` or the number
+        of features was given.
     scores_ : ndarray of shape (n_features_in_,)
         Relevance I(f;Y) of every column, in nats.
     pvalues_ : ndarray of shape (n_features_in_,)
