@@ -41,13 +41,11 @@ def interactions(
     target_type: TargetType = "auto",
     columns: Annotated[
         list[str] | None,
-        typer.Option("--columns", metavar="COLUMNS", help="Columns to test; repeatable. Default: all."),
+        typer.Option("--columns", metavar="A,B", help="Columns to test; repeatable. Default: all."),
     ] = None,
     partners: Annotated[
         list[str] | None,
-        typer.Option(
-            "--with", metavar="COLUMNS", help="Test only pairs with these columns; repeatable."
-        ),
+        typer.Option("--with", metavar="A,B", help="Test only pairs with these columns; repeatable."),
     ] = None,
     n_top: Annotated[
         int, typer.Option("--top", metavar="N", min=0, help="Number of pairs to show.")

@@ -72,7 +72,9 @@ TargetsFrom = Annotated[
 Id = Annotated[
     list[str] | None,
     typer.Option(
-        "--id", metavar="COLUMNS", help="Columns that identify samples: kept, not selected; repeatable."
+        "--id",
+        metavar="A,B",
+        help="Columns that identify samples: kept, not selected; repeatable.",
     ),
 ]
 Transpose = Annotated[
@@ -105,28 +107,26 @@ Missing = Annotated[
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option(
-        "--drop", metavar="COLUMNS", help="Columns to leave out, separated by commas; repeatable."
-    ),
+    typer.Option("--drop", metavar="A,B", help="Columns to leave out; repeatable."),
 ]
 Categorical = Annotated[
     list[str] | None,
     typer.Option(
         "--categorical",
         "-c",
-        metavar="COLUMNS",
+        metavar="A,B",
         help="Numeric columns to treat as categories, or 'all'; repeatable.",
     ),
 ]
 Include = Annotated[
     list[str] | None,
-    typer.Option("--include", metavar="COLUMNS", help="Columns that are always selected; repeatable."),
+    typer.Option("--include", metavar="A,B", help="Columns that are always selected; repeatable."),
 ]
 Exclude = Annotated[
     list[str] | None,
     typer.Option(
         "--exclude",
-        metavar="COLUMNS",
+        metavar="A,B",
         help="Columns that are never selected, but stay in the results; repeatable.",
     ),
 ]
@@ -134,8 +134,8 @@ ConditionOn = Annotated[
     list[str] | None,
     typer.Option(
         "--condition-on",
-        metavar="COLUMNS",
-        help="Columns, such as age,batch, whose influence is taken into account, but which are not "
+        metavar="A,B",
+        help="Columns, such as age, whose influence is taken into account, but which are not "
         "selected; repeatable.",
     ),
 ]
