@@ -7,7 +7,9 @@ with, measured in the same run.
 import functools
 import sys
 import time
+from contextlib import nullcontext
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import cupy
 import numpy as np
@@ -23,6 +25,7 @@ from slfs.counting.kernels import PackedArrays
 from slfs.counting.planes import PackedColumns, SampleLayout, column_words, unsigned_starts
 from slfs.measures.information import Information
 from slfs.selectors._shared.pursuit import Pursuit
+from slfs.tables.cupy_arrays import CupyTable
 
 READ = r"""
 extern "C" __global__ void read_all(const ulonglong2* words, long long n, unsigned long long* out) {
@@ -176,7 +179,27 @@ def whole_fit():
         print(f"GPU {on_card:.3f} s, same columns: {same}")
 
 
+def packing(n_samples=20_000, n_columns=50_000):
+    """mRMR of an array on the card: packed there, moved as numbers, and as an array of NumPy."""
+    random = cupy.random.RandomState(0)
+    X = random.randint(0, 3, (n_samples, n_columns), dtype=np.int8)
+    y = ((X[:, 5] + X[:, 9]) // 2).get()
+    in_memory, selector = X.get(), MRMR(n_features_to_select=10, device="cuda", n_jobs=-1)
+    none, chosen = np.zeros(n_columns, np.bool_), []
+    ways = {"packed on the card": (X, {}), "moved": (X, {"planes": none}), "NumPy": (in_memory, {})}
+    for name, (table, attributes) in ways.items():
+        times = []
+        with patch.multiple(CupyTable, **attributes) if attributes else nullcontext():
+            for _ in range(4):
+                begin = time.perf_counter()
+                chosen.append(selector.fit(table, y).indices_)
+                times.append(time.perf_counter() - begin)
+        same = all(np.array_equal(indices, chosen[0]) for indices in chosen)
+        print(f"  {name}: {min(times):.2f} s, same columns: {same}")
+
+
 CASES = {
+    "packing": packing,
     "pairs": pairs,
     "interactions": interactions_of_a_table,
     "whole_fit": whole_fit,

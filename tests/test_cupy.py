@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,10 @@ from slfs.cli.commands import app
 from slfs.cli.common import make_selector, read_labelled
 from slfs.counting.backend import use_backend
 from slfs.counting.cuda.card import why_unavailable
+from slfs.counting.cuda.pack import pack_values
 from slfs.evaluation import p_values
+from slfs.tables import cupy_arrays
+from slfs.tables.cupy_arrays import CupyTable
 
 
 @pytest.mark.skipif(bool(why_unavailable()), reason=why_unavailable())
@@ -58,6 +62,90 @@ def test_target_weights_and_groups_may_be_on_the_card():
     found = SLFS().fit(X, OnTheCard(y), **given)
     np.testing.assert_array_equal(found.indices_, expected.indices_)
     np.testing.assert_array_equal(found.size_path_.log_loss, expected.size_path_.log_loss)
+
+
+class CardArray(np.ndarray):
+    """A NumPy array in the place of one of CuPy."""
+
+    __module__ = "cupy"
+
+    def get(self):
+        return np.array(self)
+
+
+def pack_one_by_one(array, columns, source, n_values):
+    """Set the bit of each value."""
+    words = np.zeros((len(columns), n_values, len(source) // 64), np.uint64)
+    for j, column in enumerate(columns):
+        for bit, row in enumerate(source.tolist()):
+            if row >= 0 and array[row, column] in range(n_values):
+                words[j, int(array[row, column]), bit // 64] |= np.uint64(1 << bit % 64)
+    return words
+
+
+@pytest.fixture
+def as_card_array(monkeypatch):
+    """Return the function that makes arrays: of CuPy if there is a GPU, otherwise of NumPy."""
+    if not why_unavailable():
+        import cupy
+
+        return cupy.asarray
+    cupy = SimpleNamespace(ndarray=CardArray, asarray=lambda a: np.asarray(a).view(CardArray))
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setattr(cupy_arrays, "pack_values", pack_one_by_one)
+    return cupy.asarray
+
+
+@pytest.mark.skipif(bool(why_unavailable()), reason=why_unavailable())
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(
+    "dtype", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
+)
+def test_packing_on_the_card_sets_the_bit_of_each_value(dtype, order):
+    import cupy
+
+    random = np.random.default_rng(0)
+    X = random.integers(0, 2 if dtype == "?" else 5, (210, 40)).astype(dtype, order=order)
+    if X.dtype.kind == "f":
+        X[random.random(X.shape) < 0.1] = np.nan
+    columns, source = np.array([3, 39, 0, 7]), random.permutation(256).astype(np.int32)
+    source[source >= 210] = -1
+    for card, host in ((cupy.asarray(X), X), (cupy.asarray(X)[:, ::-1], X[:, ::-1])):
+        found = pack_values(card, columns, source, 4)
+        np.testing.assert_array_equal(found, pack_one_by_one(host, columns, source, 4))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.bool_, np.float32, np.float64])
+def test_small_integers_are_packed_on_the_card(monkeypatch, as_card_array, dtype):
+    random = np.random.default_rng(0)
+    X = random.integers(0, 2 if dtype == np.bool_ else 4, (300, 30)).astype(dtype)
+    y = (X[:, 3].astype(int) + X[:, 8] + random.integers(0, 3, 300)) // 3
+    if X.dtype.kind == "f":
+        X[random.random(X.shape) < 0.1] = np.nan
+    card = as_card_array(X)
+    expected = MRMR(5).fit(X, y)
+    with monkeypatch.context() as patch:
+        patch.setattr(CupyTable, "number_block", None)  # no block of numbers is moved
+        found = MRMR(5).fit(card, y)
+    np.testing.assert_array_equal(found.indices_, expected.indices_)
+    np.testing.assert_array_equal(found.scores_, expected.scores_)
+    weights = random.integers(0, 3, 300)
+    expected, found = (SLFS().fit(A, y, sample_weight=weights) for A in (X, card))
+    np.testing.assert_array_equal(found.indices_, expected.indices_)
+    np.testing.assert_array_equal(p_values(card, y), p_values(X, y))
+    continuous = y + random.random(300)
+    expected, found = (p_values(A, continuous, target="regression") for A in (X, card))
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("value", [-1, 4, 0.5, 1e300])
+def test_other_values_are_not_packed_on_the_card(as_card_array, value):
+    X = np.tile([0.0, 1, 2, 3, np.nan], (20, 1))
+    assert CupyTable(as_card_array(X)).planes.all()
+    X[7, 2] = value
+    table = CupyTable(as_card_array(X))
+    assert not table.planes.any()
+    np.testing.assert_array_equal(table.number_block(np.arange(5), None).dense(), X.T)
 
 
 def test_without_cupy_the_error_names_the_extra(monkeypatch):

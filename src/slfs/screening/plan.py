@@ -37,6 +37,9 @@ _COLUMN_BYTES = 600
 _SAMPLE_BYTES = 24
 """Memory per sample in addition to its entries: the table of n log n, its codes."""
 
+_PLANE_SHARE = 8
+"""Number of entries of columns that are bit planes which take at most as much memory as one number."""
+
 _MIN_ROWS = 1 << 12
 """Minimum number of rows to read at a time: smaller pieces would not save memory."""
 
@@ -127,23 +130,27 @@ def make_plan(
     limits = _limits.get() or BlockLimits()
     planes = is_planes(table)
     apart = np.char.add(kind, np.where(planes, " as planes", "")) if planes.any() else kind
-    parts = split_columns(apart, column_entries, entries, limits.n_columns)
+    per_column = np.where(planes, -(-column_entries // _PLANE_SHARE), column_entries)
+    parts = split_columns(apart, per_column, entries, limits.n_columns)
     n_rows = int(min(n_rows, limits.n_rows))
     blocks = [Block(part, str(kind[part[0]]), n_rows) for part in parts]
     return Plan(blocks, at_once, min(rest, limits.plane_bytes))
 
 
 def split_columns(
-    kind: NDArray[np.str_], column_entries: int, entries: int, max_width: float = math.inf
+    kind: NDArray[np.str_], per_column: NDArray[np.int64], entries: int, max_width: float = math.inf
 ) -> list[NDArray[np.int64]]:
-    """Split 0 .. len(kind) - 1 where the kind changes, and where a part would become too wide.
+    """Split 0 .. len(kind) - 1 where the kind changes, and where a part would have too many entries.
 
-    Each column of labels is a block of its own.
+    ``per_column`` is the number of entries of each column, equal for columns of one kind. Each column of
+    labels is a block of its own.
     """
-    width = int(max(1, min(entries // max(column_entries, 1), -(-len(kind) // _BLOCKS), max_width)))
+    widths = np.minimum(entries // np.maximum(per_column, 1), min(-(-len(kind) // _BLOCKS), max_width))
+    widths = np.maximum(widths, 1).astype(np.int64)
     alone = kind == "labels"
     begins = np.flatnonzero(np.concatenate([[True], (kind[1:] != kind[:-1]) | alone[1:]]))
     parts = []
     for begin, end in zip(begins, [*begins[1:], len(kind)], strict=True):
+        width = int(widths[begin])
         parts += [np.arange(b, min(b + width, end)) for b in range(begin, end, width)]
     return parts

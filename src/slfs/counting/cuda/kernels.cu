@@ -230,3 +230,43 @@ extern "C" __global__ void plane_counts(
         if (lane == 0) counts[plane * n_parts + c] = count;
     }
 }
+
+// Planes of the values 0 ... n_values - 1 of columns of a table of numbers: planes[column][value][word].
+// Neighbouring threads have neighbouring columns, which are next to each other in tables in C order.
+template <typename T>
+__device__ __forceinline__ void pack(
+    const T* __restrict__ table, i64 row_stride, i64 column_stride, const i64* __restrict__ columns, i64 n_columns,
+    const int* __restrict__ source, i64 n_words, int n_values, u64* __restrict__ planes) {
+    const i64 place = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    const i64 own = place % n_columns, word = place / n_columns;
+    if (word >= n_words) return;
+    const T* column = table + columns[own] * column_stride;
+    u64 found[4] = {};
+#pragma unroll 8
+    for (int bit = 0; bit < 64; bit++) {
+        const int row = source[64 * word + bit];
+        if (row < 0) continue;
+        const T value = column[row * row_stride];
+#pragma unroll
+        for (int v = 0; v < 4; v++) found[v] |= (u64)(value == (T)v) << bit;
+    }
+    for (int v = 0; v < n_values; v++) planes[(own * n_values + v) * n_words + word] = found[v];
+}
+
+#define PACK(NAME, T)                                                                                            \
+    extern "C" __global__ void NAME(                                                                             \
+        const T* table, i64 row_stride, i64 column_stride, const i64* columns, i64 n_columns, const int* source, \
+        i64 n_words, int n_values, u64* planes) {                                                                \
+        pack(table, row_stride, column_stride, columns, n_columns, source, n_words, n_values, planes);           \
+    }
+PACK(pack_b1, unsigned char)
+PACK(pack_i1, signed char)
+PACK(pack_u1, unsigned char)
+PACK(pack_i2, short)
+PACK(pack_u2, unsigned short)
+PACK(pack_i4, int)
+PACK(pack_u4, u32)
+PACK(pack_i8, i64)
+PACK(pack_u8, u64)
+PACK(pack_f4, float)
+PACK(pack_f8, double)
