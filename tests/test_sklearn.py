@@ -15,7 +15,6 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from slfs import (
     BNSLFS,
@@ -32,6 +31,11 @@ from slfs import (
 )
 from slfs.saving.registry import estimators
 from slfs.selectors import selectors
+
+with pytest.MonkeyPatch.context() as patch:
+    # where array-api-compat is installed, which anndata needs, scikit-learn 1.6 asks for it on import
+    patch.setenv("SCIPY_ARRAY_API", "1")
+    from sklearn.utils.estimator_checks import parametrize_with_checks
 
 
 class ContinuousMRMR(MRMR):
