@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.files.columns import FileColumns
-from slfs.tables.table import Columns, LabelBlock, NumberBlock, Order, Table, dense_block
+from slfs.tables.table import Alleles, Columns, LabelBlock, NumberBlock, Order, Table, dense_block
 
 MISSING_PHENOTYPE = -9.0
 """What PLINK writes for a phenotype that is missing."""
@@ -205,6 +205,13 @@ class GenotypeColumns(FileColumns):
             assert self._covariate_table is not None
             return self._covariate_table.label_block(source - self._n_variants, order)
         return super().label_block(column, order)
+
+    def alleles(self, columns: Columns) -> list[Alleles | None]:
+        counted, other = self.variants.counted_allele, self.variants.other_allele
+        return [
+            (str(counted[index]), str(other[index])) if index < self._n_variants else None
+            for index in self._columns[columns].tolist()
+        ]
 
     @functools.cached_property
     def is_variant(self) -> NDArray[np.bool_]:

@@ -26,6 +26,9 @@ Order = Rows | None
 TimeKinds = NDArray[np.int8]
 """A `slfs.tables.dates.TimeKind` per column."""
 
+Alleles = tuple[str, str]
+"""The allele whose copies a genotype counts, and the other one."""
+
 Array = TypeVar("Array", bound=NDArray[Any])
 
 
@@ -240,6 +243,22 @@ class ColumnSource(ABC):
         """
         block = _read(self.take(np.array([column]))).label_block(0, order)
         return replace(block, name=self.names[column])
+
+    def alleles(self, columns: Columns) -> Sequence[Alleles | None]:
+        """Return what the numbers of columns count.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Indices of the columns.
+
+        Returns
+        -------
+        alleles : sequence of (str, str) or None
+            For genotypes the counted and the other allele; None for all other columns. If a table has
+            genotypes, its method `take` returns pandas DataFrames.
+        """
+        return [None] * len(columns)
 
 
 def dense_block(
