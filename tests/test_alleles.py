@@ -180,3 +180,20 @@ def test_the_command_predict(cohorts, tmp_path, slfs):
     code, out, error = slfs("predict", model, other.path)
     assert (code, out) == (1, "")
     assert "'variant_3' (T/C, in fit A/G)" in error
+
+
+def test_variants_without_ids_and_in_another_order(tmp_path):
+    genotypes, y = make_genotypes()
+    names, order = ["."] * genotypes.shape[1], np.arange(genotypes.shape[1])[::-1]
+    write_plink(tmp_path / "a.bed", genotypes, names=names)
+    write_plink(tmp_path / "b.bed", 2 - genotypes[:, order], names=names, positions=(order + 1).tolist())
+    bim = (tmp_path / "b.bim").read_text()
+    (tmp_path / "b.bim").write_text(bim.replace("A\tG", "G\tA"))
+    X, new = PlinkColumns(tmp_path / "a.bed"), PlinkColumns(tmp_path / "b.bed")
+    model = BNSLFS().fit(X, y)
+    small = model.reduce()
+    with pytest.warns(UserWarning, match="count the other allele"):
+        found = small.predict_proba(new.only(small.feature_names_in_))
+    np.testing.assert_array_equal(found, model.predict_proba(X))
+    with pytest.raises(ValueError, match=r"b.bed does not have 1 of the columns: \['rs1'\]"):
+        new.only(["1:3:A:G", "rs1"])

@@ -92,10 +92,28 @@ class GenotypeColumns(FileColumns):
         table : GenotypeColumns
             The same file with fewer columns.
         """
-        table = super().without(columns)
-        unwanted = set(columns)
-        kept = [index for index, name in enumerate(self.names) if name not in unwanted]
-        table._columns = self._columns[kept]
+        return self.only(super().without(columns).names)
+
+    def only(self, columns: Sequence[str]) -> Self:
+        """Keep some columns, such as those that a model needs.
+
+        Parameters
+        ----------
+        columns : sequence of str
+
+        Returns
+        -------
+        table : GenotypeColumns
+            The same file with these columns, in this order. It knows which alleles are counted, which a
+            DataFrame does not.
+        """
+        place = {name: index for index, name in enumerate(self.names)}
+        lacking = [name for name in columns if name not in place]
+        if lacking:
+            raise ValueError(f"{self.path} does not have {len(lacking)} of the columns: {lacking[:5]}.")
+        table = super().without([])
+        table.names, table.n_features = list(columns), len(columns)
+        table._columns = self._columns[[place[name] for name in columns]]
         vars(table).pop("is_variant", None)
         return table
 
@@ -340,17 +358,20 @@ def phenotypes(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _unique_names(variants: Variants) -> list[str]:
-    """Return the ids of the variants, or place and alleles of those whose id is not unique."""
+    """Return the ids of the variants, or place and alleles of those whose id is not unique.
+
+    The alleles are sorted: the name does not depend on which one is counted.
+    """
     names: list[str] = variants.id.tolist()
     distinct = set(names)
     if len(distinct) < len(names) or "." in distinct:
         counts = Counter(names)
-        _, *others = variants
         unclear = [index for index, one in enumerate(names) if one == "." or counts[one] > 1]
         taken = {one for one, count in counts.items() if one != "." and count == 1}
         copies: Counter[str] = Counter()
         for index in unclear:
-            place = name = ":".join(str(part[index]) for part in others)
+            _, chromosome, position, *alleles = (part[index] for part in variants)
+            place = name = ":".join([str(chromosome), str(position), *sorted(map(str, alleles))])
             while name in taken:
                 copies[place] += 1
                 name = f"{place}:{copies[place] + 1}"

@@ -62,7 +62,7 @@ class PlinkColumns(GenotypeColumns):
     ----------
     names : list of str
         Names of the variants, followed by those of covariates. Variants without a unique id are
-        called ``chromosome:position:allele 1:allele 2``.
+        called ``chromosome:position:allele:allele``, with sorted alleles.
     shape : tuple of int
     variants : Variants
         Id, chromosome, position, and alleles of all variants in the file: ``counted_allele`` is
