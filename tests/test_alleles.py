@@ -197,3 +197,26 @@ def test_variants_without_ids_and_in_another_order(tmp_path):
     np.testing.assert_array_equal(found, model.predict_proba(X))
     with pytest.raises(ValueError, match=r"b.bed does not have 1 of the columns: \['rs1'\]"):
         new.only(["1:3:A:G", "rs1"])
+
+
+@pytest.mark.filterwarnings("always:The genotypes of")
+def test_a_pgen_file_counts_the_alternate_allele(cohorts, tmp_path, slfs):
+    pgenlib = pytest.importorskip("pgenlib", reason="pgenlib is not installed")
+    X, _, y = cohorts
+    genotypes = make_genotypes()[0].T
+    calls = np.where(np.isnan(genotypes), -9, 2 - genotypes).astype(np.int8).copy()
+    with pgenlib.PgenWriter(
+        bytes(tmp_path / "a.pgen"), len(y), variant_ct=len(calls), nonref_flags=False
+    ) as writer:
+        writer.append_biallelic_batch(calls)
+    lines = [f"1\t{j + 1}\t{name}\tA\tG\n" for j, name in enumerate(X.names)]
+    (tmp_path / "a.pvar").write_text("#CHROM\tPOS\tID\tREF\tALT\n" + "".join(lines))
+    (tmp_path / "a.psam").write_text("#IID\n" + "".join(f"{one}\n" for one in X.ids))
+    assert slfs("fit", X.path, "--model", tmp_path / "model.slfs")[0] == 0
+    tables = []
+    for path in (X.path, tmp_path / "a.pgen"):
+        code, out, error = slfs("predict", tmp_path / "model.slfs", path, "-p")
+        assert code == 0, error
+        tables.append(pd.read_csv(io.StringIO(out)).drop(columns="FID"))
+    assert "The genotypes of 3 of 3 needed variants" in error
+    pd.testing.assert_frame_equal(*tables)
