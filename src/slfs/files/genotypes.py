@@ -17,7 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.files.columns import FileColumns
-from slfs.tables.table import Alleles, Columns, LabelBlock, NumberBlock, Order, Table, dense_block
+from slfs.tables.table import (
+    Alleles,
+    Columns,
+    LabelBlock,
+    NumberBlock,
+    Order,
+    Table,
+    dense_block,
+    interleave,
+)
 
 MISSING_PHENOTYPE = -9.0
 """What PLINK writes for a phenotype that is missing."""
@@ -212,10 +221,7 @@ class GenotypeColumns(FileColumns):
         others = self._covariate_table.number_block(source[~own] - self._n_variants, order)
         if not own.any():
             return others
-        values, kinds = np.empty((len(columns), len(rows))), np.zeros(len(columns), np.int8)
-        values[own], values[~own] = self._genotypes(source[own], rows), others.dense()
-        kinds[~own] = others.time_kinds()
-        return dense_block(values, kinds)
+        return interleave(dense_block(self._genotypes(source[own], rows)), others, ~own)
 
     def label_block(self, column: int, order: Order) -> LabelBlock:
         source = int(self._columns[column])

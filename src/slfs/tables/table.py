@@ -282,6 +282,29 @@ def dense_block(
     return NumberBlock(n_samples, indptr, values.reshape(-1), None, time_kind)
 
 
+def interleave(first: NumberBlock, second: NumberBlock, from_second: NDArray[np.bool_]) -> NumberBlock:
+    """Join the columns of two blocks of the same samples, in the order that the mask gives.
+
+    The result is sparse if both blocks are.
+    """
+    position = np.argsort(np.argsort(from_second, kind="stable"))  # in first followed by second
+    time_kind = np.concatenate([first.time_kinds(), second.time_kinds()])[position]
+    if first.sample is None or second.sample is None:
+        values = [
+            block.value.reshape(len(block.indptr) - 1, block.n_samples)  # bytes stay bytes
+            if block.sample is None
+            else block.dense()
+            for block in (first, second)
+        ]
+        return dense_block(np.concatenate(values)[position], time_kind)
+    begins = np.concatenate([first.indptr[:-1], first.indptr[-1] + second.indptr[:-1]])
+    lengths = np.concatenate([np.diff(first.indptr), np.diff(second.indptr)])
+    indptr, source = ragged(begins[position], lengths[position])
+    value = np.concatenate([first.value, second.value])[source]
+    sample = np.concatenate([first.sample, second.sample])[source]
+    return NumberBlock(first.n_samples, indptr, value, sample, time_kind)
+
+
 def make_label_block(values: list[Any], name: object) -> LabelBlock:
     """Make a block from the values of a column."""
     return LabelBlock(values, missing_values(values), name)
