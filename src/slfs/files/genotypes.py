@@ -120,7 +120,7 @@ class GenotypeColumns(FileColumns):
         lacking = [name for name in columns if name not in place]
         if lacking:
             raise ValueError(f"{self.path} does not have {len(lacking)} of the columns: {lacking[:5]}.")
-        table = super().without([])
+        table = super().without([])  # a copy
         table.names, table.n_features = list(columns), len(columns)
         table._columns = self._columns[[place[name] for name in columns]]
         vars(table).pop("is_variant", None)
@@ -160,7 +160,7 @@ class GenotypeColumns(FileColumns):
         """Return some of the samples, with columns of covariates added if there are any."""
         from slfs.tables.registry import read_table
 
-        table = self.without([])
+        table = super().without([])  # a copy
         table.samples, table._rows, table.n_samples = (
             self.samples.take(rows),
             self._rows[rows],
@@ -181,6 +181,7 @@ class GenotypeColumns(FileColumns):
             table._columns = np.append(self._columns, len(self._all_names) + np.arange(len(added)))
             table._all_names, table.names = [*self._all_names, *added], [*self.names, *added]
             table.n_features = len(table.names)
+            vars(table).pop("is_variant", None)
         if table._covariates is not None:
             table._covariate_table = read_table(table._covariates)
         return table
