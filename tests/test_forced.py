@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.stats import kstest
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 
 from slfs import (
     BNSLFS,
@@ -26,6 +28,7 @@ from slfs import (
     StabilitySelection,
 )
 from slfs.evaluation.significance import assess, p_values
+from slfs.report import make_facts
 from slfs.saving import load, save
 from slfs.screening.plan import BlockLimits, block_limits
 
@@ -356,3 +359,31 @@ def test_greedy_selectors_find_a_suppressor(selector: Any) -> None:
     both = np.column_stack([X, own + 2 * random.normal(size=400) + 3 * (y == 1)])
     found = clone(selector).set_params(condition_on=[0]).fit(both, y)
     assert sorted(found.indices_.tolist()) == [1, 4]
+
+
+@pytest.mark.parametrize("order", ["residual", "conditional"])
+def test_explanations_and_results_have_the_information_given_covariates(
+    order: str, tmp_path: Any, slfs: Any
+) -> None:
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    random, given = np.random.default_rng(4), ["age", "sex", "site"]
+    X[given] = random.integers(0, 3, (len(y), 3)).astype(str)
+    fitted = SLFS(order=order, condition_on=given).fit(X, y)
+    weak = np.isin(fitted.features_["role"], ("weakly relevant, non-redundant", "supporting"))
+    assert weak.any()
+    for record in fitted.features_[weak]:
+        words = f"it has {record['relevance_given']:.3g} nats given 'age', 'sex' and 'site'"
+        assert words in fitted.explain(record["name"])
+    facts = make_facts(fitted)
+    sentence = facts["sentences"][facts["columns"]["sentence"][int(np.flatnonzero(weak)[0])]]
+    assert "it has {relevance_given} nats given 'age', 'sex' and 'site'" in sentence
+    X.assign(y=y).to_csv(tmp_path / "a.csv", index=False)
+    options = [tmp_path / "a.csv", "--target", "y", "--order", order]
+    written = tmp_path / "results.csv"
+    for more in ([], ["--condition-on", "age,sex,site"]):
+        assert slfs("select", *options, *more, "--results", written)[0] == 0
+        assert ("relevance_given" in pd.read_csv(written)) == bool(more)
+    table = pd.read_csv(written, index_col="name")
+    assert table.loc[record["name"], "relevance_given"] == pytest.approx(record["relevance_given"])
+    _, out, _ = slfs("explain", record["name"], *options, *more, "--json")
+    assert json.loads(out)["relevance_given"] == pytest.approx(record["relevance_given"])
