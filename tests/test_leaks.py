@@ -326,7 +326,7 @@ def test_nothing_selected_although_columns_are_significant():
     random = np.random.default_rng(17)
     y = random.integers(0, 2, 400)
     X = (0.32 * y + random.normal(size=400)).reshape(-1, 1)
-    with pytest.warns(UserWarning, match="1 column depends significantly on the class, but weakly"):
+    with pytest.warns(UserWarning, match="1 column depends significantly on the class, but too weakly"):
         SLFS().fit(X, y)
 
 

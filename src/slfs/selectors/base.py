@@ -37,7 +37,7 @@ from slfs.screening.learn import Cuts
 from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import SpreadTable
 from slfs.screening.reasons import Reason, Role
-from slfs.selectors._shared import sentences
+from slfs.selectors._shared import remedies, sentences
 from slfs.selectors._shared.additive import (
     AdditiveTables,
     fit_additive_tables,
@@ -292,8 +292,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
 
     def _nothing_selected(self) -> str:
         """Say why no column was selected, and what to try."""
-        figures = self._shared_figures()
-        return sentences.nothing_selected(self.features_, type(self).__name__, figures)
+        figures, wanted = self._shared_figures(), self._n_wanted(len(self.features_))
+        return remedies.nothing_selected(self.features_, type(self).__name__, figures, wanted)
 
     def _hints(self) -> list[str]:
         """Return what a user should know about the selection as a whole; ``fit`` warns about it."""
