@@ -535,7 +535,7 @@ def test_a_model_with_covariates_predicts(tmp_path, cohort, slfs):
     assert slfs("fit", path, *options)[0] == 0
     code, _, error = slfs("predict", model, path)
     assert code == 1
-    assert "'age'. Pass a file with the covariates" in error
+    assert "'age'. Another file with them and the ids of the samples can be passed" in error
     about.assign(sick=np.nan).iloc[::-1][1:].to_csv(tmp_path / "new.tsv", sep="\t", index=False)
     code, out, error = slfs("predict", model, path, "--targets-from", tmp_path / "new.tsv")
     assert code == 0, error
@@ -543,10 +543,11 @@ def test_a_model_with_covariates_predicts(tmp_path, cohort, slfs):
     predicted = pd.read_csv(io.StringIO(out))
     assert predicted["IID"].tolist() == ids[:-1]
     assert (predicted["prediction"] == y[:-1]).mean() > 0.8
-    about.to_csv(tmp_path / "table.csv", index=False)
-    code, _, error = slfs("predict", model, tmp_path / "table.csv", "--targets-from", path)
+    about[["IID", "sick"]].to_csv(tmp_path / "few.tsv", sep="\t", index=False)
+    code, _, error = slfs("predict", model, path, "--targets-from", tmp_path / "few.tsv")
     assert code == 1
-    assert "--targets-from is for PLINK files" in error
+    assert "'age'." in error
+    assert "few.tsv does not have them either." in error
 
 
 def test_commands(tmp_path, cohort, slfs):

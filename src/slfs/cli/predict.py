@@ -60,7 +60,8 @@ def predict(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="With PLINK files: file with the covariates that the model uses, as in 'slfs fit'.",
+            help="File with columns that the model uses and DATA lacks, as in 'slfs fit'; rows are "
+            "matched by --id.",
         ),
     ] = None,
     as_json: Annotated[
@@ -87,16 +88,22 @@ def predict(
     """
     from slfs._core.warn import quiet
     from slfs.files.data_file import ColumnNote
-    from slfs.files.reading import read_file
+    from slfs.files.reading import is_cohort, read_file
     from slfs.files.writing import check_output, keeps_types, without_formulas, write_table
 
     check_output(out, inputs=[data, model], table=True)
     fitted = _load(model, data)
     _check_options(fitted, probabilities, coverage)
     marks = [*(missing or ()), *getattr(fitted, "_missing_texts", ())]
+    genotypes = is_cohort(data, file_format)
+    used: list[str] = []
+    if (genotypes or targets_from is not None) and len(fitted.network_):
+        used = list(fitted.reduce().feature_names_in_)
     with status("predicting"):
         file = read_file(
             data,
+            targets_from=None if genotypes else targets_from,
+            covariates=() if genotypes else used,
             ids=ids or (),
             file_format=file_format,
             missing=marks,
@@ -106,9 +113,10 @@ def predict(
             transpose=transpose,
             allow_empty=True,
         )
-        file = _with_covariates(fitted, file, targets_from, ids or (), marks)
+        if genotypes:
+            file = _with_covariates(used, file, targets_from, ids or (), marks)
         _check_ids(file, _output_names(fitted, out, probabilities, explain, as_json))
-        needed, table = _match_columns(fitted, file)
+        needed, table = _match_columns(fitted, file, targets_from)
         labels = needed.predict(table)
         with quiet():  # the same warnings again
             more, objects = _further(needed, table, probabilities, 0.9 if coverage is None else coverage)
@@ -134,23 +142,14 @@ Reasons = list[list[tuple[str, str, float]]]
 
 
 def _with_covariates(
-    fitted: NetworkModel, file: DataFile, source: str | None, ids: Sequence[str], missing: Sequence[str]
+    used: Sequence[str], file: DataFile, source: str | None, ids: Sequence[str], missing: Sequence[str]
 ) -> DataFile:
     """Add the columns that a model uses to genotypes, from the files about their samples."""
     from slfs.files.about import read_about
     from slfs.files.cohort import with_covariates
-    from slfs.files.genotypes import GenotypeColumns
     from slfs.files.reading import read_file
 
-    if not isinstance(file.X, GenotypeColumns):
-        if source is not None:
-            raise ValueError(
-                f"--targets-from is for PLINK files, and {file.name} is none. Leave it out, and add the "
-                "columns that the model uses to the file."
-            )
-        return file
     about = None if source is None else read_about(source, read_file, missing, file.X)
-    used = [] if len(fitted.network_) == 0 else list(fitted.reduce().feature_names_in_)
     return with_covariates(file, about, used, ids)
 
 
@@ -224,7 +223,9 @@ def _check_ids(file: DataFile, names: list[str]) -> None:
             )
 
 
-def _match_columns(fitted: NetworkModel, file: DataFile) -> tuple[NetworkModel, Any]:
+def _match_columns(
+    fitted: NetworkModel, file: DataFile, targets_from: str | None
+) -> tuple[NetworkModel, Any]:
     """Return the model, reduced to the columns that it uses, and a table of these columns."""
     import numpy as np
     import pandas as pd
@@ -256,21 +257,15 @@ def _match_columns(fitted: NetworkModel, file: DataFile) -> tuple[NetworkModel, 
     lacking = [name for name in reduced.feature_names_in_ if name not in indices]
     if lacking:
         as_ids = " Columns given by --id are not features." if set(lacking) & set(file.ids) else ""
+        elsewhere = " Another file with them and the ids of the samples can be passed as --targets-from."
+        if targets_from is not None:
+            elsewhere = f" {targets_from} does not have them either."
         raise ValueError(
             f"{file.name} is missing {len(lacking)} of the {len(fitted.network_)} columns that the "
-            f"model uses: {some_names(lacking)}.{as_ids}{_remedy(file)}"
+            f"model uses: {some_names(lacking)}.{as_ids}{elsewhere}"
         )
     part = file.take(np.array([indices[name] for name in reduced.feature_names_in_], np.int64))
     return reduced, _with_types(part, reduced)
-
-
-def _remedy(file: DataFile) -> str:
-    """Where the columns that a file of genotypes lacks may come from."""
-    from slfs.files.genotypes import GenotypeColumns
-
-    if not isinstance(file.X, GenotypeColumns):
-        return ""
-    return " Pass a file with the covariates and the ids of the samples as --targets-from."
 
 
 def _text_columns(fitted: NetworkModel) -> list[str]:

@@ -53,8 +53,9 @@ class Labels:
 
         assert self.file is not None
         rows, table = self.rows[places], self.file.in_memory()
-        originals = self.file.originals(list(names))[list(names)].iloc[rows].reset_index(drop=True)
         own = self.file.names
+        originals = self.file.originals([name for name in names if name in own])  # has the ids, too
+        originals = originals[list(names)].iloc[rows].reset_index(drop=True)
         parts = {
             name: table.iloc[rows, own.index(name)].array if name in own else originals[name]
             for name in names

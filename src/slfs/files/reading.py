@@ -144,14 +144,14 @@ def read_file(
     fingerprint = hashlib.sha256(content.getbuffer()).hexdigest()
     if transpose:
         if targets_from is not None:
-            labels = _read_labels(targets_from, target, ids, missing, covariates)
+            labels = _read_labels(targets_from, target, ids, options, covariates)
         found = _load_transposed(form, content, options, name, labels, ids, drop)
     else:
         found = _load(form, content, options, name, _content_again(source, content), ids, drop)
         if targets_from is not None:
             if not found.ids:
                 raise ValueError("--targets-from needs --id COLUMN, to match the rows of both files.")
-            labels = _read_labels(targets_from, target, found.ids[:1], missing, covariates)
+            labels = _read_labels(targets_from, target, found.ids[:1], options, covariates)
     notes, target_name = options.notes, "class"
     if labels is not None:
         found, note = _with_labels(found, labels, name, covariates)
@@ -184,6 +184,11 @@ def read_file(
     is_text = has_columns_only and form.name in _TEXT
     typed_ids = found.table.set_axis(names, axis=1)[id_names] if is_text else None
     return DataFile(X, y, name, target_name, fingerprint, names, id_names, notes, originals, typed_ids)
+
+
+def is_cohort(source: str, file_format: str | None = None) -> bool:
+    """Return whether a file contains genotypes, by its suffix or the name of its format."""
+    return (_format(source) if file_format is None else format_of_name(file_format)).name in _COHORTS
 
 
 def _refuse_target(target: str, ids: Sequence[str], drop: Sequence[str], name: str) -> None:
@@ -303,7 +308,7 @@ def _read_labels(
     source: str,
     target: str | None,
     ids: Sequence[str],
-    missing: Sequence[str],
+    options: ReadOptions,
     covariates: Sequence[str],
 ) -> Labels:
     """Read the file of --targets-from, which may contain only covariates."""
@@ -311,7 +316,8 @@ def _read_labels(
 
     if target is None and not covariates:
         raise ValueError(f"--targets-from needs --target, the column of the class labels in {source}.")
-    file = read_file(source, target=target, ids=ids or ["0"], missing=missing)
+    own = ids or ["0"]
+    file = read_file(source, target=target, ids=own, missing=options.missing, text=options.text)
     originals = file.originals([])
     every = originals.iloc[:, 0].map(str)
     if file.y is None:
