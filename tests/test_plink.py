@@ -525,6 +525,17 @@ def test_errors_about_covariates_name_the_columns_about_samples(tmp_path, slfs):
     assert file.X.names[1:] == ["smoking, ever", "age", "sex"]
 
 
+@pytest.mark.parametrize("name", ["p.tsv", "p.phe", "p.txt"])
+def test_carriage_returns_inside_lines_are_named(tmp_path, slfs, name):
+    write_plink(tmp_path / "a.bed", [[0], [1], [2]], ids=["1", "2", "3"], phenotype=[1, 2, 1])
+    (tmp_path / name).write_bytes(b"IID\tsick\tage\n1\t1\r\t30\n2\t2\r\t40\n")
+    about = ["--targets-from", tmp_path / name, "--target", "sick"]
+    code, _, error = slfs("select", tmp_path / "a.bed", *about)
+    assert code == 1
+    assert "there is a carriage return (\\r) inside line 2" in error
+    assert "tr -d '\\r'" in error
+
+
 def test_a_model_with_covariates_predicts(tmp_path, cohort, slfs):
     path, _, y = cohort
     ids = PlinkColumns(path).ids

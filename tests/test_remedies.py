@@ -151,3 +151,43 @@ def test_fewer_columns_than_asked_for_and_a_long_group_of_duplicates(tmp_path, m
     )
     assert "'copy5' and 24 more." in out
     assert "copy20" not in out
+
+
+def test_pairs_of_columns_are_named_with_their_own_q_value(tmp_path, monkeypatch, slfs):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (400, 6)), columns=list("abcdef"))
+    frame.assign(y=frame["a"] ^ frame["b"]).to_csv("xor.csv", index=False)
+    code, out, _ = slfs("select", "xor.csv", "-t", "y", "--method", "interactions")
+    assert code == 0
+    assert "about each column on its own. Pairs that tell more together" in out
+    assert "'a' and 'b' (FDR < 0.01%)" in out
+
+
+def test_columns_that_are_in_no_pair_are_counted(tmp_path, monkeypatch, slfs):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (400, 3)), columns=list("abc"))
+    frame.assign(rare=np.arange(400) < 1, y=frame["a"] ^ frame["b"]).to_csv("xor.csv", index=False)
+    code, out, _ = slfs("interactions", "xor.csv", "-t", "y", "--columns", "a,b,rare")
+    assert code == 0
+    assert "1 of 1 pairs is significant" in out
+    assert "1 column is in no pair: rare levels are pooled, and one level is left." in out
+    _, out, _ = slfs("interactions", "xor.csv", "-t", "y", "--columns", "a,b,c")
+    assert "in no pair" not in out
+
+
+def test_discretize_names_the_level_of_missing_values(tmp_path, monkeypatch, slfs):
+    monkeypatch.chdir(tmp_path)
+    y = np.arange(100) % 2
+    number = np.random.default_rng(0).normal(size=100)
+    gap = np.where((y == 1) & (np.arange(100) % 3 > 0), np.nan, number)
+    frame = pd.DataFrame(
+        {"gap": gap, "both": np.where(np.isnan(gap), np.nan, number + 9 * y), "no": number}
+    )
+    frame.assign(y=y).to_csv("gaps.csv", index=False)
+    code, out, _ = slfs("discretize", "gaps.csv", "-t", "y")
+    rows = {line.split()[0]: line.split(maxsplit=2)[1:] for line in out.splitlines()[1:] if line}
+    assert code == 0
+    assert rows["gap"] == ["2", "missing values"]
+    assert rows["both"][0] == "3"
+    assert rows["both"][1].endswith(", missing values")
+    assert rows["no"] == ["1"]

@@ -63,6 +63,8 @@ def show_selection(file: DataFile, selector: Any) -> None:
             "\nFDR (q-value): expected share of false discoveries among the columns with at least this\n"
             f"much evidence of a relation to the {noun}. Relevance: mutual information with the {noun}."
         )
+        if sentence := _pairs_text(selector):
+            typer.echo(f"\n{sentence}")
         by_gaps = [repr(str(name)) for name in _only_missing(selector)]
         if by_gaps:
             typer.echo(f"\nInformative by their missing values only: {', '.join(by_gaps)}.")
@@ -83,6 +85,28 @@ def show_selection(file: DataFile, selector: Any) -> None:
         others = len(selector.duplicates_) - _MAX_GROUPS
         more = f", and {others} more group{'s' if others > 1 else ''}" if others > 0 else ""
         typer.echo(f"Same levels in all samples: {', '.join(groups)}{more}.")
+
+
+def _pairs_text(selector: Any) -> str:
+    """The pairs because of which an InteractionSelector has selected columns; "" without pairs."""
+    from slfs import InteractionSelector
+    from slfs.selectors._shared.sentences import percent
+
+    if not isinstance(selector, InteractionSelector):
+        return ""
+    kept, names = selector.support_, selector.features_["name"]
+    pairs = [pair for pair in selector.pairs_ if kept[pair["first"]] and kept[pair["second"]]]
+    if not pairs:
+        return ""
+    shown = [
+        f"{names[pair['first']]!r} and {names[pair['second']]!r} (FDR {percent(pair['q_value'])})"
+        for pair in pairs[:_MAX_GROUPS]
+    ]
+    more = f"; and {len(pairs) - _MAX_GROUPS} more" if len(pairs) > _MAX_GROUPS else ""
+    return (
+        "The table is about each column on its own. Pairs that tell more together, with the FDR of "
+        f"their interaction: {'; '.join(shown)}{more}."
+    )
 
 
 def _equal(names: list[str]) -> str:

@@ -58,6 +58,7 @@ def _parse(content: io.BytesIO, options: ReadOptions, separator: str, arguments:
     """Read the file with pandas; columns of a file without header are called column_1, column_2, ..."""
     import pandas as pd
 
+    check_line_ends(content)
     arguments = {"sep": separator, "encoding": "utf-8-sig", "low_memory": False, **arguments}
     rows = _first_rows(content, separator)
     if not options.header:
@@ -86,6 +87,24 @@ def _parse(content: io.BytesIO, options: ReadOptions, separator: str, arguments:
     if table.shape[1] == 0 or (len(table) == 0 and not options.allow_empty):
         raise TableError("it has a header, but no rows")
     return table
+
+
+def check_line_ends(content: IO[bytes]) -> None:
+    """Raise an error if there is a carriage return inside one of the first lines: it would end a row.
+
+    Files whose rows end with carriage returns only have a single line.
+    """
+    content.seek(0)
+    lines = [line.rstrip(b"\r\n") for line in itertools.islice(content, _ROWS_TO_COMPARE)]
+    content.seek(0)
+    for number, line in enumerate(lines if any(lines[1:]) else [], 1):
+        if line.count(b'"') % 2:  # a text of several lines begins
+            return
+        if b"\r" in re.sub(rb'"[^"]*"', b"", line):
+            raise TableError(
+                f"there is a carriage return (\\r) inside line {number}, so that a row would end there. "
+                "Remove it, for example with: tr -d '\\r'"
+            )
 
 
 def _as_utf8(content: io.BytesIO) -> io.BytesIO:
