@@ -156,8 +156,8 @@ def test_too_large(file):
 
 
 def test_other_versions_and_formats(file):
-    for version in (1, 3, 5, "4", None):
-        message = rf"format version {version!r}, written by slfs '9\.0'.*reads version 4\. Upgrade slfs"
+    for version in (1, 4, 6, "5", None):
+        message = rf"format version {version!r}, written by slfs '9\.0'.*reads version 5\. Upgrade slfs"
         with pytest.raises(ModelFileError, match=message):
             load_bytes(with_content(file, lambda c, v=version: c.update(version=v, slfs="9.0")))
     with pytest.raises(ModelFileError, match="does not contain format='slfs model'"):
@@ -206,6 +206,17 @@ MADE_UP = {
         categories={"dict": [[0, {"dict": [["a", 999]]}]]}
     ),
     "columns": lambda c: c["objects"][-1]["fitted"].update(n_features_in_=1),
+    "reading": lambda c: c["objects"][-1]["fitted"].update(_reading=["missing"]),
+    "reading missing": lambda c: c["objects"][-1]["fitted"].update(
+        _reading={"dict": [["missing", [1]]]}
+    ),
+    "reading otherwise": lambda c: c["objects"][-1]["fitted"].update(_reading={"dict": [["sep", ";"]]}),
+    "reading decimals": lambda c: c["objects"][-1]["fitted"].update(
+        _reading={"dict": [["decimal", "::"]]}
+    ),
+    "reading without names": lambda c: c["objects"][-1]["fitted"].update(
+        _reading={"dict": [["like", {"tuple": [3, 3]}]]}
+    ),
     "field": lambda c: parts_of(c, "TreeNetwork")[0]["fields"].pop("levels"),
     "cycle": lambda c: parts_of(c, "TreeNetwork")[0]["fields"].update(
         parents=parts_of(c, "TreeNetwork")[0]["fields"]["columns"]

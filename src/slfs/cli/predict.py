@@ -93,7 +93,8 @@ def predict(
     check_output(out, inputs=[data, model], table=True)
     fitted = _load(model, data)
     _check_options(fitted, probabilities, coverage)
-    marks = [*(missing or ()), *getattr(fitted, "_missing_texts", ())]
+    reading = getattr(fitted, "_reading", {})
+    marks = [*(missing or ()), *reading.get("missing", ())]
     with status("predicting"):
         file = read_file(
             data,
@@ -105,6 +106,8 @@ def predict(
             sheet=sheet,
             transpose=transpose,
             allow_empty=True,
+            decimal=reading.get("decimal", "."),
+            like=reading.get("like"),
         )
         file = _with_covariates(fitted, file, targets_from, ids or (), marks)
         _check_ids(file, _output_names(fitted, out, probabilities, explain, as_json))
@@ -119,6 +122,7 @@ def predict(
     names = _ids(file, typed=keeps_types(out))
     if out is not None or not as_json:
         found = _as_frame(names, labels, more, reasons)
+        found.attrs |= file.style  # as the file is written
         if out is not None:
             write_table(found, out, escape_formulas=escape_formulas)
         else:
@@ -258,16 +262,18 @@ def _match_columns(fitted: NetworkModel, file: DataFile) -> tuple[NetworkModel, 
         as_ids = " Columns given by --id are not features." if set(lacking) & set(file.ids) else ""
         raise ValueError(
             f"{file.name} is missing {len(lacking)} of the {len(fitted.network_)} columns that the "
-            f"model uses: {some_names(lacking)}.{as_ids}{_remedy(file)}"
+            f"model uses: {some_names(lacking)}.{as_ids}{_remedy(fitted, file)}"
         )
     part = file.take(np.array([indices[name] for name in reduced.feature_names_in_], np.int64))
     return reduced, _with_types(part, reduced)
 
 
-def _remedy(file: DataFile) -> str:
-    """Where the columns that a file of genotypes lacks may come from."""
+def _remedy(fitted: NetworkModel, file: DataFile) -> str:
+    """Where the columns that a file of genotypes lacks may come from, or those without names."""
     from slfs.files.genotypes import GenotypeColumns
 
+    if "like" in getattr(fitted, "_reading", {}):
+        return " The model was fitted with --no-header. If the file has no header either, add it."
     if not isinstance(file.X, GenotypeColumns):
         return ""
     return " Pass a file with the covariates and the ids of the samples as --targets-from."
