@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from slfs._core.number_text import short_number
 from slfs.cli.options import (
     Data,
     EscapeFormulas,
@@ -334,16 +335,19 @@ def _as_frame(ids: Any, labels: Any, more: dict[str, Any], reasons: Reasons | No
 
     found = pd.DataFrame({"prediction": labels, **more})
     if reasons is not None:
-        digits = ".4g" if "lower" in more else ".2f"  # a quantity, or nats
+        quantity = "lower" in more  # or nats
         for position in range(_REASONS):
             texts = [
-                "{}: {} ({:+{digits}})".format(*own[position], digits=digits)
-                if position < len(own)
-                else None
+                _reason(*own[position], quantity=quantity) if position < len(own) else None
                 for own in reasons
             ]
             found[f"reason {position + 1}"] = pd.Series(texts, dtype=object)
     return pd.concat([ids, found], axis=1)
+
+
+def _reason(name: str, level: str, evidence: float, *, quantity: bool) -> str:
+    number = short_number(evidence, sign="+") if quantity else f"{evidence:+.2f}"
+    return f"{name}: {level} ({number})"
 
 
 def _print_lines(ids: Any, labels: Any, more: list[dict[str, Any]], reasons: Reasons | None) -> None:
