@@ -205,6 +205,10 @@ MADE_UP = {
     "categories": lambda c: parts_of(c, "Coding")[0]["fields"].update(
         categories={"dict": [[0, {"dict": [["a", 999]]}]]}
     ),
+    "alleles": lambda c: coding_of(c)[0].update(alleles={"dict": [[0, {"tuple": ["A", 1]}]]}),
+    "alleles of nothing": lambda c: coding_of(c)[0].update(
+        alleles={"dict": [[99, {"tuple": ["A", "G"]}]]}
+    ),
     "columns": lambda c: c["objects"][-1]["fitted"].update(n_features_in_=1),
     "reading": lambda c: c["objects"][-1]["fitted"].update(_reading=["missing"]),
     "reading missing": lambda c: c["objects"][-1]["fitted"].update(
