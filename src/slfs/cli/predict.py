@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from slfs._core.number_text import short_number
 from slfs.cli.options import (
     Data,
     EscapeFormulas,
@@ -94,7 +95,8 @@ def predict(
     check_output(out, inputs=[data, model], table=True)
     fitted = _load(model, data)
     _check_options(fitted, probabilities, coverage)
-    marks = [*(missing or ()), *getattr(fitted, "_missing_texts", ())]
+    reading = getattr(fitted, "_reading", {})
+    marks = [*(missing or ()), *reading.get("missing", ())]
     genotypes = is_cohort(data, file_format)
     used: list[str] = []
     if (genotypes or targets_from is not None) and len(fitted.network_):
@@ -112,6 +114,8 @@ def predict(
             sheet=sheet,
             transpose=transpose,
             allow_empty=True,
+            decimal=reading.get("decimal", "."),
+            like=reading.get("like"),
         )
         if genotypes:
             file = _with_covariates(used, file, targets_from, ids or (), marks)
@@ -127,6 +131,7 @@ def predict(
     names = _ids(file, typed=keeps_types(out))
     if out is not None or not as_json:
         found = _as_frame(names, labels, more, reasons)
+        found.attrs |= file.style  # as the file is written
         if out is not None:
             write_table(found, out, escape_formulas=escape_formulas)
         else:
@@ -258,12 +263,9 @@ def _match_columns(
     lacking = [name for name in reduced.feature_names_in_ if name not in indices]
     if lacking:
         as_ids = " Columns given by --id are not features." if set(lacking) & set(file.ids) else ""
-        elsewhere = " Another file with them and the ids of the samples can be passed as --targets-from."
-        if targets_from is not None:
-            elsewhere = f" {targets_from} does not have them either."
         raise ValueError(
             f"{file.name} is missing {len(lacking)} of the {len(fitted.network_)} columns that the "
-            f"model uses: {some_names(lacking)}.{as_ids}{elsewhere}"
+            f"model uses: {some_names(lacking)}.{as_ids}{_remedy(fitted, targets_from)}"
         )
     columns, nodes = (
         np.array([indices[name] for name in names], np.int64)
@@ -273,6 +275,15 @@ def _match_columns(
     table: Any = recounted(file.X, reduced._coding.alleles, nodes)
     part = file.take(columns) if table is file.X else table.take(columns)
     return reduced, _with_types(part, reduced)
+
+
+def _remedy(fitted: NetworkModel, targets_from: str | None) -> str:
+    """Where the columns that a file lacks may come from."""
+    if "like" in getattr(fitted, "_reading", {}):
+        return " The model was fitted with --no-header. If the file has no header either, add it."
+    if targets_from is not None:
+        return f" {targets_from} does not have them either."
+    return " Another file with them and the ids of the samples can be passed as --targets-from."
 
 
 def _text_columns(fitted: NetworkModel) -> list[str]:
@@ -330,16 +341,19 @@ def _as_frame(ids: Any, labels: Any, more: dict[str, Any], reasons: Reasons | No
 
     found = pd.DataFrame({"prediction": labels, **more})
     if reasons is not None:
-        digits = ".4g" if "lower" in more else ".2f"  # a quantity, or nats
+        quantity = "lower" in more  # or nats
         for position in range(_REASONS):
             texts = [
-                "{}: {} ({:+{digits}})".format(*own[position], digits=digits)
-                if position < len(own)
-                else None
+                _reason(*own[position], quantity=quantity) if position < len(own) else None
                 for own in reasons
             ]
             found[f"reason {position + 1}"] = pd.Series(texts, dtype=object)
     return pd.concat([ids, found], axis=1)
+
+
+def _reason(name: str, level: str, evidence: float, *, quantity: bool) -> str:
+    number = short_number(evidence, sign="+") if quantity else f"{evidence:+.2f}"
+    return f"{name}: {level} ({number})"
 
 
 def _print_lines(ids: Any, labels: Any, more: list[dict[str, Any]], reasons: Reasons | None) -> None:
