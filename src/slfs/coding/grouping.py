@@ -65,35 +65,40 @@ def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
     costly &= ~_worth_parameters(learned, layout)
     offset, groups = starts(n_levels), {}
     counts = learned.class_counts.reshape(-1, n_classes)
+    seen = counts if learned.seen_counts is None else learned.seen_counts.reshape(-1, n_classes)
     for column in np.flatnonzero(candidates & (many | costly)).tolist():
-        own = counts[offset[column] :][: n_present[column]]
+        own, rows = (table[offset[column] :][: n_present[column]] for table in (counts, seen))
         group = best_groups(own, nlogn, layout.unit)
         if not many[column] and not 0 < group.max() < n_present[column] - 1:
             continue
-        if not _better_alone(own, group, layout):
+        if not _better_alone(own, rows, group, layout):
             groups[column] = group
     return _regroup(learned, groups, n_classes) if groups else learned
 
 
-def _better_alone(counts: Ints, group: Ints, layout: SampleLayout) -> bool:
+def _better_alone(counts: Ints, seen: Ints, group: Ints, layout: SampleLayout) -> bool:
     """Whether single values predict a sample that is left out clearly better than their groups do.
 
     Clearly means by more than the price of one group. The price of the groups is meant for columns of
     noise. With many small classes not even a copy of the class is worth it, although every value
-    determines the class.
+    determines the class. ``seen`` are the counts without weights.
     """
-    sums = np.zeros((int(group.max()) + 1, counts.shape[1]), np.int64)
-    np.add.at(sums, group, counts)
     price: float = (counts.shape[1] - 1) / 2 * math.log(layout.evidence)
-    alone, grouped = (_left_out_likelihood(table / layout.unit) for table in (counts, sums))
+    alone = _left_out_likelihood(counts / layout.unit, seen)
+    grouped = _left_out_likelihood(_add_rows(counts, group) / layout.unit, _add_rows(seen, group))
     return alone > grouped + price
 
 
-def _left_out_likelihood(counts: NDArray[np.float64]) -> float:
-    """Log likelihood of the classes, each predicted from all other samples of the same level."""
+def _left_out_likelihood(counts: NDArray[np.float64], seen: Ints) -> float:
+    """Log likelihood of the classes, each predicted from all other samples of the same level.
+
+    What a sample counts, with its weight, is the mean over those ``seen`` with the same level and class.
+    A heavy sample that were left out in part would predict itself.
+    """
     prior = counts.sum(axis=0) / counts.sum()
-    others = np.maximum(counts - 1, 0) + _PRIOR_WEIGHT * prior  # a weighted count may be below 1
-    share = others / (np.maximum(counts.sum(axis=1, keepdims=True) - 1, 0) + _PRIOR_WEIGHT)
+    own = counts / np.maximum(seen, 1)
+    others = np.maximum(counts - own, 0) + _PRIOR_WEIGHT * prior
+    share = others / (np.maximum(counts.sum(axis=1, keepdims=True) - own, 0) + _PRIOR_WEIGHT)
     occurs = counts > 0
     return float((counts[occurs] * np.log(share[occurs])).sum())
 
