@@ -499,3 +499,15 @@ def test_without_anndata(monkeypatch, path):
     monkeypatch.setitem(__import__("sys").modules, "anndata", None)
     with pytest.raises(ImportError, match=r"pip install 'slfs\[anndata\]'"):
         AnnDataColumns(path)
+
+
+def test_messages_name_the_parameter_of_select(frame):
+    adata = make(frame)
+    adata.obs["half"] = np.arange(N) % 2 / 2
+    with pytest.raises(ValueError, match=r"are a quantity, use target_type='regression'\. If"):
+        slfs.anndata.select(adata, "half", method=SELECTOR())
+    with pytest.raises(ValueError, match=r"^target_type='regression' needs numbers"):
+        slfs.anndata.select(adata, "kind", target_type="regression")
+    adata.obs["number"] = np.arange(N) % 50
+    with pytest.warns(UserWarning, match="use target_type='regression'; if not, target_type='class"):
+        slfs.anndata.select(adata, "number", method=SELECTOR())

@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import chi2
 from sklearn.metrics import mutual_info_score
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from slfs import SLFS, MDLPDiscretizer
 from slfs.evaluation.significance import p_values
@@ -193,3 +194,24 @@ def test_columns_with_the_same_gaps_have_the_same_figures() -> None:
     assert set(records["reason"]) == {"explained"}
     assert records["p_value"][0] > 0.05
     assert p_values(X, y, condition_on="batch")[1] < 0.05, "the numbers depend on the class"
+
+
+def test_blas_has_one_thread_for_small_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several threads wait for each other, which takes seconds on busy cores."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: rng.integers(0, 4, 300) for name in ("age", "a", "b")})
+    seen, eigh = set(), np.linalg.eigh
+
+    def n_threads() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    def watched(matrix: np.ndarray[Any, Any]) -> Any:
+        seen.update(n_threads())
+        return eigh(matrix)
+
+    monkeypatch.setattr(np.linalg, "eigh", watched)
+    with threadpool_limits(2, user_api="blas"):
+        before = n_threads()
+        p_values(X, rng.integers(0, 3, 300), condition_on=["age"], n_jobs=2)
+        assert seen == {1}
+        assert n_threads() == before

@@ -574,6 +574,54 @@ def test_boolean_labels_of_text_files_stay_as_they_are_written(people, here, slf
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_options_for_columns_are_lists_or_names_with_commas(suffix, people, here, slfs):
+    people.insert(0, "key", np.arange(N))
+    people.insert(1, "visit, no", np.arange(N) % 3)
+    write_table(people, here / f"a.{suffix}")
+    common = [f"a.{suffix}", "-t", "class"]
+    options = ["--drop", "number, count", "--drop", "noise", "--id", "visit, no", "--id", "key,5"]
+    found, _ = facts(slfs, *common, *options)
+    assert found["ids"] == ["visit, no", "key", "member"]
+    assert found["columns"]["name"] == ["town", "joined"]
+    found, _ = facts(slfs, *common, "--id", "key", "--condition-on", "visit, no", "--include", "town,-2")
+    assert found["roles"][found["columns"]["role"][0]] == "conditioned on"
+    assert {"town", "noise"} <= set(found["selected"])
+    code, out, _ = slfs(
+        "interactions", *common, "--with", "count, member", "--columns", "1,town", "--json"
+    )
+    assert code == 0
+    pairs = {(one["first"], one["second"]) for one in json.loads(out)["pairs"]}
+    assert {name for pair in pairs for name in pair} == {"count", "member", "visit, no", "town"}
+    code, out, _ = slfs("discretize", *common, "--categorical", "count,visit, no", "--json")
+    assert code == 1  # a name with a comma is not found in a list
+    code, out, _ = slfs(
+        "discretize", *common, "-c", "visit, no", "-c", "count, key", "--drop", "joined", "--json"
+    )
+    cuts = json.loads(out)["cut_points"]
+    assert cuts["number"]
+    assert not cuts["count"]
+    code, _, error = slfs("select", *common, "--drop", "number,nose")
+    assert code == 1
+    assert "no column 'nose'. Did you mean 'noise'" in error
+
+
+@pytest.mark.usefixtures("here")
+def test_lists_of_ids_and_columns_to_drop_with_labels_in_another_file(people, slfs):
+    people.insert(0, "key", [f"p{row}" for row in range(N)])
+    people[["key", "class"]].to_csv("labels.csv", index=False)
+    people.drop(columns=["class", "joined"]).to_csv("a.csv", index=False)
+    options = ["--targets-from", "labels.csv", "-t", "class"]
+    found, error = facts(slfs, "a.csv", *options, "--id", "key,town", "--drop", "noise,member")
+    assert found["ids"] == ["key", "town"]
+    assert found["columns"]["name"] == ["number", "count"]
+    assert "120 of 120 samples" in error
+    people[["key", "number", "count", "noise"]].set_index("key").T.to_csv("turned.csv")
+    found, _ = facts(slfs, "turned.csv", "--transpose", *options, "--drop", "p0,noise,p1")
+    assert found["n_samples"] == N - 2
+    assert found["columns"]["name"] == ["number", "count"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_the_target_is_not_an_id_or_dropped(suffix, people, here, slfs):
     write_table(people, here / f"a.{suffix}")
     for option, problem in (("--id", "is both the id and the target."), ("--drop", "cannot be dropped")):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from math import comb
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
-from scipy.stats import kstest
+from scipy.stats import chi2, kstest, wilcoxon
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 
 from slfs import (
     BNSLFS,
@@ -26,6 +29,7 @@ from slfs import (
     StabilitySelection,
 )
 from slfs.evaluation.significance import assess, p_values
+from slfs.report import make_facts
 from slfs.saving import load, save
 from slfs.screening.plan import BlockLimits, block_limits
 
@@ -217,6 +221,58 @@ def test_p_values_given_a_confounder_are_uniform(n_samples: int, n_classes: int)
     assert (p_values(X, y)[1:] < 0.05).mean() > 0.5  # without condition_on they depend on the class
 
 
+def mantel_haenszel(level: np.ndarray, label: np.ndarray, stratum: np.ndarray) -> float:
+    """Test two levels and two classes in strata, with hypergeometric variances."""
+    difference = variance = 0.0
+    for own in (stratum == s for s in np.unique(stratum)):
+        n, a, b = own.sum(), level[own].sum(), label[own].sum()
+        difference += (level[own] & label[own]).sum() - a * b / n
+        variance += a * (n - a) * b * (n - b) / (n**2 * (n - 1))
+    return float(chi2.sf(difference**2 / variance, 1))
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 10])
+def test_p_values_given_small_strata_are_those_of_mantel_and_haenszel(size: int) -> None:
+    random = np.random.default_rng(size)
+    stratum = np.repeat(np.arange(240 // size), size)
+    y, column = random.integers(0, 2, (2, 240))
+    X = np.column_stack([stratum, column])
+    found = p_values(X, y, condition_on=[0], categorical_features="all")[1]
+    assert found == pytest.approx(mantel_haenszel(column, y, stratum), rel=1e-3)
+
+
+@pytest.mark.parametrize("continuous", [False, True])
+def test_noise_given_pairs_is_noise(continuous: bool) -> None:
+    random = np.random.default_rng(3)
+    X = np.column_stack([np.repeat(np.arange(30), 2), random.normal(size=(60, 1000))])
+    y = random.normal(size=60) if continuous else np.tile([0, 1], 30)
+    found = p_values(X, y, condition_on=[0], categorical_features=[0])[1:]  # it was 22% and 25%
+    assert 0.02 < (found < 0.05).mean() < 0.065
+    assert (found < 0.001).mean() < 0.004
+
+
+def test_pairs_are_tested_with_the_power_of_a_signed_rank_test() -> None:
+    random = np.random.default_rng(4)
+    y, pair = np.tile([0, 1], 30), np.repeat(np.arange(30), 2)
+    own = random.normal(size=(30, 300)).repeat(2, axis=0) * 3
+    X = own + 0.8 * y[:, np.newaxis] + random.normal(size=(60, 300)) * 0.8
+    found = p_values(np.column_stack([pair, X]), y, condition_on=[0], categorical_features=[0])[1:]
+    alone = p_values(X, y)
+    assert np.median(found) < 0.1 < np.median(alone)
+    reference = wilcoxon(X[1::2] - X[::2]).pvalue
+    assert np.corrcoef(np.log(found), np.log(reference))[0, 1] > 0.3
+
+
+@pytest.mark.parametrize("n_samples", [8, 12, 16])
+def test_few_samples_given_a_batch(n_samples: int) -> None:
+    y, batch = np.tile([0, 1], n_samples // 2), np.repeat([0, 1], n_samples // 2)
+    X = np.column_stack([batch, 10 * y + np.linspace(0, 1, n_samples), y])
+    found = p_values(X, y, condition_on=[0], categorical_features=[0, 2])[1:]
+    least = 1 / comb(n_samples // 2, n_samples // 4) ** 2  # labelings that leave the batches as they are
+    assert (found > 0.999 * least).all()
+    assert (found < (0.1 if n_samples == 8 else 0.02)).all()  # numbers had p = 1
+
+
 def test_a_column_with_an_effect_of_its_own_is_found() -> None:
     random = np.random.default_rng(4)
     z = random.normal(size=(400, 2))
@@ -356,3 +412,31 @@ def test_greedy_selectors_find_a_suppressor(selector: Any) -> None:
     both = np.column_stack([X, own + 2 * random.normal(size=400) + 3 * (y == 1)])
     found = clone(selector).set_params(condition_on=[0]).fit(both, y)
     assert sorted(found.indices_.tolist()) == [1, 4]
+
+
+@pytest.mark.parametrize("order", ["residual", "conditional"])
+def test_explanations_and_results_have_the_information_given_covariates(
+    order: str, tmp_path: Any, slfs: Any
+) -> None:
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    random, given = np.random.default_rng(4), ["age", "sex", "site"]
+    X[given] = random.integers(0, 3, (len(y), 3)).astype(str)
+    fitted = SLFS(order=order, condition_on=given).fit(X, y)
+    weak = np.isin(fitted.features_["role"], ("weakly relevant, non-redundant", "supporting"))
+    assert weak.any()
+    for record in fitted.features_[weak]:
+        words = f"it has {record['relevance_given']:.3g} nats given 'age', 'sex' and 'site'"
+        assert words in fitted.explain(record["name"])
+    facts = make_facts(fitted)
+    sentence = facts["sentences"][facts["columns"]["sentence"][int(np.flatnonzero(weak)[0])]]
+    assert "it has {relevance_given} nats given 'age', 'sex' and 'site'" in sentence
+    X.assign(y=y).to_csv(tmp_path / "a.csv", index=False)
+    options = [tmp_path / "a.csv", "--target", "y", "--order", order]
+    written = tmp_path / "results.csv"
+    for more in ([], ["--condition-on", "age,sex,site"]):
+        assert slfs("select", *options, *more, "--results", written)[0] == 0
+        assert ("relevance_given" in pd.read_csv(written)) == bool(more)
+    table = pd.read_csv(written, index_col="name")
+    assert table.loc[record["name"], "relevance_given"] == pytest.approx(record["relevance_given"])
+    _, out, _ = slfs("explain", record["name"], *options, *more, "--json")
+    assert json.loads(out)["relevance_given"] == pytest.approx(record["relevance_given"])

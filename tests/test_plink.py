@@ -492,6 +492,39 @@ def test_missing_covariates_of_plink_files(tmp_path):
     np.testing.assert_array_equal(file.X.read("cold"), [-9, -8])
 
 
+@pytest.mark.parametrize("fam", [True, False], ids=["fam", "file"])
+def test_sex_that_is_unknown_is_noted(tmp_path, fam):
+    write_plink(tmp_path / "a.bed", [[0], [1], [2], [0]], ids=["1", "2", "3", "4"])
+    (tmp_path / "p.tsv").write_text("IID\tsick\tSEX\n1\t1\t0\n2\t2\t0\n3\t1\t0\n4\t2\t0\n")
+    name = "sex" if fam else "SEX"
+    notes = read_file(str(tmp_path / "a.bed"), target=str(tmp_path / "p.tsv"), covariates=[name]).notes
+    assert "The sex of all samples is unknown (0)" in notes[-1]
+    assert ".fam or .psam file" in notes[-1]
+    text = (tmp_path / "p.tsv").read_text().replace("1\t0", "1\tF")
+    (tmp_path / "p.tsv").write_text(text)
+    (tmp_path / "a.fam").write_text("".join(f"0 {one} 0 0 {one % 3} -9\n" for one in range(1, 5)))
+    notes = read_file(str(tmp_path / "a.bed"), target=str(tmp_path / "p.tsv"), covariates=[name]).notes
+    assert not any("all samples is unknown" in note for note in notes)
+
+
+def test_errors_about_covariates_name_the_columns_about_samples(tmp_path, slfs):
+    write_plink(tmp_path / "a.bed", [[0], [1], [2]], ids=["1", "2", "3"], phenotype=[1, 2, 1])
+    (tmp_path / "p.tsv").write_text("IID\tsick\tage\tsmoking, ever\n1\t1\t30\t0\n2\t2\t40\t1\n")
+    about = ["--targets-from", tmp_path / "p.tsv", "--target", "sick"]
+    code, _, error = slfs("select", tmp_path / "a.bed", *about, "--condition-on", "agge")
+    assert code == 1
+    assert "'agge' is not a variant of" in error
+    assert "p.tsv. Did you mean 'age'?" in error
+    _, _, error = slfs("select", tmp_path / "a.bed", *about, "--include", "income,age")
+    assert "'income' is not" in error
+    assert "Columns about the samples are 'sick', 'age', 'smoking, ever', 'sex'." in error
+    _, _, error = slfs("select", tmp_path / "a.bed", "--condition-on", "age")
+    assert "not known about its samples. Columns about the samples are 'sex'. Pass a file" in error
+    given = ["smoking, ever", "age,sex"]
+    file = read_file(str(tmp_path / "a.bed"), target=str(tmp_path / "p.tsv"), covariates=given)
+    assert file.X.names[1:] == ["smoking, ever", "age", "sex"]
+
+
 def test_a_model_with_covariates_predicts(tmp_path, cohort, slfs):
     path, _, y = cohort
     ids = PlinkColumns(path).ids

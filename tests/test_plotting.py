@@ -18,6 +18,7 @@ from slfs.plotting import (
     RelevanceDisplay,
     SizePathDisplay,
 )
+from slfs.selectors._shared.size_path import SizePath
 
 mpl.use("Agg")
 
@@ -147,6 +148,21 @@ def test_size_path(one_standard_error):
         f"{path.best} columns: smallest log loss",
         f"{path.within_one_standard_error} columns: fewest within one standard error",
     }
+
+
+def test_size_path_marks_a_column_that_is_selected_because_it_is_significant():
+    random = np.random.default_rng(7)
+    X = random.normal(size=(150, 6))
+    y = (0.35 * (X[:, 0] + X[:, 1]) + random.normal(size=150) > 0).astype(int)
+    fitted = ResidualPursuit(one_standard_error=True).fit(X, y)
+    path = fitted.size_path_
+    assert (path.within_one_standard_error, path.best, fitted.n_features_) == (0, 1, 1)
+    ax = SizePathDisplay.from_estimator(fitted).ax_
+    marks = {int(line.get_xdata()[0]): line for line in ax.lines if len(line.get_xdata()) == 1}
+    assert [n for n, mark in marks.items() if mark.get_markerfacecolor() != "white"] == [1]
+    ax = SizePathDisplay(SizePath(np.arange(3), np.array([0.6, 0.7, 0.8]), np.zeros(3)), n_selected=1)
+    labels = {text.get_text() for text in ax.plot().ax_.get_legend().get_texts()}
+    assert labels == {"0 columns: smallest log loss", "1 column: selected"}
 
 
 def test_size_path_needs_an_automatic_size():

@@ -368,11 +368,28 @@ def test_the_number_of_columns_in_words(cancer):
     assert found.endswith("0 to 2 columns: 0.2 nats with 2 columns, compared with 0.6 without columns.")
     assert words(path_of(0.6, 0.7), 0, 0).startswith("No number of columns from 1 to 1 has a smaller")
     assert words(path_of(0.6, 0.7), 0, 1).endswith("A column is selected because it is significant.")
+    found = words(path_of(0.205, 0.2), 0, 1)
+    assert "smallest of 0 to 1 columns: 0.2 nats with 1 column, compared with 0.205" in found
+    assert found.endswith("without columns. A column is selected because it is significant.")
+    assert not words(path_of(0.205, 0.2), 0, 0).endswith("significant.")
     assert words(path_of(0.6), 0, 0).startswith("There is no column to try")
     assert words(path_of(0.6), 0, 1).endswith("A column is selected because it is significant.")
     assert words(path_of(0.0), 0, 0).startswith("No class has two samples")
     limited = make_facts(ResidualPursuit(max_features=2).fit(*cancer))["size_path"]
     assert limited["sentence"].endswith(" More were not tried: see max_features=2.")
+
+
+def test_other_columns_if_one_is_selected_because_it_is_significant():
+    random = np.random.default_rng(8)
+    X = pd.DataFrame(random.normal(size=(150, 6)), columns=list("abcdef"))
+    effect = 0.35 * X["a"] + 0.35 * X["b"] + 0.3 * X["c"]
+    selector = SLFS(one_standard_error=True).fit(X, effect + random.normal(size=150) > 0)
+    path = selector.size_path_
+    assert (path.within_one_standard_error, path.best, selector.n_features_) == (0, 1, 1)
+    assert "no larger number of columns lowers the cross-validated log loss by more than one" in (
+        selector.explain("b")
+    )
+    assert selector._size_sentence().endswith("A column is selected because it is significant.")
 
 
 def test_a_significant_column_that_no_fold_has_tried():

@@ -610,3 +610,8 @@ def test_command_line(tmp_path, monkeypatch, slfs):
     assert model.selector_.network_counts_.n_samples == w.sum()
     code, _, error = slfs("select", "a.csv", "-t", "y", "--weights", "y")
     assert (code, "is the target" in error) == (1, True)
+    expected = json.loads(slfs("discretize", "b.csv", "-t", "y", "--drop", "w", "--json")[1])
+    found = json.loads(slfs("discretize", "a.csv", "-t", "y", "--weights", "w", "--json")[1])
+    assert found["cut_points"] == expected["cut_points"]
+    code, _, error = slfs("compare", "a.csv", "-t", "y", "--weights", "w")
+    assert (code, "No such option: --weights" in error) == (2, True)

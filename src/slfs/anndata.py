@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import clone
 
 from slfs._core.suggest import similar_names
+from slfs._core.warn import reworded
 from slfs.selectors import selectors
 from slfs.tables.anndata import annotation, annotation_name, table_of
 
@@ -114,7 +115,8 @@ def select(
         ]
     table = table_of(adata, layer=layer, use_raw=use_raw, obs=covariates)
     selector = _selector(method, parameters, target_type)
-    selector.fit(table, labels, **({} if weights is None else {"sample_weight": weights}))
+    with reworded(lambda text: text.replace("target='", "target_type='")):
+        selector.fit(table, labels, **({} if weights is None else {"sample_weight": weights}))
     n_genes = len(genes)
     rank = np.full(len(table.names), np.nan)
     rank[selector.indices_] = np.arange(1, len(selector.indices_) + 1)

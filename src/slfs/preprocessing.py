@@ -44,7 +44,7 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
     target : {"auto", "classification", "regression"}, default="auto"
         Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
         integers, strings and booleans are class labels. A continuous target is cut into bins at its
-        quantiles, which are used like classes; p-values compare columns with the numbers themselves.
+        quantiles, which are used like classes.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and

@@ -132,11 +132,7 @@ def make_selector(
     if categorical:
         parameters["categorical_features"] = categorical_columns(categorical, file)
     listed = {"include": include, "exclude": exclude, "condition_on": condition_on}
-    parameters |= {
-        name: [file.find(one) for one in split_names(own, file.names)]
-        for name, own in listed.items()
-        if own
-    }
+    parameters |= {name: file.find_all(own) for name, own in listed.items() if own}
     if size is not None:
         parameters["n_features_to_select"] = size
     if order is not None:
@@ -165,17 +161,6 @@ def make_selector(
     return selector
 
 
-def split_names(given: Sequence[str] | None, known: Sequence[str] = ()) -> list[str]:
-    """Split lists of columns at commas, except those that are the name of a column."""
-    columns = set(known)
-    return [
-        name
-        for one in given or ()
-        for name in ([one] if one in columns else map(str.strip, one.split(",")))
-        if name
-    ]
-
-
 def _finds_size(selector: Any) -> bool:
     """Whether a selector finds its number of columns by cross-validation."""
     by_residuals = getattr(selector, "order", "residual") in ("auto", "residual")
@@ -198,7 +183,7 @@ def categorical_columns(names: Sequence[str] | None, file: DataFile) -> Any:
     """The parameter ``categorical_features`` for the columns that the option lists."""
     if not names:
         return "from_dtype"
-    return "all" if list(names) == ["all"] else [file.find(name) for name in names]
+    return "all" if list(names) == ["all"] else file.find_all(names)
 
 
 def _setting(text: str) -> tuple[str, Any]:

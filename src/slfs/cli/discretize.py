@@ -11,6 +11,7 @@ import typer
 from slfs.cli.common import categorical_columns, labels, read_labelled
 from slfs.cli.options import (
     Categorical,
+    ClassWeight,
     Data,
     Drop,
     DropMissingTarget,
@@ -26,6 +27,7 @@ from slfs.cli.options import (
     TargetsFrom,
     TargetType,
     Transpose,
+    Weights,
 )
 from slfs.cli.output import show_json, show_table, status
 
@@ -38,6 +40,8 @@ def discretize(
     target: Target = None,
     target_type: TargetType = "auto",
     categorical: Categorical = None,
+    weights: Weights = None,
+    class_weight: ClassWeight = None,
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
@@ -73,6 +77,7 @@ def discretize(
         target,
         file_format,
         missing=missing,
+        weights=weights,
         drop=drop,
         ids=ids,
         targets_from=targets_from,
@@ -82,10 +87,15 @@ def discretize(
         sheet=sheet,
     )
     categories = categorical_columns(categorical, file)
-    discretizer = MDLPDiscretizer(target=target_type, categorical_features=categories, n_jobs=n_jobs)
+    discretizer = MDLPDiscretizer(
+        target=target_type,
+        categorical_features=categories,
+        class_weight=class_weight,
+        n_jobs=n_jobs,
+    )
     with status("discretizing"):
         table = file.in_memory()
-        discretizer.fit(table, labels(file))
+        discretizer.fit(table, labels(file), sample_weight=file.weights)
         if out is not None:
             coded = _coded(file, discretizer, table, typed=keeps_types(out))
             write_table(coded, out, escape_formulas=escape_formulas)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from slfs.cli.common import labels, make_selector, read_labelled, split_names
+from slfs.cli.common import labels, make_selector, read_labelled
 from slfs.cli.options import (
     Categorical,
     ClassWeight,
@@ -116,7 +116,7 @@ def fit(
         transpose=transpose,
         no_header=no_header,
         sheet=sheet,
-        covariates=split_names([*(condition_on or ()), *(include or ())]),
+        covariates=[*(condition_on or ()), *(include or ())],
     )
     selector = make_selector(
         method,

@@ -41,11 +41,11 @@ def interactions(
     target_type: TargetType = "auto",
     columns: Annotated[
         list[str] | None,
-        typer.Option("--columns", metavar="COLUMN", help="Column to test; repeatable. Default: all."),
+        typer.Option("--columns", metavar="A,B", help="Columns to test; repeatable. Default: all."),
     ] = None,
     partners: Annotated[
         list[str] | None,
-        typer.Option("--with", metavar="COLUMN", help="Test only pairs with this column; repeatable."),
+        typer.Option("--with", metavar="A,B", help="Test only pairs with these columns; repeatable."),
     ] = None,
     n_top: Annotated[
         int, typer.Option("--top", metavar="N", min=0, help="Number of pairs to show.")
@@ -115,8 +115,8 @@ def interactions(
             file.X,
             labels(file),
             sample_weight=file.weights,
-            columns=None if not columns else [file.find(name) for name in columns],
-            partners=None if not partners else [file.find(name) for name in partners],
+            columns=None if not columns else file.find_all(columns),
+            partners=None if not partners else file.find_all(partners),
             n_top=n_top,
             fdr=fdr,
             max_levels=max_levels,

@@ -72,7 +72,9 @@ TargetsFrom = Annotated[
 Id = Annotated[
     list[str] | None,
     typer.Option(
-        "--id", metavar="COLUMN", help="Column that identifies samples: kept, not selected; repeatable."
+        "--id",
+        metavar="A,B",
+        help="Columns that identify samples: kept, not selected; repeatable.",
     ),
 ]
 Transpose = Annotated[
@@ -105,35 +107,35 @@ Missing = Annotated[
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option("--drop", metavar="COLUMN", help="Column to leave out; repeatable."),
+    typer.Option("--drop", metavar="A,B", help="Columns to leave out; repeatable."),
 ]
 Categorical = Annotated[
     list[str] | None,
     typer.Option(
         "--categorical",
         "-c",
-        metavar="COLUMN",
-        help="Numeric column to treat as categories, or 'all'; repeatable.",
+        metavar="A,B",
+        help="Numeric columns to treat as categories, or 'all'; repeatable.",
     ),
 ]
 Include = Annotated[
     list[str] | None,
-    typer.Option("--include", metavar="COLUMN", help="Column that is always selected; repeatable."),
+    typer.Option("--include", metavar="A,B", help="Columns that are always selected; repeatable."),
 ]
 Exclude = Annotated[
     list[str] | None,
     typer.Option(
         "--exclude",
-        metavar="COLUMN",
-        help="Column that is never selected, but stays in the results; repeatable.",
+        metavar="A,B",
+        help="Columns that are never selected, but stay in the results; repeatable.",
     ),
 ]
 ConditionOn = Annotated[
     list[str] | None,
     typer.Option(
         "--condition-on",
-        metavar="COLUMN",
-        help="Column, such as age or batch, whose influence is taken into account, but which is not "
+        metavar="A,B",
+        help="Columns, such as age, whose influence is taken into account, but which are not "
         "selected; repeatable.",
     ),
 ]

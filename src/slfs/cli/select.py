@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slfs.cli.common import labels, make_selector, make_stable, read_labelled, split_names, timed_fit
+from slfs.cli.common import labels, make_selector, make_stable, read_labelled, timed_fit
 from slfs.cli.options import (
     Categorical,
     ClassWeight,
@@ -120,7 +120,7 @@ def select(
         transpose=transpose,
         no_header=no_header,
         sheet=sheet,
-        covariates=split_names([*(condition_on or ()), *(include or ())]),
+        covariates=[*(condition_on or ()), *(include or ())],
     )
     selector = make_selector(
         method,
@@ -239,7 +239,7 @@ def explain(
         no_header=no_header,
         sheet=sheet,
         column=column,
-        covariates=split_names([*(condition_on or ()), *(include or ())]),
+        covariates=[*(condition_on or ()), *(include or ())],
     )
     selector = make_selector(
         method,

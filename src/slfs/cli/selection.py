@@ -96,6 +96,7 @@ def explanation(selector: Any, column: Any) -> dict[str, Any]:
         "reason": str(record["reason"]),
         "parent": None if record["parent"] is None else str(record["parent"]),
         "relevance": _number(record["relevance"]),
+        "relevance_given": _number(record["relevance_given"]),
         "p_value": _number(record["p_value"]),
         "q_value": _number(record["q_value"]),
         "explanation": selector.explain(column),
@@ -111,6 +112,9 @@ def results_frame(file: DataFile, selector: Any) -> Any:
     records = selector.features_
     frame = pd.DataFrame({name: records[name] for name in _RESULTS})
     frame.insert(1, "selected", selector.support_)
+    if selector.conditioning_:
+        after = frame.columns.get_loc("relevance") + 1
+        frame.insert(after, "relevance_given", records["relevance_given"])
     if isinstance(file.X, GenotypeColumns):
         frame = pd.concat([frame[["name"]], file.X.annotations(), frame.drop(columns="name")], axis=1)
     return frame

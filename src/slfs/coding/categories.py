@@ -24,15 +24,20 @@ def learn_labels(
     ``seen`` says how often each row of the table was seen. None: as often as it is counted.
     """
     index: dict[Any, int] = {}
-    sizes = [_Sizes(n_classes) for _ in range(1 if seen is None else 2)]
-    cells = []
+    missing, seen_missing = np.zeros((2, n_classes), np.int64)
+    cells, sizes, seen_sizes = [], [], []
     for block, layout in pieces:
-        cell = _number(block, index) * n_classes + layout.labels[~block.missing]
-        own, place = np.unique(cell, return_inverse=True)
+        gone = block.missing
+        cell = _number(block, index) * n_classes + layout.labels[~gone]
+        own, size = np.unique(cell, return_counts=True)
         cells.append(own)
-        sizes[0].add(block, layout, place, None)
+        sizes.append(size)
+        missing += np.bincount(layout.labels[gone], minlength=n_classes)
         if seen is not None:
-            sizes[1].add(block, layout, place, _times_seen(layout.order, seen))
+            times, place = _times_seen(layout.order, seen), np.searchsorted(own, cell)
+            lost = np.bincount(layout.labels[gone], times[gone], minlength=n_classes)
+            seen_missing += lost.astype(np.int64)
+            seen_sizes.append(np.bincount(place, times[~gone]).astype(np.int64))
     _refuse_mixed_times(index, block.name)
     values = _sorted(list(index))
     order = block.order
@@ -42,26 +47,11 @@ def learn_labels(
     rank = np.empty(len(values), int)
     rank[[index[value] for value in values]] = np.arange(len(values))
     level, label = np.divmod(np.concatenate(cells), n_classes)
-    counted = [(own.missing, np.concatenate(own.cells)) for own in sizes]
-    learned = learn_categories(values, rank[level], label, *counted)
+    counted = missing, np.concatenate(sizes)
+    unweighted = None if seen is None else (seen_missing, np.concatenate(seen_sizes))
+    learned = learn_categories(values, rank[level], label, counted, unweighted)
     learned.coding.columns["ordered"] = order is not None and len(values) <= MAX_LEVELS
     return learned
-
-
-class _Sizes:
-    """Numbers of samples in each cell of a value and a class, by piece, and of missing values."""
-
-    def __init__(self, n_classes: int) -> None:
-        self.missing = np.zeros(n_classes, np.int64)
-        self.cells: list[Ints] = []
-
-    def add(self, block: LabelBlock, layout: SampleLayout, place: Ints, times: Ints | None) -> None:
-        """Add a piece, given the cell of each value and how often each sample counts (None: once)."""
-        gone = block.missing
-        lost, present = (None, None) if times is None else (times[gone], times[~gone])
-        missing = np.bincount(layout.labels[gone], lost, minlength=len(self.missing))
-        self.missing += missing.astype(np.int64)
-        self.cells.append(np.bincount(place, present).astype(np.int64))
 
 
 def _times_seen(order: Ints, seen: Ints) -> Ints:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from slfs._core.suggest import similar_names
 from slfs.files.about import (
     FAMILY,
     IDS,
@@ -25,7 +26,7 @@ from slfs.files.about import (
     About,
     read_own,
 )
-from slfs.files.data_file import DataFile, find_column, whole_numbers
+from slfs.files.data_file import DataFile, find_column, some_names, split_names, whole_numbers
 from slfs.files.genotypes import GenotypeColumns, phenotypes
 from slfs.files.marks import Marks
 from slfs.files.matching import Labels, match
@@ -65,7 +66,8 @@ def open_cohort(
     with path.open("rb") as file:
         fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
     source, notes, y, label = str(path), [], None, PHENOTYPE
-    table = table.without([table.names[find_column(one, table.names, source)] for one in drop])
+    dropped = [find_column(one, table.names, source) for one in split_names(drop, table.names)]
+    table = table.without([table.names[index] for index in dropped])
     if about is None and target not in (None, PHENOTYPE):
         own = read_own(table)
         if own is None or target not in own.file.names:
@@ -76,14 +78,47 @@ def open_cohort(
                 "phenotype of the file."
             )
         about, ids = own, ()
+    known = [] if about is None else about.file.names
+    ids, covariates = split_names(ids, known), split_names(covariates, [*known, *table.names])
     if about is not None:
         table, y, label, note = _match(table, about, source, target, ids, covariates)
         notes.append(note)
     found = DataFile(table, y, source, label, fingerprint, table.names, [FAMILY, SAMPLE], notes)
     found = with_covariates(found, None, covariates)
     table = found.X
+    _check_covariates(table, about, covariates)
+    if _sex_is_unknown(table):
+        found.notes.append(
+            "The sex of all samples is unknown (0), so that conditioning on it changes nothing. Enter "
+            "it in the .fam or .psam file, or use a column of another file (--targets-from)."
+        )
     found = replace(found, read_originals=_originals(table, y, label))
     return own_phenotype(found) if y is None and target == PHENOTYPE else found
+
+
+def _check_covariates(table: GenotypeColumns, about: About | None, names: Sequence[str]) -> None:
+    """Raise an error if a covariate is neither a variant nor known about the samples."""
+    missing = [name for name in names if name not in table.names and not name.lstrip("-").isdigit()]
+    if not missing:
+        return
+    parts = [part.file for part in (about, read_own(table)) if part is not None]
+    columns = [name for part in parts for name in part.names if name not in IDS]
+    near = similar_names(missing[0], [*columns, SEX], cutoff=0.5)
+    where = f"not a column of {parts[0].name}" if parts else "not known about its samples"
+    hint = (
+        f"Did you mean {' or '.join(map(repr, near))}?"
+        if near
+        else f"Columns about the samples are {some_names([*columns, SEX])}."
+    )
+    remedy = "" if about is not None else " Pass a file with other columns as --targets-from."
+    raise ValueError(f"{missing[0]!r} is not a variant of {table.path}, and {where}. {hint}{remedy}")
+
+
+def _sex_is_unknown(table: GenotypeColumns) -> bool:
+    """Return whether sex is a covariate without a known value; PLINK writes 0 for unknown."""
+    names = [] if table._covariates is None else list(table._covariates.columns)
+    sexes = [table._covariates[name] for name in names if str(name).lower() == SEX]
+    return any((one.isna() | one.isin([0, "0"])).all() for one in sexes)
 
 
 def own_phenotype(file: DataFile) -> DataFile:
@@ -120,7 +155,7 @@ def with_covariates(
         found = [] if part is None else [name for name in wanted if name in part.file.names]
         if part is None or not found:
             continue
-        keys, own, id_name = _keys(table, part.file, own_ids)
+        keys, own, id_name = _keys(table, part.file, split_names(own_ids, part.file.names))
         rows, places, _ = match(keys, Labels(own, None, None, "", id_name, part.file.name), file.name)
         if len(rows) < len(keys):
             notes.append(

@@ -89,6 +89,10 @@ class DataFile:
             raise ValueError(f"The column {name!r} of {self.name} {what}.")
         return self.names.index(name)
 
+    def find_all(self, columns: Sequence[str]) -> list[int]:
+        """Return the indices in ``X`` of columns; see `split_names`."""
+        return [self.find(one) for one in split_names(columns, self.all_names)]
+
     def with_weights(self, column: str) -> DataFile:
         """Return the same file with one column as sample weights, which is no longer part of ``X``."""
         index = self.find(column)
@@ -220,6 +224,15 @@ def find_column(wanted: str, names: Sequence[str], where: str) -> int:
     if not -len(names) <= index < len(names):
         raise ValueError(f"{where} has no column {index}: it has {len(names)} columns.")
     return index % len(names)
+
+
+def split_names(given: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Split lists of columns at commas, except those that are the name of a column."""
+    found: list[str] = []
+    for one in given:
+        whole = "," not in one or one in known
+        found += [one] if whole else filter(None, map(str.strip, one.split(",")))
+    return found
 
 
 def some_names(names: Sequence[str]) -> str:

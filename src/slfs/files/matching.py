@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs.files.data_file import split_names
 from slfs.files.inference import TableError, infer_types
 from slfs.files.marks import Marks
 from slfs.files.registry import ReadOptions, format_of_name
@@ -64,6 +65,7 @@ def transposed(
             f"its first column contains {twice[0]!r} more than once. With --transpose, it must contain "
             "the names of the columns. Remove or rename the copies"
         )
+    drop = split_names(drop, [*names, *map(str, frame.columns)])
     kept = [name for name in frame.columns if str(name) not in drop]
     twice = [name for name, count in Counter(map(str, kept)).items() if count > 1]
     if twice:
@@ -74,6 +76,7 @@ def transposed(
     found = found or kept  # if no sample has a label, matching raises the error
     turned = pd.DataFrame(frame[found].to_numpy(dtype=object).T, columns=names, dtype=object)
     turned.insert(0, sample_id, [str(name) for name in found], allow_duplicates=True)
+    turned.attrs["drop"] = [name for name in drop if name in turned.columns]
     turned.attrs["left_out"] = [str(name) for name in kept if name not in set(found)]
     return turned
 

@@ -25,6 +25,7 @@ from slfs.files.data_file import (
     find_column,
     is_sparse,
     some_names,
+    split_names,
     whole_numbers,
     without,
 )
@@ -87,7 +88,9 @@ def read_file(
         names of the columns of ``source``, and those of the other file are in its first column or in
         the first of ``ids``.
     ids : sequence of str, default=()
-        Columns that identify the samples, by name or index. They are not part of the table.
+        Columns that identify the samples, by name or index. They are not part of the table. Text that
+        is not the name of a column is a list of names, separated by commas; also in ``drop`` and
+        ``covariates``.
     file_format : str, optional
         Name of the format, if the suffix of the file does not give it.
     missing : sequence of str, default=()
@@ -133,19 +136,21 @@ def read_file(
         return _open_columns(source, form, target, drop, ids, missing, sheet, covariates)
     options = ReadOptions(missing, text, header, sheet, allow_empty=allow_empty)
     labels = None
-    if targets_from is not None:
-        if not ids and not transpose:
-            raise ValueError("--targets-from needs --id COLUMN, to match the rows of both files.")
-        labels = _read_labels(targets_from, target, ids, options)
     name = "stdin" if source == STDIN else source
     content = _content(source)
     if not content.getbuffer().nbytes:
         raise ValueError(f"{name} is empty.")
     fingerprint = hashlib.sha256(content.getbuffer()).hexdigest()
     if transpose:
+        if targets_from is not None:
+            labels = _read_labels(targets_from, target, ids, options)
         found = _load_transposed(form, content, options, name, labels, ids, drop)
     else:
         found = _load(form, content, options, name, _content_again(source, content), ids, drop)
+        if targets_from is not None:
+            if not found.ids:
+                raise ValueError("--targets-from needs --id COLUMN, to match the rows of both files.")
+            labels = _read_labels(targets_from, target, found.ids, options)
     notes, target_name = options.notes, "class"
     if labels is not None:
         found, note = _with_labels(found, labels, name)
@@ -244,7 +249,8 @@ def _load(
         wanted = replace(options, columns=columns, notes=[])  # the remarks would be the same again
         return _read(form, form.original, again(), wanted, name)
 
-    return _Loaded(table, y, originals, ids, drop)
+    names = column_names(table)
+    return _Loaded(table, y, originals, split_names(ids, names), split_names(drop, names))
 
 
 def _without_marks(table: Any, y: Any, marks: Marks) -> tuple[Any, Any]:
@@ -270,10 +276,9 @@ def _load_transposed(
         return transposed(form.original(content, options), sample_id, known, drop)
 
     frame = _read(form, turned, content, options, name)
-    rest = [column for column in drop if column in frame.columns]
-    left_out = frame.attrs.pop("left_out")
+    left_out, unwanted = frame.attrs.pop("left_out"), frame.attrs.pop("drop")
     table = typed(frame, options)
-    return _Loaded(table, None, lambda _: frame.copy(deep=False), ["0"], rest, left_out)
+    return _Loaded(table, None, lambda _: frame.copy(deep=False), ["0"], unwanted, left_out)
 
 
 def _read(form: Format, read: Callable[..., Any], content: io.BytesIO, options: Any, name: str) -> Any:
@@ -306,7 +311,7 @@ def _read_labels(source: str, target: str | None, ids: Sequence[str], options: R
     if not labelled.all():
         values = pd.Series(whole_numbers(values[labelled].to_numpy()))
     own_ids = originals.iloc[:, 0].map(str).tolist()
-    return Labels(own_ids, values, originals.iloc[:, 1], file.target, file.ids[0], source, empty)
+    return Labels(own_ids, values, originals.iloc[:, -1], file.target, file.ids[0], source, empty)
 
 
 def _chosen(read: Callable[[Sequence[int] | None], Any], names: list[str]) -> Callable[[list[str]], Any]:
@@ -362,17 +367,17 @@ def _open_columns(
         searched = names if re.fullmatch(r"-?\d+", column) else [*index, *names]
         return column if column in index else searched[find_column(column, searched, source)]
 
-    id_names = [find(column) for column in ids]
-    dropped = list(map(find, drop))
+    def find_all(columns: Sequence[str]) -> list[str]:
+        return [find(column) for column in split_names(columns, [*index, *names])]
+
+    id_names, dropped = find_all(ids), find_all(drop)
     unwanted = [*id_names, *dropped]
     label = None if target is None else find(target)
     if label is not None:
         _refuse_target(label, id_names, dropped, source)
     taken = [*unwanted, *([] if label is None else [label])]
     kept = table.without([name for name in taken if name not in index])
-    added = [
-        name for name in dict.fromkeys(map(find, covariates)) if name in index and name not in taken
-    ]
+    added = [name for name in dict.fromkeys(find_all(covariates)) if name in index and name not in taken]
     kept, names = kept.including(added), [*names, *added]
     y = None if label is None else table.read(label)
     notes: list[str] = []

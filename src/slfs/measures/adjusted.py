@@ -4,6 +4,10 @@ The model of the class is log-linear in the levels of the conditioning columns. 
 sums of its residuals at the levels of the column: their variance is that of the sums less what the
 parameters of the model explain. Samples with the same levels of all conditioning columns, a stratum,
 have the same probabilities, so that all sums follow from the counts of levels and strata.
+
+Fitted probabilities are closer to the classes than the true ones, the more so the fewer samples there
+are per parameter: p (1 - p) is too small by the leverage of a sample. Divided by one minus the leverage,
+the variances are those of Cochran, Mantel and Haenszel where each stratum has a parameter of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
-from scipy.special import chdtrc, softmax
+from scipy.special import chdtrc, gammaln, softmax
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -27,8 +31,14 @@ _MOST_CLASSES, _MOST_ENTRIES = 32, 1e7
 With more classes the rarest are pooled.
 """
 
-_FEWEST = 5
-"""Levels and classes with fewer samples are pooled: a chi-squared distribution does not suit them."""
+_FEWEST, _FEWEST_SHARE = 5, 1 / 8
+"""Levels and classes with fewer samples, and a smaller share of them, are pooled: a chi-squared
+distribution does not suit them."""
+
+_LARGEST_LEVERAGE = 0.9
+
+_EXACT_SAMPLES = 200
+"""Maximum number of samples for which the probability of the table itself is computed."""
 
 _LEAST_INFORMATION = 0.5
 """Directions in which the residuals have a smaller variance are left out of a test."""
@@ -65,10 +75,21 @@ class Covariates:
     design: sparse.csr_array
 
     @functools.cached_property
+    def _counts(self) -> Ints:
+        """Number of samples of each stratum and class."""
+        return _count(self.stratum, self.labels, *self.probability.shape)
+
+    @functools.cached_property
+    def _correction(self) -> Floats:
+        """By how much the variance of a sample of each stratum is larger than that of the fit."""
+        leverage = _leverage(self.design, self._counts, self.probability)
+        found: Floats = 1 / (1 - np.minimum(leverage, _LARGEST_LEVERAGE))
+        return found
+
+    @functools.cached_property
     def _weights(self) -> Floats:
         """Covariances of the classes in each stratum, all but the last class."""
-        p = self.probability[:, :-1]
-        return p[:, :, np.newaxis] * (np.eye(p.shape[1]) - p[:, np.newaxis])
+        return self._correction[:, np.newaxis, np.newaxis] * _covariances(self.probability)
 
     @functools.cached_property
     def _products(self) -> sparse.csr_array:
@@ -85,10 +106,7 @@ class Covariates:
     @functools.cached_property
     def _solved(self) -> tuple[Floats, tuple[Floats, bool]]:
         """Sums of residuals of the parameters, and their information, ready to be solved for."""
-        n_strata, n_classes = self.probability.shape
-        cells = np.bincount(self.stratum * n_classes + self.labels, minlength=n_strata * n_classes)
-        counts = cells.reshape(n_strata, n_classes)
-        return _score(self.design, counts, self.probability)
+        return _score(self.design, self._counts, self.probability, self._correction)
 
     def test(self, codes: Codes, ordered: Ints | None = None) -> float:
         """Test one column for independence from the class given the columns of the model.
@@ -104,8 +122,32 @@ class Covariates:
         Returns
         -------
         p_value : float
-            1 if the columns of the model determine the column.
+            1 if the columns of the model determine the column. In small tables at least the probability
+            of the table, given the counts of levels and of classes in each stratum.
         """
+        p_value = self._score_test(codes, ordered)
+        if p_value < 1 and len(codes) <= _EXACT_SAMPLES:
+            p_value = max(p_value, self._probability_of(codes))
+        return p_value
+
+    def _probability_of(self, codes: Codes) -> float:
+        """Return the probability of the levels and classes if the levels are shuffled in each stratum.
+
+        Strata that share parameters are treated as one.
+        """
+        n_strata, n_classes = self.probability.shape
+        if self.design.shape[1] == n_strata:
+            stratum, by_class = self.stratum, self._counts
+        else:
+            stratum, by_class = np.zeros_like(self.stratum), self._counts.sum(axis=0, keepdims=True)
+        n_levels = int(codes.max()) + 1
+        by_level = _count(stratum, codes, len(by_class), n_levels)
+        cells = _count(stratum * n_classes + self.labels, codes, by_class.size, n_levels)
+        log = gammaln(by_class + 1).sum() + gammaln(by_level + 1).sum()
+        log -= gammaln(by_class.sum(axis=1) + 1).sum() + gammaln(cells + 1).sum()
+        return float(np.exp(log))
+
+    def _score_test(self, codes: Codes, ordered: Ints | None) -> float:
         n_strata, n_classes = self.probability.shape
         levels, rest = _pooled(codes)
         n_levels = int(levels.max()) + 1
@@ -187,12 +229,36 @@ def _fit(design: sparse.csr_array, counts: Ints) -> Floats:
     return probability
 
 
+def _covariances(probability: Floats) -> Floats:
+    """Return the covariances of the classes of a sample of each stratum, all but the last class."""
+    p = probability[:, :-1]
+    return p[:, :, np.newaxis] * (np.eye(p.shape[1]) - p[:, np.newaxis])
+
+
+def _leverage(design: sparse.csr_array, counts: Ints, probability: Floats) -> Floats:
+    """Return by how much a sample of each stratum moves its own fit, as a mean over the classes."""
+    covariances = _covariances(probability)
+    n, q = covariances.shape[1], design.shape[1]
+    _, factor = _score(design, counts, probability)
+    inverse = cho_solve(factor, np.eye(n * q)).reshape(n, q, n, q)
+    leverage = np.zeros(len(counts))
+    for a in range(n):
+        for b in range(n):
+            own = design.multiply(design @ inverse[a, :, b]).sum(axis=1)
+            leverage += covariances[:, a, b] * np.asarray(own).reshape(-1) / n
+    return leverage
+
+
 def _score(
-    design: sparse.csr_array, counts: Ints, probability: Floats
+    design: sparse.csr_array, counts: Ints, probability: Floats, correction: Floats | float = 1.0
 ) -> tuple[Floats, tuple[Floats, bool]]:
-    """Return the sums of residuals of all parameters, class by class, and their information."""
+    """Return the sums of residuals of all parameters, class by class, and their information.
+
+    ``correction`` multiplies the variances of the samples of each stratum.
+    """
     sizes, p = counts.sum(axis=1), probability[:, :-1]
     residual = counts[:, :-1] - sizes[:, np.newaxis] * p
+    sizes = sizes * correction
     n, q = p.shape[1], design.shape[1]
     information = np.empty((n, q, n, q))
     dense = design.toarray() if design.shape[0] * q <= _DENSE else None  # much faster if it is small
@@ -222,13 +288,18 @@ def _count(rows: NDArray[np.integer], columns: NDArray[np.integer], height: int,
     return cells.reshape(height, width)
 
 
+def _fewest(n_samples: int) -> float:
+    """Return the number of samples below which levels and classes are pooled."""
+    return min(_FEWEST, n_samples * _FEWEST_SHARE)
+
+
 def _pooled(codes: Codes) -> tuple[Ints, Ints | None]:
     """Pool the levels with few samples; return the new codes, and the new level of each level.
 
     None instead of the latter if levels were pooled.
     """
     sizes = np.bincount(codes)
-    rare = sizes < _FEWEST
+    rare = sizes < _fewest(len(codes))
     level = np.cumsum(~rare) - 1
     if rare.any() and sizes[rare].sum() > 0:
         level[rare] = int((~rare).sum())
@@ -241,7 +312,7 @@ def _few_classes(labels: NDArray[np.integer], most: int) -> Ints:
     sizes = np.bincount(labels)
     order = np.argsort(-sizes, kind="stable")
     frequent = order[: most - 1 if len(order) > most else most]
-    frequent = np.sort(frequent[sizes[frequent] >= _FEWEST])
+    frequent = np.sort(frequent[sizes[frequent] >= _fewest(len(labels))])
     if len(frequent) < len(sizes) and len(frequent) == 0:
         frequent = order[:1]
     place = np.full(len(sizes), len(frequent))

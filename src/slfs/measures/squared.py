@@ -192,10 +192,11 @@ class _System:
         self.moments: Floats = design.T @ y / unit  # the mean of y is zero
         self.squares = float(y @ y) / unit
 
-    def gram(self) -> Floats:
-        """Return the matrix of the products of the centred cells."""
-        found: Floats = (self.design.T @ self.design).toarray() / self.unit
-        return found - self.total * np.outer(self.shares, self.shares)
+    def gram(self, cells: Ints) -> Floats:
+        """Return the matrix of the products of some of the centred cells."""
+        design, shares = self.design[:, cells], self.shares[cells]
+        found: Floats = (design.T @ design).toarray() / self.unit
+        return found - self.total * np.outer(shares, shares)
 
     def product(self, coefficients: Floats) -> Floats:
         """Multiply that matrix by a vector."""
@@ -220,13 +221,14 @@ Leverage = Callable[[Ints], Floats]
 
 def _solve_exactly(system: _System, of_pair: NDArray[np.bool_]) -> tuple[Floats, Leverage]:
     """Solve for all penalties, and choose one by generalized cross-validation."""
-    gram, total = system.gram(), system.total
+    total = system.total
+    cells = np.flatnonzero(system.shares)  # the others have no samples, and stay zero
+    gram, of_pair = system.gram(cells), of_pair[cells]
     best: tuple[float, float, Floats, Floats, Floats] | None = None
     for scale in PAIR_SCALES if of_pair.any() else (1.0,):
         factor = np.where(of_pair, scale, 1.0)
-        values, vectors = eigh(factor[:, np.newaxis] * gram * factor)
-        values = np.maximum(values, 0)
-        along = vectors.T @ (factor * system.moments)
+        values, vectors = _eigen(factor[:, np.newaxis] * gram * factor, factor > 0)
+        along = vectors.T @ (factor * system.moments[cells])
         for penalty in PENALTIES:
             shrunk = 1 / (values + penalty)
             error = max(system.squares - float((along**2 * shrunk * (2 - values * shrunk)).sum()), 0.0)
@@ -238,18 +240,29 @@ def _solve_exactly(system: _System, of_pair: NDArray[np.bool_]) -> tuple[Floats,
     _, penalty, values, vectors, factor = best
     scaled = factor[:, np.newaxis] * vectors
     inverse = (scaled / (values + penalty)) @ scaled.T
-    shares = system.shares
+    shares = system.shares[cells]
+    coefficients = np.zeros(len(system.shares))
+    coefficients[cells] = inverse @ system.moments[cells]
 
     def leverage(rows: Ints) -> Floats:
         found = np.empty(len(rows))
         for first in range(0, len(rows), _CHUNK):
-            cells = system.design[rows[first : first + _CHUNK]]
-            across = cells @ inverse
-            found[first : first + _CHUNK] = cells.multiply(across).sum(axis=1) - 2 * across @ shares
+            own = system.design[rows[first : first + _CHUNK]][:, cells]
+            across = own @ inverse
+            found[first : first + _CHUNK] = own.multiply(across).sum(axis=1) - 2 * across @ shares
         centred: Floats = found + shares @ inverse @ shares + 1 / total
         return centred
 
-    return inverse @ system.moments, leverage
+    return coefficients, leverage
+
+
+def _eigen(matrix: Floats, used: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return eigenvalues and eigenvectors of a matrix whose rows and columns are 0 where not used."""
+    own = np.flatnonzero(used)
+    values, vectors = eigh(matrix[np.ix_(own, own)], driver="evd")
+    every = np.zeros((len(matrix), len(own)))
+    every[own] = vectors
+    return np.maximum(values, 0), every
 
 
 def _solve_iteratively(system: _System, of_pair: NDArray[np.bool_]) -> tuple[Floats, Leverage]:

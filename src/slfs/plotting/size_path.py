@@ -24,8 +24,9 @@ class SizePathDisplay(Display):
     ----------
     size_path : SizePath
         ``size_path_`` of a fitted selector.
-    one_standard_error : bool, default=False
-        Whether the smaller number of columns was selected.
+    n_selected : int or None, default=None
+        Number of columns that were selected; ``None`` for that with the smallest log loss. It is larger
+        than both if a column is selected because it is significant.
 
     Attributes
     ----------
@@ -45,8 +46,8 @@ class SizePathDisplay(Display):
     >>> display = SizePathDisplay.from_estimator(selector)
     """
 
-    def __init__(self, size_path: SizePath, *, one_standard_error: bool = False) -> None:
-        self.size_path, self.one_standard_error = size_path, one_standard_error
+    def __init__(self, size_path: SizePath, *, n_selected: int | None = None) -> None:
+        self.size_path, self.n_selected = size_path, n_selected
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> SizePathDisplay:
@@ -73,7 +74,7 @@ class SizePathDisplay(Display):
                 "cross-validation. Fit SLFS(order='residual') or ResidualPursuit() with "
                 "n_features_to_select='auto'."
             )
-        return cls(path, one_standard_error=selector.one_standard_error).plot(ax=ax)
+        return cls(path, n_selected=selector.n_features_).plot(ax=ax)
 
     def _draw(self, ax: Axes) -> None:
         path = self.size_path
@@ -82,11 +83,12 @@ class SizePathDisplay(Display):
         ax.plot(sizes, mean, color=STRONG, marker="o", markersize=2.5)
         best = path.at(path.best)
         ax.axhline(mean[best] + error[best], color=DROPPED, linewidth=0.9, linestyle="--")
-        marks = {
+        chosen = path.best if self.n_selected is None else self.n_selected
+        marks = {chosen: "selected"} if chosen in sizes else {}
+        marks |= {
             path.within_one_standard_error: "fewest within one standard error",
             path.best: "smallest log loss",  # also if both are the same
         }
-        chosen = path.within_one_standard_error if self.one_standard_error else path.best
         for size, meaning in marks.items():
             ax.plot(
                 [size],

@@ -66,12 +66,12 @@ function sizeCurve(path) {
   ];
 }
 
-/** The two numbers of columns that the curve marks: the one that was chosen, and the alternative. */
+/** The numbers of columns that the curve marks: the one that was chosen, and the alternatives. */
 function sizeMarks(path) {
   const { best, size, within_one_standard_error: fewest } = path;
   const marks = [{ size, tone: "blue", meaning: "chosen" }];
-  if (fewest < size) marks.unshift({ size: fewest, tone: "grey", meaning: "fewest within one standard error" });
-  if (best > size) marks.unshift({ size: best, tone: "grey", meaning: "smallest log loss" });
+  if (fewest < Math.min(size, best)) marks.unshift({ size: fewest, tone: "grey", meaning: "fewest within one standard error" });
+  if (best !== size) marks.unshift({ size: best, tone: "grey", meaning: "smallest log loss" });
   return marks;
 }
 

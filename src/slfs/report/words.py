@@ -10,7 +10,7 @@ import numpy as np
 
 from slfs._core.indices import TableIndex
 from slfs.screening.reasons import Role
-from slfs.selectors._shared.sentences import explain
+from slfs.selectors._shared.sentences import enumerated, explain
 from slfs.selectors.base import BaseSelector
 
 
@@ -147,7 +147,7 @@ def dropped_summary(counts: dict[str, int], noun: str) -> str:
     for role, count in counts.items():
         meaning = role_meaning(role, noun)
         parts.append(f"{count:,} {role}" + (f" ({meaning})" if meaning else ""))
-    return f"Not selected: {_listed(parts)}."
+    return f"Not selected: {enumerated(parts)}."
 
 
 def leak_warning(name: str, share: float, noun: str) -> str:
@@ -157,7 +157,3 @@ def leak_warning(name: str, share: float, noun: str) -> str:
         f"Possible target leakage: {name!r} alone contains {100 * share:.3g}% of the information about "
         f"{what}. Drop it if it is derived from the {noun}, or not known when the {noun} is predicted."
     )
-
-
-def _listed(parts: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))

@@ -82,7 +82,8 @@ class ResidualPursuit(AutomaticSizeMixin):
         Smallest gain of each selected column over all steps until it was selected: how well its levels
         explain the residuals of the model.
     size_path_ : SizePath or None
-        Cross-validated log loss by number of features; None unless ``n_features_to_select="auto"``.
+        Cross-validated log loss by number of features; None unless ``n_features_to_select="auto"``. If
+        its ``best`` is 0, a feature is selected nevertheless if it is significant.
     scores_ : ndarray of shape (n_features_in_,)
         Relevance I(f;Y) of every column, in nats.
     pvalues_, qvalues_ : ndarray of shape (n_features_in_,)

@@ -136,7 +136,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     target : {"auto", "classification", "regression"}, default="auto"
         Type of the target. With ``"auto"``, floats with fractional parts are a continuous target, and
         integers, strings and booleans are class labels. A continuous target is cut into bins at its
-        quantiles, which are used like classes; p-values compare columns with the numbers themselves.
+        quantiles, which are used like classes; with ``order="residual"`` its numbers are explained
+        beside the bins. p-values compare columns with the numbers themselves.
     categorical_features : "from_dtype", "all" or array-like, default="from_dtype"
         Numeric columns to treat as categorical: a mask, indices or column names, or ``"all"`` for all
         columns. With ``"from_dtype"``, all numeric columns are discretized. Booleans, strings and
@@ -167,8 +168,9 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         its levels explain the residuals, otherwise the relevance I(f;Y), in nats.
     size_path_ : SizePath or None
         Cross-validated log loss by number of features, with the fields ``n_features``, ``log_loss``,
-        ``standard_error``, ``best`` and ``within_one_standard_error``. None if ``order`` is not
-        ``"residual"`` or the number of features was given.
+        ``standard_error``, ``best`` and ``within_one_standard_error``. If ``best`` is 0, a feature is
+        selected nevertheless if it is significant. None if ``order`` is not ``"residual"`` or the number
+        of features was given.
     scores_ : ndarray of shape (n_features_in_,)
         Relevance I(f;Y) of every column, in nats.
     pvalues_ : ndarray of shape (n_features_in_,)

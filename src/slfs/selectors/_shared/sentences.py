@@ -117,21 +117,22 @@ def _decision(record: Any, figures: Figures) -> str:
     return f"{name!r} is {dropped}: {why}."
 
 
-def _given(record: Any, figures: Figures) -> str:
+def _given(record: Any, figures: Figures, has: str = "") -> str:
     """Say how much information a column has given the columns that are conditioned on, if any."""
     nats = record["relevance_given"]
-    return "" if math.isnan(nats) else f"; {nats:.3g} nats given {listed(figures['conditioning'])}"
+    return "" if math.isnan(nats) else f"; {has}{nats:.3g} nats given {listed(figures['conditioning'])}"
 
 
 def _below_parent(record: Any, figures: Figures) -> str:
     parent, noun = record["parent"], figures["noun"]
     shared = f"it shares {record['mutual_information']:.3g} nats with its parent {parent!r}"
+    given = _given(record, figures, "it has ")
     if "joined" in figures:
         added = f"{record['conditional_relevance']:.3g} nats of information about the {noun}"
-        return f": {shared}, to which it adds {added}."
+        return f": {shared}, to which it adds {added}{given}."
     return (
         f" but not redundant: {shared} and adds {record['conditional_relevance']:.3g} nats of "
-        f"information about the {noun} to it."
+        f"information about the {noun} to it{given}."
     )
 
 
@@ -143,7 +144,7 @@ def _supports(record: Any, figures: Figures) -> str:
     return (
         f"it shares {record['mutual_information']:.3g} nats with its parent {record['parent']!r}, to "
         f"which alone it adds no significant information about the {figures['noun']} "
-        f"({record['conditional_relevance']:.3g} nats), but {why}"
+        f"({record['conditional_relevance']:.3g} nats{_given(record, figures, 'it has ')}), but {why}"
     )
 
 
@@ -200,8 +201,9 @@ def _beyond_size(record: Any, figures: Figures) -> str:
     elif figures["n_tried"] <= count < figures["max_features"]:
         more = "more columns" if figures["n_tried"] > figures["n_first"] else "column"
         why = f"{were}, and the folds of the cross-validation had no {more} to try (size_path_)"
-    elif figures["n_best"] == figures["n_first"]:
-        why = f"{were}, and no larger number of columns lowers the cross-validated log loss (size_path_)"
+    elif figures["n_found"] == figures["n_first"]:
+        lowers = f"lowers the cross-validated log loss{_by_how_much(figures)}"
+        why = f"{were}, and no larger number of columns {lowers} (size_path_)"
     elif figures["one_standard_error"]:
         why = f"{were}, the fewest within one standard error of the smallest log loss (size_path_)"
     elif count == figures["max_features"]:
@@ -219,7 +221,14 @@ def _no_gain(_: Any, figures: Figures) -> str:
         return "it is not significant, and no column could be tried in cross-validation (size_path_)"
     given = listed(figures.get("conditioning", []))
     alone = _baseline(figures.get("n_first", 0), given, figures["noun"])
-    return f"no number of columns has a smaller cross-validated log loss than {alone} (size_path_)"
+    much = _by_how_much(figures)
+    return f"no number of columns has a smaller cross-validated log loss than {alone}{much} (size_path_)"
+
+
+def _by_how_much(figures: Figures) -> str:
+    """Say what counts as a smaller log loss, if some number of columns has one that does not count."""
+    first = figures.get("n_first", 0)
+    return " by more than one standard error" if figures.get("n_best", first) > first else ""
 
 
 def _rarely(record: Any, figures: Figures) -> str:
@@ -384,8 +393,11 @@ def size_sentence(
         text = (
             f"{size} {are} the fewest whose cross-validated log loss, {own:.3g} nats, is "
             f"within one standard error of the smallest of {first} to {most} columns: "
-            f"{smallest} nats with {best} columns, compared with {without} {base}."
+            f"{smallest} nats with {best} column{'' if best == 1 else 's'}, compared with {without} "
+            f"{base}."
         )
+    if size == first < n_selected:
+        text += " A column is selected because it is significant."
     if n_selected < size:
         why = "the tree is full (max_depth, max_children)" if full else "no other column can be added"
         text += f" Only {n_selected} could be selected: {why}."
@@ -491,4 +503,10 @@ def percent(q_value: float) -> str:
 
 
 def listed(names: Any) -> str:
-    return " and ".join(repr(str(name)) for name in names)
+    """List names in quotes: 'a', 'b' and 'c'."""
+    return enumerated([repr(str(name)) for name in names])
+
+
+def enumerated(parts: list[str]) -> str:
+    """Join parts of a sentence: a, b and c."""
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))

@@ -353,7 +353,8 @@ class AutomaticSizeMixin(BaseSelector):
         if path is None:
             return shared
         first, last = int(path.n_features[0]), int(path.n_features[-1])
-        return {**shared, "n_first": first, "n_tried": last, "n_best": path.best}
+        sizes = {"n_best": path.best, "n_found": self._found_size(path)}
+        return {**shared, "n_first": first, "n_tried": last, **sizes}
 
     def _size_sentence(self) -> str:
         """Say how many columns cross-validation has found; "" if their number was given."""
