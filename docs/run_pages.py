@@ -10,6 +10,7 @@ import contextlib
 import io
 import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,8 +43,10 @@ def run_page(page: Path) -> Iterator[Block]:
 
 
 def write_outputs(page: Path) -> None:
-    """Write the output of the blocks into the page."""
-    printed = iter([block.printed for block in run_page(page)])
+    """Write the output of the blocks into the page; files that they write are not kept."""
+    page = page.resolve()
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        printed = iter([block.printed for block in run_page(page)])
 
     def update(match: re.Match[str]) -> str:
         output = next(printed)

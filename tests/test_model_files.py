@@ -156,8 +156,8 @@ def test_too_large(file):
 
 
 def test_other_versions_and_formats(file):
-    for version in (1, 3, 5, "4", None):
-        message = rf"format version {version!r}, written by slfs '9\.0'.*reads version 4\. Upgrade slfs"
+    for version in (1, 4, 6, "5", None):
+        message = rf"format version {version!r}, written by slfs '9\.0'.*reads version 5\. Upgrade slfs"
         with pytest.raises(ModelFileError, match=message):
             load_bytes(with_content(file, lambda c, v=version: c.update(version=v, slfs="9.0")))
     with pytest.raises(ModelFileError, match="does not contain format='slfs model'"):
@@ -204,6 +204,10 @@ MADE_UP = {
     "fields": lambda c: coding_of(c)[0]["columns"]["records"].pop(),
     "categories": lambda c: parts_of(c, "Coding")[0]["fields"].update(
         categories={"dict": [[0, {"dict": [["a", 999]]}]]}
+    ),
+    "alleles": lambda c: coding_of(c)[0].update(alleles={"dict": [[0, {"tuple": ["A", 1]}]]}),
+    "alleles of nothing": lambda c: coding_of(c)[0].update(
+        alleles={"dict": [[99, {"tuple": ["A", "G"]}]]}
     ),
     "columns": lambda c: c["objects"][-1]["fitted"].update(n_features_in_=1),
     "field": lambda c: parts_of(c, "TreeNetwork")[0]["fields"].pop("levels"),

@@ -26,6 +26,7 @@ from slfs.tables.frames import FrameTable, PandasTable
 from slfs.tables.gather import gather
 from slfs.tables.parts import Part, WithNoise
 from slfs.tables.registry import read_table
+from slfs.tables.table import dense_block, interleave
 
 
 @pytest.fixture(scope="module")
@@ -652,3 +653,27 @@ def test_unknown_names_of_categorical_features():
         SLFS(categorical_features=["zzz"]).fit(X, y)
     with pytest.raises(ValueError, match=r"X has no column names\. Use indices, 0 to 14\.$"):
         SLFS(categorical_features=["zzz"]).fit(X.to_numpy(), y)
+
+
+@pytest.mark.parametrize("kinds", ["dd", "ds", "sd", "ss", "bd", "bb"])
+@pytest.mark.parametrize("n_samples", [0, 5])
+def test_columns_of_two_blocks_are_joined_in_any_order(kinds, n_samples):
+    """Blocks are dense (d), sparse (s) or bytes (b)."""
+    from_second = np.array([True, False, False, True, False])
+    values = np.random.default_rng(0).integers(0, 3, (5, n_samples)).astype(float)
+
+    def block(kind, own):
+        if kind == "s":
+            return read_table(sparse.csc_array(own.T), min_samples=0).number_block(
+                np.arange(len(own)), None
+            )
+        time_kind = np.arange(len(own), dtype=np.int8) % 2
+        return dense_block(own.astype(np.uint8) if kind == "b" else own, time_kind)
+
+    parts = block(kinds[0], values[~from_second]), block(kinds[1], values[from_second])
+    joined = interleave(*parts, from_second)
+    np.testing.assert_array_equal(joined.dense(), values)
+    for own, mask in zip(parts, (~from_second, from_second), strict=True):
+        np.testing.assert_array_equal(joined.time_kinds()[mask], own.time_kinds())
+    assert (joined.sample is not None) == (kinds == "ss")
+    assert (joined.value.dtype == np.uint8) == (kinds == "bb")

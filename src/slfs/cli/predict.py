@@ -231,6 +231,7 @@ def _match_columns(fitted: NetworkModel, file: DataFile) -> tuple[NetworkModel, 
 
     from slfs.files.columns import FileColumns
     from slfs.files.data_file import some_names
+    from slfs.tables.alleles import recounted
 
     names = getattr(fitted, "feature_names_in_", None)
     n_samples, n_features = file.X.shape
@@ -260,7 +261,13 @@ def _match_columns(fitted: NetworkModel, file: DataFile) -> tuple[NetworkModel, 
             f"{file.name} is missing {len(lacking)} of the {len(fitted.network_)} columns that the "
             f"model uses: {some_names(lacking)}.{as_ids}{_remedy(file)}"
         )
-    part = file.take(np.array([indices[name] for name in reduced.feature_names_in_], np.int64))
+    columns, nodes = (
+        np.array([indices[name] for name in names], np.int64)
+        for names in (reduced.feature_names_in_, reduced.network_.names)
+    )
+    # a frame does not know which alleles it counts, so this cannot wait for predict
+    table: Any = recounted(file.X, reduced._coding.alleles, nodes)
+    part = file.take(columns) if table is file.X else table.take(columns)
     return reduced, _with_types(part, reduced)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from slfs._core.ragged import ragged, starts
 from slfs.tables.dates import TimeKind
+from slfs.tables.table import Alleles
 
 MAX_LEVELS = 255
 """A categorical column with more levels keeps the most frequent ones and pools the rest."""
@@ -68,12 +69,15 @@ class Coding:
     categories : dict
         Level of each value, for each categorical column that contains other values than numbers, or more
         than MAX_LEVELS numbers.
+    alleles : dict
+        What the numbers of a column of genotypes count: its counted and its other allele.
     """
 
     columns: NDArray[np.void]
     offset: NDArray[np.int64]
     thresholds: NDArray[np.float64]
     categories: dict[int, dict[Any, int]] = field(default_factory=dict)
+    alleles: dict[int, Alleles] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -103,12 +107,14 @@ class Coding:
     def take(self, columns: NDArray[np.int64]) -> Coding:
         """Return the coding of some of the columns."""
         offset, source = ragged(self.offset[columns], np.diff(self.offset)[columns])
-        position = {int(old): new for new, old in enumerate(columns)} if self.categories else {}
+        named = self.categories or self.alleles
+        position = {int(old): new for new, old in enumerate(columns)} if named else {}
         return Coding(
             self.columns[columns],
             offset,
             self.thresholds[source],
             {position[old]: levels for old, levels in self.categories.items() if old in position},
+            {position[old]: pair for old, pair in self.alleles.items() if old in position},
         )
 
 
@@ -117,17 +123,20 @@ def join_codings(codings: list[Coding]) -> Coding:
 
     The list is emptied to save memory: only one field at a time is in memory twice.
     """
-    first = itertools.accumulate((len(coding) for coding in codings), initial=0)
-    categories = {
-        start + column: levels
-        for start, coding in zip(first, codings, strict=False)
-        for column, levels in coding.categories.items()
-    }
+    first = list(itertools.accumulate((len(coding) for coding in codings), initial=0))
+    categories, alleles = (
+        {
+            start + column: own
+            for start, coding in zip(first, codings, strict=False)
+            for column, own in getattr(coding, name).items()
+        }
+        for name in ("categories", "alleles")
+    )
     lengths = np.concatenate([np.diff(coding.offset) for coding in codings])
     columns = [coding.columns for coding in codings]
     thresholds = [coding.thresholds for coding in codings]
     codings.clear()
-    return Coding(join_arrays(columns), starts(lengths), join_arrays(thresholds), categories)
+    return Coding(join_arrays(columns), starts(lengths), join_arrays(thresholds), categories, alleles)
 
 
 def join_arrays(parts: list[NDArray[Any]]) -> NDArray[Any]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from slfs._core.threads import Threads
 from slfs._core.warn import UnseenValueWarning, warn
 from slfs.coding.codebook import NONE, Coding, Level, missing_codes
+from slfs.tables.alleles import recounted
 from slfs.tables.dates import TimeKind, as_date, days_of, from_days, time_kind
 from slfs.tables.table import LabelBlock, Table
 from slfs.tables.values import to_numbers
@@ -61,7 +62,8 @@ class Encoded:
 
 
 def encode_table(table: Table, coding: Coding, columns: NDArray[np.int64], threads: Threads) -> Encoded:
-    """Code some columns of a table, given their coding."""
+    """Code some columns of a table, given their coding; genotypes may count the other allele."""
+    table = recounted(table, coding.alleles, columns)
     found = Encoded(np.empty((len(columns), table.n_samples), np.uint8))
     stand_in = missing_codes(coding)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from slfs.files.columns import FileColumns
 from slfs.files.inference import TableError
 from slfs.files.limits import refuse_beyond
 from slfs.files.marks import Marks
-from slfs.files.registry import ReadOptions, register_format
+from slfs.files.registry import read_in_place_only, register_format
 from slfs.tables.table import Columns, LabelBlock, NumberBlock, Order
 
 _REMEDY = "Check the file, or write it again with anndata."
@@ -229,13 +228,13 @@ def _refuse_large(node: Any) -> None:
         refuse_beyond(8 * int(node.size), f"{node.name!r}")
 
 
-def _read(_content: io.BytesIO, _options: ReadOptions) -> NoReturn:
-    raise TableError(
+register_format(
+    "anndata",
+    ["h5ad", "zarr"],
+    read_in_place_only(
         "it is read in place: pass the path of a file that is not compressed, without --transpose and "
         "--targets-from"
-    )
-
-
-register_format(
-    "anndata", ["h5ad", "zarr"], _read, open_columns=AnnDataColumns, requirement="slfs[anndata]"
+    ),
+    open_columns=AnnDataColumns,
+    requirement="slfs[anndata]",
 )

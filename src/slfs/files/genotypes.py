@@ -17,7 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.files.columns import FileColumns
-from slfs.tables.table import Columns, LabelBlock, NumberBlock, Order, Table, dense_block
+from slfs.tables.table import (
+    Alleles,
+    Columns,
+    LabelBlock,
+    NumberBlock,
+    Order,
+    Table,
+    dense_block,
+    interleave,
+)
 
 MISSING_PHENOTYPE = -9.0
 """What PLINK writes for a phenotype that is missing."""
@@ -92,10 +101,28 @@ class GenotypeColumns(FileColumns):
         table : GenotypeColumns
             The same file with fewer columns.
         """
-        table = super().without(columns)
-        unwanted = set(columns)
-        kept = [index for index, name in enumerate(self.names) if name not in unwanted]
-        table._columns = self._columns[kept]
+        return self.only(super().without(columns).names)
+
+    def only(self, columns: Sequence[str]) -> Self:
+        """Keep some columns, such as those that a model needs.
+
+        Parameters
+        ----------
+        columns : sequence of str
+
+        Returns
+        -------
+        table : GenotypeColumns
+            The same file with these columns, in this order. It knows which alleles are counted, which a
+            DataFrame does not.
+        """
+        place = {name: index for index, name in enumerate(self.names)}
+        lacking = [name for name in columns if name not in place]
+        if lacking:
+            raise ValueError(f"{self.path} does not have {len(lacking)} of the columns: {lacking[:5]}.")
+        table = super().without([])  # a copy
+        table.names, table.n_features = list(columns), len(columns)
+        table._columns = self._columns[[place[name] for name in columns]]
         vars(table).pop("is_variant", None)
         return table
 
@@ -133,7 +160,7 @@ class GenotypeColumns(FileColumns):
         """Return some of the samples, with columns of covariates added if there are any."""
         from slfs.tables.registry import read_table
 
-        table = self.without([])
+        table = super().without([])  # a copy
         table.samples, table._rows, table.n_samples = (
             self.samples.take(rows),
             self._rows[rows],
@@ -154,6 +181,7 @@ class GenotypeColumns(FileColumns):
             table._columns = np.append(self._columns, len(self._all_names) + np.arange(len(added)))
             table._all_names, table.names = [*self._all_names, *added], [*self.names, *added]
             table.n_features = len(table.names)
+            vars(table).pop("is_variant", None)
         if table._covariates is not None:
             table._covariate_table = read_table(table._covariates)
         return table
@@ -194,10 +222,7 @@ class GenotypeColumns(FileColumns):
         others = self._covariate_table.number_block(source[~own] - self._n_variants, order)
         if not own.any():
             return others
-        values, kinds = np.empty((len(columns), len(rows))), np.zeros(len(columns), np.int8)
-        values[own], values[~own] = self._genotypes(source[own], rows), others.dense()
-        kinds[~own] = others.time_kinds()
-        return dense_block(values, kinds)
+        return interleave(dense_block(self._genotypes(source[own], rows)), others, ~own)
 
     def label_block(self, column: int, order: Order) -> LabelBlock:
         source = int(self._columns[column])
@@ -205,6 +230,13 @@ class GenotypeColumns(FileColumns):
             assert self._covariate_table is not None
             return self._covariate_table.label_block(source - self._n_variants, order)
         return super().label_block(column, order)
+
+    def alleles(self, columns: Columns) -> list[Alleles | None]:
+        counted, other = self.variants.counted_allele, self.variants.other_allele
+        return [
+            (str(counted[index]), str(other[index])) if index < self._n_variants else None
+            for index in self._columns[columns].tolist()
+        ]
 
     @functools.cached_property
     def is_variant(self) -> NDArray[np.bool_]:
@@ -333,17 +365,20 @@ def phenotypes(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _unique_names(variants: Variants) -> list[str]:
-    """Return the ids of the variants, or place and alleles of those whose id is not unique."""
+    """Return the ids of the variants, or place and alleles of those whose id is not unique.
+
+    The alleles are sorted: the name does not depend on which one is counted.
+    """
     names: list[str] = variants.id.tolist()
     distinct = set(names)
     if len(distinct) < len(names) or "." in distinct:
         counts = Counter(names)
-        _, *others = variants
         unclear = [index for index, one in enumerate(names) if one == "." or counts[one] > 1]
         taken = {one for one, count in counts.items() if one != "." and count == 1}
         copies: Counter[str] = Counter()
         for index in unclear:
-            place = name = ":".join(str(part[index]) for part in others)
+            _, chromosome, position, *alleles = (part[index] for part in variants)
+            place = name = ":".join([str(chromosome), str(position), *sorted(map(str, alleles))])
             while name in taken:
                 copies[place] += 1
                 name = f"{place}:{copies[place] + 1}"

@@ -5,17 +5,14 @@ pgenlib decodes genotypes to bytes, so these files are read in the ordinary way,
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slfs.files.genotypes import GenotypeColumns, Samples, Variants, numbers_of, phenotypes
-from slfs.files.inference import TableError
-from slfs.files.registry import ReadOptions, register_format
+from slfs.files.registry import read_in_place_only, register_format
 
 _SAMPLE_NAMES = ("FID", "IID", "SID", "PAT", "MAT", "SEX")
 """Columns of a .psam file that are not traits."""
@@ -124,11 +121,13 @@ def _read_lines(path: Path, needed: Sequence[str]) -> tuple[list[str], list[list
     return head, rows
 
 
-def _refuse(_content: io.BytesIO, _options: ReadOptions) -> NoReturn:
-    raise TableError(
-        "PLINK 2 files are read from a folder that also has the .pvar and .psam files. Do not use the "
-        "standard input or --transpose"
-    )
-
-
-register_format("pgen", ["pgen"], _refuse, open_columns=PgenColumns, requirement="slfs[plink]")
+register_format(
+    "pgen",
+    ["pgen"],
+    read_in_place_only(
+        "PLINK 2 files are read from a folder that also has the .pvar and .psam files. Decompress them, "
+        "and do not use the standard input or --transpose"
+    ),
+    open_columns=PgenColumns,
+    requirement="slfs[plink]",
+)

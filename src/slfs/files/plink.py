@@ -7,10 +7,9 @@ program truncates is an error instead of a crash.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +24,7 @@ from slfs.files.genotypes import (
     numbers_of,
     phenotypes,
 )
-from slfs.files.inference import TableError
-from slfs.files.registry import ReadOptions, register_format
+from slfs.files.registry import read_in_place_only, register_format
 from slfs.tables.table import Columns
 
 if TYPE_CHECKING:
@@ -62,7 +60,7 @@ class PlinkColumns(GenotypeColumns):
     ----------
     names : list of str
         Names of the variants, followed by those of covariates. Variants without a unique id are
-        called ``chromosome:position:allele 1:allele 2``.
+        called ``chromosome:position:allele:allele``, with sorted alleles.
     shape : tuple of int
     variants : Variants
         Id, chromosome, position, and alleles of all variants in the file: ``counted_allele`` is
@@ -299,11 +297,12 @@ def _read_rows(path: Path, what: str) -> list[list[str]]:
     return [words[column::6] for column in range(6)]
 
 
-def _refuse(_content: io.BytesIO, _options: ReadOptions) -> NoReturn:
-    raise TableError(
+register_format(
+    "bed",
+    ["bed"],
+    read_in_place_only(
         "PLINK files are read from a folder that also has the .bim and .fam files. Decompress them, and "
         "do not use the standard input or --transpose"
-    )
-
-
-register_format("bed", ["bed"], _refuse, open_columns=PlinkColumns)
+    ),
+    open_columns=PlinkColumns,
+)

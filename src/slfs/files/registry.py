@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from slfs.files.inference import TableError
 
 if TYPE_CHECKING:
     from slfs.files.columns import FileColumns
@@ -127,6 +129,18 @@ def register_format(
     """
     lower = tuple(suffix.lower().removeprefix(".") for suffix in suffixes)
     _formats[name] = Format(name, lower, read, read_original, open_columns, write, requirement)
+
+
+def read_in_place_only(remedy: str) -> Read:
+    """Make the function ``read`` of a format whose columns are always read when they are needed.
+
+    It is called if the file is compressed, transposed or the standard input: ``remedy`` says what to do.
+    """
+
+    def refuse(_content: io.BytesIO, _options: ReadOptions) -> NoReturn:
+        raise TableError(remedy)
+
+    return refuse
 
 
 def formats() -> dict[str, Format]:

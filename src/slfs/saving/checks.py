@@ -267,6 +267,9 @@ def _check_coding(coding: Coding, n_columns: int) -> None:
         levels = list(categories.values())
         _demand(all(type(level) is int for level in levels), "a category has no level")
         _demand(all(0 <= level < n_levels[column] for level in levels), "a category has no level")
+    for column, pair in coding.alleles.items():
+        _demand(type(column) is int and 0 <= column < n_columns, "alleles of an unknown column")
+        _demand([type(one) for one in pair] == [str, str], "the alleles of a column are not two texts")
 
 
 def _check_network(network: TreeNetwork, n_features: int) -> None:

@@ -36,7 +36,7 @@ from slfs.screening.learn import Cuts, LearnedBlock, block_p_values, learn_block
 from slfs.screening.p_values import INTERVALS, adjusted_p_values, pack_blind
 from slfs.screening.plan import Block, Plan, SpreadTable, make_plan
 from slfs.screening.reasons import Reason
-from slfs.tables.table import Table
+from slfs.tables.table import ColumnSource, Table
 
 Mask = NDArray[np.bool_]
 Result = TypeVar("Result")
@@ -248,7 +248,18 @@ def _each_block(
 
 
 def _learn_coding(table: Table, block: Block, *, layout: SampleLayout) -> Coding:
-    return learn_block(table, block, layout).learned.coding
+    return _with_alleles(learn_block(table, block, layout).learned.coding, table, block.columns)
+
+
+def _with_alleles(
+    coding: Coding, table: Table, columns: NDArray[np.int64], kept: NDArray[np.int64] | None = None
+) -> Coding:
+    """Add to a coding what the genotypes among its columns, or those to keep, count."""
+    if not isinstance(table, ColumnSource):
+        return coding
+    places = np.arange(len(columns)) if kept is None else kept
+    pairs = zip(places.tolist(), table.alleles(columns[places]), strict=True)
+    return replace(coding, alleles={place: pair for place, pair in pairs if pair is not None})
 
 
 def _p_values(table: Table, block: Block, *, layout: SampleLayout) -> NDArray[np.float64]:
@@ -352,6 +363,7 @@ def _screen(
     facts = replace(facts, reason=reason)
     candidate = np.isin(facts.reason, (Reason.CANDIDATE, *FORCED))
     kept = np.flatnonzero(candidate)
+    facts = replace(facts, coding=_with_alleles(coding, table, block.columns, kept))
     if not pack or len(kept) == 0:
         return _Screened(facts, _pack_nothing(layout))
     rows = np.repeat(candidate, coding.n_levels)

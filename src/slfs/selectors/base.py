@@ -51,6 +51,7 @@ from slfs.selectors._shared.selection import (
     describe_levels,
     make_network,
 )
+from slfs.tables.alleles import recounted
 from slfs.tables.arrays import keep_types
 from slfs.tables.choice import read_row_groups
 from slfs.tables.registry import is_in_memory
@@ -326,7 +327,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             request one; its columns keep their types.
         """
         if not is_in_memory(X):
-            table: Any = self._read_new_data(X)
+            alleles = self.network_counts_.coding.alleles
+            table: Any = recounted(self._read_new_data(X), alleles, self.indices_)
             return table.take(np.flatnonzero(self.support_))
         check_is_fitted(self)
         if not nw.dependencies.is_into_dataframe(X):

@@ -15,7 +15,7 @@ from slfs._core.suggest import similar_names
 from slfs.tables.parts import Part
 from slfs.tables.registry import read_table
 from slfs.tables.stored import StoredTable, is_stored, read_stored
-from slfs.tables.table import Columns, ColumnSource, LabelBlock, NumberBlock, Order, Table, dense_block
+from slfs.tables.table import Columns, ColumnSource, LabelBlock, NumberBlock, Order, Table, interleave
 
 
 def table_of(
@@ -159,11 +159,7 @@ class AnnDataTable(ColumnSource):
         if outside.all():
             return own
         first = self._tables[0].number_block(columns[~outside], order)
-        values = np.empty((len(columns), own.n_samples))
-        time_kind = np.zeros(len(columns), np.int8)
-        for mask, block in ((outside, own), (~outside, first)):
-            values[mask], time_kind[mask] = block.dense(), block.time_kinds()
-        return dense_block(values, time_kind)
+        return interleave(first, own, outside)
 
     def label_block(self, column: int, order: Order) -> LabelBlock:
         """Return one column as Python values."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from slfs._core.ragged import ragged
 from slfs.counting.planes import SampleLayout
 from slfs.tables.planes import PlaneBlock, as_planes, is_planes
 from slfs.tables.table import (
@@ -18,7 +16,7 @@ from slfs.tables.table import (
     Order,
     Rows,
     Table,
-    dense_block,
+    interleave,
 )
 
 
@@ -117,7 +115,7 @@ class WithNoise(ColumnSource):
         if noise.all():
             return shuffled
         real = self._table.number_block(source[~noise], order)
-        return _interleave(real, shuffled, noise)
+        return interleave(real, shuffled, noise)
 
     def label_block(self, column: int, order: Order) -> LabelBlock:
         """Return one column as Python values."""
@@ -131,17 +129,3 @@ class WithNoise(ColumnSource):
 
     def _shuffled_rows(self, order: Order) -> Rows:
         return self._shuffled if order is None else self._shuffled[order]
-
-
-def _interleave(first: NumberBlock, second: NumberBlock, from_second: NDArray[np.bool_]) -> NumberBlock:
-    """Join the columns of two blocks of the same samples, in the order that the mask gives."""
-    position = np.argsort(np.argsort(from_second, kind="stable"))  # in first followed by second
-    value = np.concatenate([first.value, second.value])
-    time_kind = np.concatenate([first.time_kinds(), second.time_kinds()])[position]
-    if first.sample is None or second.sample is None:
-        return dense_block(value.reshape(len(position), first.n_samples)[position], time_kind)
-    begins = np.concatenate([first.indptr[:-1], first.indptr[-1] + second.indptr[:-1]])
-    lengths = np.concatenate([np.diff(first.indptr), np.diff(second.indptr)])
-    indptr, source = ragged(begins[position], lengths[position])
-    sample = np.concatenate([first.sample, second.sample])[source]
-    return NumberBlock(first.n_samples, indptr, value[source], sample, time_kind)

@@ -26,6 +26,9 @@ Order = Rows | None
 TimeKinds = NDArray[np.int8]
 """A `slfs.tables.dates.TimeKind` per column."""
 
+Alleles = tuple[str, str]
+"""The allele whose copies a genotype counts, and the other one."""
+
 Array = TypeVar("Array", bound=NDArray[Any])
 
 
@@ -241,6 +244,22 @@ class ColumnSource(ABC):
         block = _read(self.take(np.array([column]))).label_block(0, order)
         return replace(block, name=self.names[column])
 
+    def alleles(self, columns: Columns) -> Sequence[Alleles | None]:
+        """Return what the numbers of columns count.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Indices of the columns.
+
+        Returns
+        -------
+        alleles : sequence of (str, str) or None
+            For genotypes the counted and the other allele; None for all other columns. If a table has
+            genotypes, its method `take` returns pandas DataFrames.
+        """
+        return [None] * len(columns)
+
 
 def dense_block(
     values: NDArray[np.float64] | NDArray[np.uint8], time_kind: TimeKinds | None = None
@@ -261,6 +280,29 @@ def dense_block(
     n_columns, n_samples = values.shape
     indptr = np.arange(n_columns + 1, dtype=np.int64) * n_samples
     return NumberBlock(n_samples, indptr, values.reshape(-1), None, time_kind)
+
+
+def interleave(first: NumberBlock, second: NumberBlock, from_second: NDArray[np.bool_]) -> NumberBlock:
+    """Join the columns of two blocks of the same samples, in the order that the mask gives.
+
+    The result is sparse if both blocks are.
+    """
+    position = np.argsort(np.argsort(from_second, kind="stable"))  # in first followed by second
+    time_kind = np.concatenate([first.time_kinds(), second.time_kinds()])[position]
+    if first.sample is None or second.sample is None:
+        values = [
+            block.value.reshape(len(block.indptr) - 1, block.n_samples)  # bytes stay bytes
+            if block.sample is None
+            else block.dense()
+            for block in (first, second)
+        ]
+        return dense_block(np.concatenate(values)[position], time_kind)
+    begins = np.concatenate([first.indptr[:-1], first.indptr[-1] + second.indptr[:-1]])
+    lengths = np.concatenate([np.diff(first.indptr), np.diff(second.indptr)])
+    indptr, source = ragged(begins[position], lengths[position])
+    value = np.concatenate([first.value, second.value])[source]
+    sample = np.concatenate([first.sample, second.sample])[source]
+    return NumberBlock(first.n_samples, indptr, value, sample, time_kind)
 
 
 def make_label_block(values: list[Any], name: object) -> LabelBlock:
