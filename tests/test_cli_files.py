@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -734,3 +735,27 @@ def test_the_index_of_a_dataframe_in_a_parquet_file(here, slfs):
         assert "call reset_index() first." in read_file(name, target="c").notes[0]
     frame.iloc[::-1].to_parquet("unnamed.parquet")
     assert read_file("unnamed.parquet", target="c").notes == []
+
+
+@pytest.mark.parametrize(
+    ("member", "remark"),
+    [
+        (
+            "table.csv",
+            "is a ZIP archive. Unzip it first, and pass the file that it contains, such as 'tab",
+        ),
+        ("[Content_Types].xml", "is an Excel file. Name it .xlsx, or add --format excel."),
+        ("a.npy", "is an npz file. Name it .npz, or add --format npz."),
+    ],
+)
+def test_a_zip_archive_is_not_text_in_another_encoding(member, remark, here, slfs):
+    with zipfile.ZipFile("a.csv.zip", "w") as archive:
+        archive.writestr(member, "x,y\n1,a\n2,b\n" * 9)
+    for options in ((), ("--format", "csv"), ("--format", "jsonl")):
+        code, out, error = slfs("select", "a.csv.zip", "-t", "y", *options)
+        assert (code, out) == (1, "")
+        assert f"a.csv.zip {remark}" in error
+        assert "iconv" not in error
+    (here / "b.csv").write_bytes(b"PK\x03\x04 damaged")
+    assert "b.csv is a ZIP archive. Unzip it first" in slfs("select", "b.csv", "-t", "y")[2]
+    assert slfs("select", "b.unknown", "-t", "y")[2].count("cannot be inferred from its suffix") == 1

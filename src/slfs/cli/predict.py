@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from slfs._core.number_text import short_number
 from slfs.cli.options import (
     Data,
     EscapeFormulas,
@@ -93,7 +94,8 @@ def predict(
     check_output(out, inputs=[data, model], table=True)
     fitted = _load(model, data)
     _check_options(fitted, probabilities, coverage)
-    marks = [*(missing or ()), *getattr(fitted, "_missing_texts", ())]
+    reading = getattr(fitted, "_reading", {})
+    marks = [*(missing or ()), *reading.get("missing", ())]
     with status("predicting"):
         file = read_file(
             data,
@@ -105,6 +107,8 @@ def predict(
             sheet=sheet,
             transpose=transpose,
             allow_empty=True,
+            decimal=reading.get("decimal", "."),
+            like=reading.get("like"),
         )
         file = _with_covariates(fitted, file, targets_from, ids or (), marks)
         _check_ids(file, _output_names(fitted, out, probabilities, explain, as_json))
@@ -119,6 +123,7 @@ def predict(
     names = _ids(file, typed=keeps_types(out))
     if out is not None or not as_json:
         found = _as_frame(names, labels, more, reasons)
+        found.attrs |= file.style  # as the file is written
         if out is not None:
             write_table(found, out, escape_formulas=escape_formulas)
         else:
@@ -259,7 +264,7 @@ def _match_columns(fitted: NetworkModel, file: DataFile) -> tuple[NetworkModel, 
         as_ids = " Columns given by --id are not features." if set(lacking) & set(file.ids) else ""
         raise ValueError(
             f"{file.name} is missing {len(lacking)} of the {len(fitted.network_)} columns that the "
-            f"model uses: {some_names(lacking)}.{as_ids}{_remedy(file)}"
+            f"model uses: {some_names(lacking)}.{as_ids}{_remedy(fitted, file)}"
         )
     columns, nodes = (
         np.array([indices[name] for name in names], np.int64)
@@ -271,10 +276,12 @@ def _match_columns(fitted: NetworkModel, file: DataFile) -> tuple[NetworkModel, 
     return reduced, _with_types(part, reduced)
 
 
-def _remedy(file: DataFile) -> str:
-    """Where the columns that a file of genotypes lacks may come from."""
+def _remedy(fitted: NetworkModel, file: DataFile) -> str:
+    """Where the columns that a file of genotypes lacks may come from, or those without names."""
     from slfs.files.genotypes import GenotypeColumns
 
+    if "like" in getattr(fitted, "_reading", {}):
+        return " The model was fitted with --no-header. If the file has no header either, add it."
     if not isinstance(file.X, GenotypeColumns):
         return ""
     return " Pass a file with the covariates and the ids of the samples as --targets-from."
@@ -335,16 +342,19 @@ def _as_frame(ids: Any, labels: Any, more: dict[str, Any], reasons: Reasons | No
 
     found = pd.DataFrame({"prediction": labels, **more})
     if reasons is not None:
-        digits = ".4g" if "lower" in more else ".2f"  # a quantity, or nats
+        quantity = "lower" in more  # or nats
         for position in range(_REASONS):
             texts = [
-                "{}: {} ({:+{digits}})".format(*own[position], digits=digits)
-                if position < len(own)
-                else None
+                _reason(*own[position], quantity=quantity) if position < len(own) else None
                 for own in reasons
             ]
             found[f"reason {position + 1}"] = pd.Series(texts, dtype=object)
     return pd.concat([ids, found], axis=1)
+
+
+def _reason(name: str, level: str, evidence: float, *, quantity: bool) -> str:
+    number = short_number(evidence, sign="+") if quantity else f"{evidence:+.2f}"
+    return f"{name}: {level} ({number})"
 
 
 def _print_lines(ids: Any, labels: Any, more: list[dict[str, Any]], reasons: Reasons | None) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from slfs._core.number_text import short_number
 from slfs.cli.output import show_table, tell
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def _samples(selector: Any) -> str:
     bins = selector.target_bins_
     if bins is not None:
         low, high = bins["smallest"].min(), bins["largest"].max()
-        listed = f"a number from {low:.6g} to {high:.6g}, in {len(bins)} bins"
+        listed = f"a number from {short_number(low, 6)} to {short_number(high, 6)}, in {len(bins)} bins"
     else:
         classes = zip(selector.classes_.tolist(), totals, strict=True)
         listed = ", ".join(f"{name} {count}" for name, count in classes)

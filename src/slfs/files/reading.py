@@ -30,7 +30,7 @@ from slfs.files.data_file import (
     without,
 )
 from slfs.files.inference import TableError, date_columns, number_texts
-from slfs.files.limits import OPENERS, decompress, decompress_bytes
+from slfs.files.limits import OPENERS, decompress, decompress_bytes, zip_remark
 from slfs.files.marks import Marks
 from slfs.files.matching import Labels, match, transposed, typed
 from slfs.files.registry import Format, ReadOptions, format_of_name, format_of_suffix, formats
@@ -46,6 +46,9 @@ _TEXT = ("csv", "tsv")
 
 _COHORTS = ("bed", "pgen")
 """Formats of genotypes, in which samples have ids."""
+
+_PLAIN = (*_TEXT, "jsonl", "json", "svmlight", "arff")
+"""Formats that are text."""
 
 _NAMES_INSIDE = (
     *("parquet", "arrow", "jsonl", "json", "npy", "npz", "svmlight", "arff", "anndata"),
@@ -72,6 +75,8 @@ def read_file(
     transpose: bool = False,
     allow_empty: bool = False,
     covariates: Sequence[str] = (),
+    decimal: str | None = None,
+    like: tuple[int, int | None] | None = None,
 ) -> DataFile:
     """Read a table from a file.
 
@@ -117,6 +122,13 @@ def read_file(
         (``obs`` of an AnnData file), or columns of ``targets_from`` to add to the genotypes of a PLINK
         file. The target of a PLINK file may be a path, too, which then is the file with the target: its
         first column that is not an id or covariate.
+    decimal : {",", "."} or None, default=None
+        The decimal separator of an earlier file with the same columns. If it is a comma, numbers of a
+        CSV file such as 1.234 have thousands separators, unless others, such as 0.5, have decimal
+        points. None: they have if other columns have decimal commas.
+    like : tuple of int and (int or None), optional
+        With ``header=False``: the number of columns of an earlier file, and the index of its target. The
+        file must have the same columns, or all but the target.
 
     Returns
     -------
@@ -134,12 +146,16 @@ def read_file(
         return open_cohort(path, table, about, target=target, ids=ids, drop=drop, covariates=covariates)
     if on_disk and not transpose and targets_from is None:
         return _open_columns(source, form, target, drop, ids, missing, sheet, covariates)
-    options = ReadOptions(missing, text, header, sheet, allow_empty=allow_empty)
+    options = ReadOptions(
+        missing, text, header, sheet, allow_empty, decimal, like=None if transpose else like
+    )
     labels = None
     name = "stdin" if source == STDIN else source
     content = _content(source)
     if not content.getbuffer().nbytes:
         raise ValueError(f"{name} is empty.")
+    if form.name in _PLAIN and (remark := zip_remark(content)):
+        raise ValueError(f"{name} {remark}.")
     fingerprint = hashlib.sha256(content.getbuffer()).hexdigest()
     if transpose:
         if targets_from is not None:
@@ -152,6 +168,7 @@ def read_file(
                 raise ValueError("--targets-from needs --id COLUMN, to match the rows of both files.")
             labels = _read_labels(targets_from, target, found.ids, options)
     notes, target_name = options.notes, "class"
+    style = dict(found.table.attrs) if form.name in _TEXT else {}
     if labels is not None:
         found, note = _with_labels(found, labels, name)
         notes.append(note)
@@ -182,7 +199,9 @@ def read_file(
     originals = _chosen(found.originals, names) if has_columns_only else None
     is_text = has_columns_only and form.name in _TEXT
     typed_ids = found.table.set_axis(names, axis=1)[id_names] if is_text else None
-    return DataFile(X, y, name, target_name, fingerprint, names, id_names, notes, originals, typed_ids)
+    return DataFile(
+        X, y, name, target_name, fingerprint, names, id_names, notes, originals, typed_ids, style=style
+    )
 
 
 def _refuse_target(target: str, ids: Sequence[str], drop: Sequence[str], name: str) -> None:
@@ -461,6 +480,10 @@ def _format(source: str) -> Format:
     path = Path(source)
     found = format_of_suffix(path.with_suffix("") if _is_compressed(source) else path)
     if found is None:
+        if path.is_file():
+            with path.open("rb") as file:
+                if remark := zip_remark(file):
+                    raise ValueError(f"{source} {remark}.")
         known = sorted(f".{suffix}" for one in formats().values() for suffix in one.suffixes)
         raise ValueError(
             f"The format of {source!r} cannot be inferred from its suffix. Known suffixes are "

@@ -84,7 +84,7 @@ def _warn_about_text(
         if column in dates or has_codes(values):
             continue
         if n_distinct[column] > MANY:
-            if not look_like_numbers(values):
+            if not look_like_numbers(values) and not not_numbers(values):
                 continue
             numbers.append(column)
         if not_numbers(values):

@@ -390,11 +390,14 @@ def size_sentence(
     else:
         are = "column is" if size == 1 else "columns are"
         own = path.log_loss[path.at(size)]
+        of = f"the smallest of {first} to {most} columns"
+        its = f"{smallest} nats with {_columns(best)}"
+        if best != least:
+            nearly = f"{path.log_loss.min():.3g} nats with {_columns(least)}"
+            of, its = f"that of {_columns(best)}", f"{smallest} nats, nearly {of} ({nearly})"
         text = (
-            f"{size} {are} the fewest whose cross-validated log loss, {own:.3g} nats, is "
-            f"within one standard error of the smallest of {first} to {most} columns: "
-            f"{smallest} nats with {best} column{'' if best == 1 else 's'}, compared with {without} "
-            f"{base}."
+            f"{size} {are} the fewest whose cross-validated log loss, {own:.3g} nats, is within one "
+            f"standard error of {of}: {its}, compared with {without} {base}."
         )
     if size == first < n_selected:
         text += " A column is selected because it is significant."
@@ -402,6 +405,10 @@ def size_sentence(
         why = "the tree is full (max_depth, max_children)" if full else "no other column can be added"
         text += f" Only {n_selected} could be selected: {why}."
     return text
+
+
+def _columns(number: int) -> str:
+    return f"{number} column{'' if number == 1 else 's'}"
 
 
 def _nothing_tried(log_loss: str, selected: bool) -> str:
