@@ -270,8 +270,7 @@ def _samples(selector: Any) -> str:
         listed = ", ".join(f"{name} {count}" for name, count in classes)
     if bins is None and len(listed) > _MAX_LENGTH:
         listed = f"{len(totals)} classes"
-    weighted = "" if counts.unit == 1.0 else f"{counts.n_rows} rows weighted as "
-    return f"{weighted}{counts.n_samples} samples: {listed}"
+    return f"{counts.size_text()}: {listed}"
 
 
 def _stability_text(selector: Any) -> str:

@@ -271,7 +271,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def _warn(self, facts: ColumnFacts) -> None:
         """Warn about columns that should be checked, and about an empty selection."""
         names, entropy = self.features_["name"], self._class_entropy()
-        warn_about_values(facts.coding, names, facts.n_samples, self.support_)
+        warn_about_values(facts.coding, names, facts.n_seen, self.support_)
         leaks = in_focus(find_leaks(self.features_, entropy), names)
         if leaks:
             records = self.features_[leaks[:_NAMED]]
