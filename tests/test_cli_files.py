@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -363,6 +364,92 @@ def test_samples_in_columns_with_labels_in_another_file(expression, slfs):
     lines = (expression / "out.tsv").read_text().splitlines()
     assert lines[:3] == ["sample\tTP53\tgroup", "s1\t1.5\tA", "s2\t1.25\tA"]
     assert lines[5] == "s5\t1.00\tA", "values are unchanged"
+
+
+@pytest.fixture
+def two_files(here):
+    """Genes in one file, and what is known about the samples in another one, in another order."""
+    random = np.random.default_rng(0)
+    ids = [f"s{number:02}" for number in range(60)]
+    y = np.arange(60) % 2
+    genes = {f"g{column}": random.normal(size=60).round(3) + (column < 3) * 2 * y for column in range(6)}
+    batch = np.where((y == 1) | (random.random(60) < 0.2), "01", "02")
+    about = {
+        "group": np.where(y, "A", "B"),
+        "batch": batch,
+        "plate": "p" + pd.Series(ids),
+        "weight": 1 + y,
+    }
+    frame = pd.DataFrame({"sample": ids, **genes, **about})
+    frame.to_csv("one.csv", index=False)
+    frame[["sample", *genes]].to_csv("genes.csv", index=False)
+    turned = frame[["sample", *genes]].set_index("sample").T
+    turned.to_csv("genes.tsv", sep="\t", index_label="gene")
+    frame[["sample", *about]].iloc[::-1].to_csv("about.csv", index=False)
+    return here
+
+
+@pytest.mark.parametrize("source", [("genes.csv", "--id", "sample"), ("genes.tsv", "--transpose")])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--condition-on", "batch"),
+        ("--condition-on", "batch,g5"),
+        ("--include", "batch"),
+        ("--weights", "weight"),
+        ("--weights", "weight", "--condition-on", "batch", "-m", "mrmr", "-k", "3"),
+    ],
+)
+def test_options_name_columns_of_the_file_with_the_target(two_files, slfs, source, options):
+    about = [name for name in ("batch", "weight") if not any(name in one for one in options)]
+    drop = ["--drop", ",".join([*about, "plate"])]
+    one, _ = facts(slfs, "one.csv", "--id", "sample", "-t", "group", *drop, *options, "--out", "a.csv")
+    found, error = facts(
+        slfs, *source, "--targets-from", "about.csv", "-t", "group", *options, "--out", "b.csv"
+    )
+    assert "60 of 60 samples" in error
+    for name in ("selected", "n_samples", "columns"):
+        assert found[name] == one[name]
+    assert (two_files / "b.csv").read_text() == (two_files / "a.csv").read_text()
+
+
+def test_ids_of_the_file_with_the_target_are_kept(two_files, slfs):
+    about = ("--targets-from", "about.csv", "-t", "group", "--id", "sample,plate")
+    for source in (("genes.csv",), ("genes.tsv", "--transpose")):
+        found, _ = facts(slfs, *source, *about, "-k", "1", "--out", "out.csv")
+        assert found["ids"] == ["sample", "plate"]
+        lines = (two_files / "out.csv").read_text().splitlines()
+        assert lines[0] == f"sample,plate,{found['selected'][0]},group"
+        assert lines[1].startswith("s00,ps00,")
+
+
+def test_wrong_columns_of_two_files(two_files, slfs):
+    about = ("genes.csv", "--id", "sample", "--targets-from", "about.csv", "-t", "group")
+    code, _, error = slfs("select", *about, "--condition-on", "bacth")
+    assert (code, two_files.name in error) == (1, False)
+    assert "genes.csv (or about.csv) has no column 'bacth'. Did you mean 'batch'?" in error
+    code, _, error = slfs("select", *about, "--include", "group")
+    assert code == 1
+    assert "The column 'group' of about.csv is the target" in error
+
+
+@pytest.mark.parametrize("source", [("genes.csv", "--id", "sample"), ("genes.tsv", "--transpose")])
+def test_a_model_uses_columns_of_the_file_with_the_target(two_files, slfs, source):
+    about = ("--targets-from", "about.csv")
+    options = ("-t", "group", "--include", "batch", "--model", "m.slfs")
+    code, _, error = slfs("fit", *source, *about, *options)
+    assert code == 0, error
+    code, _, error = slfs("predict", "m.slfs", *source)
+    assert code == 1
+    assert "'batch'. Another file with them and the ids of the samples can be passed" in error
+    code, out, error = slfs("predict", "m.slfs", *source, *about)
+    assert code == 0, error
+    assert "60 of 60 samples" in error
+    code, expected, error = slfs("predict", "m.slfs", "one.csv", "--id", "sample")
+    assert (code, out) == (0, expected), error
+    pd.read_csv("about.csv", dtype=str)[["sample", "batch"]][:5].to_csv("about.csv", index=False)
+    _, out, error = slfs("predict", "m.slfs", *source, *about)
+    assert out.splitlines()[1:] == expected.splitlines()[-5:], two_files
 
 
 def test_a_matrix_as_r_writes_it(expression, slfs):
@@ -734,3 +821,27 @@ def test_the_index_of_a_dataframe_in_a_parquet_file(here, slfs):
         assert "call reset_index() first." in read_file(name, target="c").notes[0]
     frame.iloc[::-1].to_parquet("unnamed.parquet")
     assert read_file("unnamed.parquet", target="c").notes == []
+
+
+@pytest.mark.parametrize(
+    ("member", "remark"),
+    [
+        (
+            "table.csv",
+            "is a ZIP archive. Unzip it first, and pass the file that it contains, such as 'tab",
+        ),
+        ("[Content_Types].xml", "is an Excel file. Name it .xlsx, or add --format excel."),
+        ("a.npy", "is an npz file. Name it .npz, or add --format npz."),
+    ],
+)
+def test_a_zip_archive_is_not_text_in_another_encoding(member, remark, here, slfs):
+    with zipfile.ZipFile("a.csv.zip", "w") as archive:
+        archive.writestr(member, "x,y\n1,a\n2,b\n" * 9)
+    for options in ((), ("--format", "csv"), ("--format", "jsonl")):
+        code, out, error = slfs("select", "a.csv.zip", "-t", "y", *options)
+        assert (code, out) == (1, "")
+        assert f"a.csv.zip {remark}" in error
+        assert "iconv" not in error
+    (here / "b.csv").write_bytes(b"PK\x03\x04 damaged")
+    assert "b.csv is a ZIP archive. Unzip it first" in slfs("select", "b.csv", "-t", "y")[2]
+    assert slfs("select", "b.unknown", "-t", "y")[2].count("cannot be inferred from its suffix") == 1

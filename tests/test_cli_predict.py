@@ -296,3 +296,119 @@ def test_predictions_are_keys_of_the_probabilities(kind, table, here, slfs):
         assert record["probabilities"][key] == max(record["probabilities"].values())
     keys = {bool: {"true", "false"}, str: {"True", "False"}}
     assert set(record["probabilities"]) == keys.get(kind, {"0", "1"})
+
+
+@pytest.fixture
+def german(tmp_path, monkeypatch, slfs):
+    """A model of 'Steuer', whose dots are thousands separators only because of the column 'm2'."""
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    tax = random.integers(100, 9999, 300)
+    rows = [f"{value:,};{k % 90 + 10},5;{int(value > 4000)}" for k, value in enumerate(tax)]
+    Path("a.csv").write_text(
+        "Steuer;m2;kauf\n" + "\n".join(rows).replace(",", ".").replace(".5;", ",5;")
+    )
+    assert slfs("fit", "a.csv", "-t", "kauf", "-o", "m.slfs")[0] == 0
+    assert load("m.slfs").network_.names == ("Steuer",)
+
+
+@pytest.mark.parametrize("name", ["new.csv", "new.tsv"])
+@pytest.mark.parametrize("other", ["", "flag"])
+@pytest.mark.usefixtures("german")
+def test_a_model_remembers_decimal_commas(name, other, slfs):
+    """4.100 was read as 4.1 in a file without the column that has decimal commas."""
+    separator = ";" if name == "new.csv" else "\t"
+    lines = [["Steuer", "flag"], ["4.100", "1"], ["980", "0"]]
+    Path(name).write_text("".join(separator.join(line if other else line[:1]) + "\n" for line in lines))
+    code, out, error = slfs("predict", "m.slfs", name)
+    assert (code, out) == (0, "prediction\n1\n0\n")
+    assert "'Steuer': dots are read as thousands separators (4.100 is 4100), as in the file of" in error
+    Path("all.csv").write_text("Steuer;m2\n4.100;1,5\n980;2\n")
+    assert slfs("predict", "m.slfs", "all.csv") == (0, out, "")
+
+
+@pytest.mark.usefixtures("german")
+def test_decimal_points_where_the_model_has_seen_decimal_commas(slfs):
+    Path("new.csv").write_text("Steuer;rate\n4.100;0.5\n980;1.25\n")
+    code, out, error = slfs("predict", "m.slfs", "new.csv")
+    assert (code, out) == (0, "prediction\n0\n0\n")
+    assert (
+        "'rate' has decimal points, such as '0.5', but the file of fit had decimal commas. All" in error
+    )
+
+
+@pytest.mark.usefixtures("here")
+def test_thousands_separators_where_the_model_has_seen_none(table, slfs):
+    """How the columns of the table are used is up to the model, but this is a guess."""
+    X = used(table).head(2).drop(columns="patient").astype(str)
+    name = X.columns[0]
+    X[name] = ["1.234", "2.345"]
+    X["m2"] = ["1,5", "2,5"]
+    for other in X.columns[1:]:
+        X[other] = X[other].str.replace(".", ",")
+    X.to_csv("new.csv", sep=";", index=False)
+    code, _, error = slfs("predict", "m.slfs", "new.csv")
+    assert code == 0
+    assert f"{name!r}: dots are read as thousands separators (1.234 is 1234), because other" in error
+
+
+@pytest.mark.parametrize("out", [None, "p.csv", "p.tsv"])
+@pytest.mark.usefixtures("german")
+def test_predictions_are_written_like_the_file(out, slfs):
+    Path("new.csv").write_text("Kunde;Steuer;m2\n1,5;4.100;1,5\n007;980;2\n")
+    options = () if out is None else ("--out", out)
+    code, printed, _ = slfs("predict", "m.slfs", "new.csv", "-p", "--id", "Kunde", *options)
+    text = printed if out is None else Path(out).read_text()
+    separator = "\t" if out == "p.tsv" else ";"
+    assert code == 0
+    assert text.splitlines()[0].split(separator) == ["Kunde", "prediction", "P(0)", "P(1)"]
+    found = pd.read_csv(io.StringIO(text), sep=separator, decimal=",", dtype={"Kunde": str})
+    assert found["Kunde"].tolist() == ["1,5", "007"]
+    np.testing.assert_allclose(found["P(0)"] + found["P(1)"], 1)
+    write_table(found, Path("q.csv"))
+    assert Path("q.csv").read_text().startswith("Kunde,prediction,P(0),P(1)\n")
+
+
+def test_predictions_of_a_tsv_with_decimal_commas_in_a_csv_have_points(german, slfs):  # noqa: ARG001
+    Path("new.tsv").write_text("Steuer\tm2\n4.100\t1,5\n980\t2\n")
+    assert slfs("predict", "m.slfs", "new.tsv", "-p", "--out", "p.csv")[0] == 0
+    found = pd.read_csv("p.csv")
+    np.testing.assert_allclose(found["P(0)"] + found["P(1)"], 1)
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+@pytest.mark.parametrize("target", [0, 1, 2])
+def test_columns_without_names_keep_their_numbers_without_the_target(
+    ending, target, tmp_path, monkeypatch, slfs
+):
+    """All columns behind the target were taken for their neighbours."""
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 200)
+    columns = [random.integers(0, 9, 200) + 9 * y, random.integers(0, 9, 200) - 5 * y]
+    columns.insert(target, y)
+
+    def write(path, parts):
+        frame = pd.DataFrame(np.column_stack(parts))
+        write = frame.to_csv if ending == "csv" else frame.to_excel
+        write(path, header=False, index=False)
+        return path
+
+    whole, part = write(f"a.{ending}", columns), [one for one in columns if one is not y]
+    options = ("-t", target, "--no-header", "-k", 2, "-o", "m.slfs")
+    assert slfs("fit", whole, *options)[0] == 0
+    code, expected, error = slfs("predict", "m.slfs", whole, "--no-header", "-p")
+    assert (code, error) == (0, "")
+    new = write(f"new.{ending}", part)
+    code, out, error = slfs("predict", "m.slfs", new, "--no-header", "-p")
+    assert (code, out) == (0, expected)
+    assert error.count("note: The file has 2 columns, one fewer than that of fit: the target") == 1
+    assert f"'column_{target + 1}', is taken to be the one that is left out" in error
+    new = write(f"fewer.{ending}", part[:1])
+    code, out, error = slfs("predict", "m.slfs", new, "--no-header")
+    assert (code, out) == (1, "")
+    assert "it has 1 columns without names, but the model was fitted to a file with 3 columns" in error
+    assert f"3 or 2, without the target (column_{target + 1})." in error
+    code, out, error = slfs("predict", "m.slfs", whole)
+    assert (code, out) == (1, "")
+    assert "The model was fitted with --no-header. If the file has no header either, add it." in error

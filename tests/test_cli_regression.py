@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from slfs import BNSLFSRegressor
+from slfs._core.number_text import short_number
 from slfs.saving import load
 
 testing = pytest.importorskip("typer.testing")
@@ -128,3 +129,48 @@ def test_methods_are_compared_by_r2(slfs):
     assert (summary[0]["regressor"], summary[0]["method"]) == ("ridge", "slfs")
     means = rows.groupby(["regressor", "method"])["r2"].mean()
     assert summary[0]["r2"] == pytest.approx(means["ridge", "slfs"])
+
+
+@pytest.mark.usefixtures("here")
+def test_money_has_no_exponent(slfs):
+    """'s5: > 4.6 (-2.393e+04)' and bins such as 'price > 1.22e+05' are hard to read."""
+    known = pd.read_csv("known.csv")
+    known.assign(price=known["price"] * 12345.6, bmi=known["bmi"] * 1e5).to_csv("money.csv", index=False)
+    code, out, _ = slfs("fit", "money.csv", "--target", "price", "--model", "m.slfs")
+    assert code == 0
+    code, out, _ = slfs("predict", "m.slfs", "money.csv", "--explain")
+    assert code == 0
+    reasons = pd.read_csv(io.StringIO(out)).filter(like="reason").stack()
+    assert reasons.str.contains(r"^bmi: .*\d{7} \([+-]\d{4,6}\)$").any()
+    assert not reasons.str.contains(r"e\+\d").any()
+    bins = load("m.slfs").selector_.target_bins_
+    low, high = bins["largest"][0], bins["smallest"][1]
+    assert low <= float(bins["name"][0].removeprefix("price ≤ ")) < high
+    assert not any("e+" in name for name in bins["name"])
+    explanation = load("m.slfs").explain_prediction(
+        pd.read_csv("money.csv").drop(columns="price").head(1)
+    )
+    assert "e+" not in str(explanation)
+    out = slfs("select", "money.csv", "--target", "price", "--drop", "age")[1]
+    assert "a number from 30" in out
+    assert "e+" not in out
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.123456, "0.1235"),
+        (0.0001, "0.0001"),
+        (1955.5, "1956"),
+        (9999.9, "10000"),
+        (-23934.2, "-23934"),
+        (9_999_999.4, "9999999"),
+        (1.5e9, "1.5e+09"),
+        (1.5e-9, "1.5e-09"),
+        (0, "0"),
+        (float("inf"), "inf"),
+    ],
+)
+def test_numbers_for_people(value, text):
+    assert short_number(value) == text
+    assert short_number(abs(value), sign="+") == f"+{text.removeprefix('-')}"

@@ -32,7 +32,6 @@ def test_nothing_selected_names_the_column_with_the_smallest_p_value(noise, slfs
         "select", "noise.csv", "-t", "y", "--set", "irrelevance=test", "--set", "fdr=1e-6"
     )
     assert "comes closest: 'c'" in error
-    assert "--set fdr=2e-06" in error
 
 
 def test_nothing_selected_has_an_exit_code_and_a_remedy(noise, slfs):
@@ -40,7 +39,7 @@ def test_nothing_selected_has_an_exit_code_and_a_remedy(noise, slfs):
     code, out, error = slfs("select", "noise.csv", "-t", "y", "--out", "out.csv", "--report", "r.html")
     assert code == 3
     assert out.startswith("noise.csv: 0 of 4 columns selected")
-    for words in ("No column is selected", "comes closest", "What to try", "--method mrmr -k 5"):
+    for words in ("No column is selected", "comes closest", "What to try", "use more samples"):
         assert words in error
     assert "out.csv is not written." in error
     assert "Traceback" not in error

@@ -250,6 +250,28 @@ def test_codes_with_leading_zeros_are_not_numbers():
     assert not [one for one in caught if "look like numbers" in str(one.message)]
 
 
+@pytest.mark.parametrize("markers", [("unknown", "-"), ("unknown", "n.a."), ("refused", "do not know")])
+def test_several_marks_for_missing_values_in_a_column_of_ages(markers):
+    """Of 28 distinct values, two were too many: the column became a category without a word."""
+    values = np.arange(65, 91).astype(str).astype(object)[np.arange(len(Y)) % 26]
+    for place, marker in enumerate(markers):
+        values[place::20] = marker
+    with pytest.warns(UserWarning, match="look like numbers") as caught:
+        SLFS().fit(with_text(values, Y), Y)
+    (message,) = [str(one.message) for one in caught if "look like numbers" in str(one.message)]
+    assert all(f"--missing {marker!r}" in message for marker in markers)
+
+
+@pytest.mark.parametrize("words", ["K", "north south east west", "a b c d e f"])
+def test_words_beside_few_numbers_are_categories(words):
+    numbers = 9 if words == "K" else 35
+    values = [*map(str, range(numbers)), *words.split()]
+    values = np.random.default_rng(0).permutation(values * 40).tolist()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SLFS().fit(with_text(values[: len(Y)], Y), Y)
+
+
 @pytest.mark.parametrize("marker", ["?", "-", "--", ".", "unknown", "n.a.", "k.A."])
 def test_few_numbers_with_a_mark_for_missing_values(marker):
     """A column with few distinct values got no hint."""
@@ -326,7 +348,7 @@ def test_nothing_selected_although_columns_are_significant():
     random = np.random.default_rng(17)
     y = random.integers(0, 2, 400)
     X = (0.32 * y + random.normal(size=400)).reshape(-1, 1)
-    with pytest.warns(UserWarning, match="1 column depends significantly on the class, but weakly"):
+    with pytest.warns(UserWarning, match="1 column depends significantly on the class, but too weakly"):
         SLFS().fit(X, y)
 
 

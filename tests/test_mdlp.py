@@ -200,7 +200,7 @@ def test_wide_range_of_numeric_categories_pools_too():
     assert discretizer.n_levels_.tolist() == [1]
     sizes = np.where(np.arange(600) % 2, 1, 2)
     learned = learn_categories(
-        values.ravel().tolist(), np.arange(600), np.arange(600) % 2, np.zeros(2, int), sizes
+        values.ravel().tolist(), np.arange(600), np.arange(600) % 2, (np.zeros(2, int), sizes)
     )
     assert learned.coding.n_levels.tolist() == [255]
     codes = np.array(list(learned.coding.categories[0].values()))

@@ -210,6 +210,17 @@ MADE_UP = {
         alleles={"dict": [[99, {"tuple": ["A", "G"]}]]}
     ),
     "columns": lambda c: c["objects"][-1]["fitted"].update(n_features_in_=1),
+    "reading": lambda c: c["objects"][-1]["fitted"].update(_reading=["missing"]),
+    "reading missing": lambda c: c["objects"][-1]["fitted"].update(
+        _reading={"dict": [["missing", [1]]]}
+    ),
+    "reading otherwise": lambda c: c["objects"][-1]["fitted"].update(_reading={"dict": [["sep", ";"]]}),
+    "reading decimals": lambda c: c["objects"][-1]["fitted"].update(
+        _reading={"dict": [["decimal", "::"]]}
+    ),
+    "reading without names": lambda c: c["objects"][-1]["fitted"].update(
+        _reading={"dict": [["like", {"tuple": [3, 3]}]]}
+    ),
     "field": lambda c: parts_of(c, "TreeNetwork")[0]["fields"].pop("levels"),
     "cycle": lambda c: parts_of(c, "TreeNetwork")[0]["fields"].update(
         parents=parts_of(c, "TreeNetwork")[0]["fields"]["columns"]

@@ -525,6 +525,17 @@ def test_errors_about_covariates_name_the_columns_about_samples(tmp_path, slfs):
     assert file.X.names[1:] == ["smoking, ever", "age", "sex"]
 
 
+@pytest.mark.parametrize("name", ["p.tsv", "p.phe", "p.txt"])
+def test_carriage_returns_inside_lines_are_named(tmp_path, slfs, name):
+    write_plink(tmp_path / "a.bed", [[0], [1], [2]], ids=["1", "2", "3"], phenotype=[1, 2, 1])
+    (tmp_path / name).write_bytes(b"IID\tsick\tage\n1\t1\r\t30\n2\t2\r\t40\n")
+    about = ["--targets-from", tmp_path / name, "--target", "sick"]
+    code, _, error = slfs("select", tmp_path / "a.bed", *about)
+    assert code == 1
+    assert "there is a carriage return (\\r) inside line 2" in error
+    assert "tr -d '\\r'" in error
+
+
 def test_a_model_with_covariates_predicts(tmp_path, cohort, slfs):
     path, _, y = cohort
     ids = PlinkColumns(path).ids
@@ -535,7 +546,7 @@ def test_a_model_with_covariates_predicts(tmp_path, cohort, slfs):
     assert slfs("fit", path, *options)[0] == 0
     code, _, error = slfs("predict", model, path)
     assert code == 1
-    assert "'age'. Pass a file with the covariates" in error
+    assert "'age'. Another file with them and the ids of the samples can be passed" in error
     about.assign(sick=np.nan).iloc[::-1][1:].to_csv(tmp_path / "new.tsv", sep="\t", index=False)
     code, out, error = slfs("predict", model, path, "--targets-from", tmp_path / "new.tsv")
     assert code == 0, error
@@ -543,10 +554,11 @@ def test_a_model_with_covariates_predicts(tmp_path, cohort, slfs):
     predicted = pd.read_csv(io.StringIO(out))
     assert predicted["IID"].tolist() == ids[:-1]
     assert (predicted["prediction"] == y[:-1]).mean() > 0.8
-    about.to_csv(tmp_path / "table.csv", index=False)
-    code, _, error = slfs("predict", model, tmp_path / "table.csv", "--targets-from", path)
+    about[["IID", "sick"]].to_csv(tmp_path / "few.tsv", sep="\t", index=False)
+    code, _, error = slfs("predict", model, path, "--targets-from", tmp_path / "few.tsv")
     assert code == 1
-    assert "--targets-from is for PLINK files" in error
+    assert "'age'." in error
+    assert "few.tsv does not have them either." in error
 
 
 def test_commands(tmp_path, cohort, slfs):

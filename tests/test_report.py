@@ -366,6 +366,12 @@ def test_the_number_of_columns_in_words(cancer):
     found = words(flat, 1, 1)
     assert found.startswith("1 column is the fewest whose cross-validated log loss, 0.205 nats, is with")
     assert found.endswith("0 to 2 columns: 0.2 nats with 2 columns, compared with 0.6 without columns.")
+    found = words(path_of(0.6, 0.209, 0.2004, 0.2), 1, 1)  # the log losses of 2 and 3 nearly agree
+    assert (
+        "error of that of 2 columns: 0.2 nats, nearly the smallest of 0 to 3 columns (0.2 nats with "
+        in (found)
+    )
+    assert "(0.2 nats with 3 columns), compared with 0.6 without columns." in found
     assert words(path_of(0.6, 0.7), 0, 0).startswith("No number of columns from 1 to 1 has a smaller")
     assert words(path_of(0.6, 0.7), 0, 1).endswith("A column is selected because it is significant.")
     found = words(path_of(0.205, 0.2), 0, 1)
@@ -389,6 +395,22 @@ def test_other_columns_if_one_is_selected_because_it_is_significant():
     assert "no larger number of columns lowers the cross-validated log loss by more than one" in (
         selector.explain("b")
     )
+    assert selector._size_sentence().endswith("A column is selected because it is significant.")
+
+
+@pytest.mark.parametrize("selector", [SLFS(), ResidualPursuit()])
+def test_the_column_that_is_selected_because_it_is_significant_is_significant(selector):
+    random = np.random.default_rng(19)
+    y = random.integers(0, 2, 100)
+    X = random.normal(size=(100, 300))
+    X[:, 0] += y
+    selector.set_params(cv=3).fit(X, y)
+    q_value = selector.features_["q_value"]
+    first = ResidualPursuit(n_features_to_select=1).fit(X, y).indices_[0]
+    assert q_value[first] > 0.05  # the one with the largest gain is not significant
+    assert selector.size_path_.best == 0
+    assert selector.indices_.tolist() == [0]
+    assert q_value[0] < 0.05
     assert selector._size_sentence().endswith("A column is selected because it is significant.")
 
 

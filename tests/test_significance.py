@@ -359,6 +359,12 @@ def test_evidence_in_words():
     assert shares == ["< 0.01%", "0.01%", "1.2%", "10%", "10%", "16%", ""]
 
 
+def test_a_rounded_share_has_the_grade_of_the_q_value():
+    assert evidence(0.001, 0.01027).endswith("moderate (p = 0.001, FDR 1.03%).")
+    shares = [percent(q) for q in (0.01, 0.0504, 0.05, 0.2004, 0.2, 1.004e-4)]
+    assert shares == ["1%", "5.04%", "5%", "20.04%", "20%", "0.01004%"]
+
+
 def test_a_selected_column_is_explained_with_its_evidence():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     selector = SLFS(order="conditional").fit(X, y)

@@ -26,7 +26,7 @@ from slfs import (
 from slfs._core.progress import progress_callback
 from slfs.counting.planes import SampleLayout
 from slfs.files import ParquetColumns
-from slfs.measures.stability import nogueira
+from slfs.measures.stability import Stability, nogueira
 from slfs.network.consensus import consensus_tree, count_edges
 from slfs.network.tree import ROOT
 from slfs.report import make_facts
@@ -68,6 +68,15 @@ def test_the_measure_of_known_selections():
     chance = nogueira([random.permutation([1] * 20 + [0] * 80) for _ in range(200)])
     assert chance.low < 0 < chance.high
     assert chance.high - chance.low < 0.05
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.396, "0.396"), (0.4, "0.40"), (0.754, "0.754"), (0.75, "0.75"), (0.39999, "0.39999")],
+)
+def test_a_rounded_stability_has_the_word_of_the_value(value, text):
+    found = Stability(value, 0.1, 0.9, 0.95, 0.1, 50, 0.2)
+    assert str(found).startswith(f"stability {text} (95% interval 0.10 to 0.90): {found.word}")
 
 
 def test_the_interval_covers():

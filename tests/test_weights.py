@@ -551,11 +551,16 @@ def test_saving_and_reporting(tmp_path):
     assert loaded.class_weight == {0: 1, 1: 4}
     assert_same(loaded, classifier, X)
     facts = make_facts(classifier.selector_)
-    assert facts["n_samples"] < 80, "weighted samples are worth less"
-    assert abs(sum(facts["class_counts"]) - facts["n_samples"]) <= 1
+    assert facts["n_samples"] == 80
+    assert facts["effective_samples"] < 80, "weighted samples are worth less"
+    assert abs(sum(facts["class_counts"]) - facts["effective_samples"]) <= 1
+    size = f"80 rows weighted as {facts['effective_samples']} samples"
+    assert (facts["size"], size in facts["summary"]) == (size, True)
     write_report(classifier.selector_, tmp_path / "report.html", X=X, y=y)
     frequencies = SLFS(n_features_to_select=2).fit(X, y, sample_weight=np.full(80, 3))
-    assert make_facts(frequencies)["n_samples"] == 240
+    facts = make_facts(frequencies)
+    assert (facts["n_samples"], facts["effective_samples"]) == (240, None)
+    assert (facts["size"], "(2 classes, 240 samples)" in facts["summary"]) == ("240 samples", True)
     write_report(frequencies, tmp_path / "report.html", X=X, y=y)
 
 

@@ -139,7 +139,7 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
         data = self._read_training_data(X, y, sample_weight)
         with Resources(self.n_jobs, self.memory_limit) as resources:
             self._coding = learn_table(data.table, data.layout, data.categorical, resources)
-        warn_about_values(self._coding, self._feature_names(), data.layout.evidence, None)
+        warn_about_values(self._coding, self._feature_names(), data.layout.n_seen, None)
         self.cut_points_ = [
             self._coding.column_thresholds(j) if self._coding.cut[j] else np.empty(0)
             for j in range(len(self._coding))

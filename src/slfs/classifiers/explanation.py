@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
+from slfs._core.number_text import short_number
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -254,7 +256,7 @@ class PredictionExplanation(SampleExplanation):
         )
         figures = [(name, level, f"{value:+8.2f}") for name, level, value in rows]
         lines = aligned(figures, "evidence")
-        odds = ["odds", *(f"x {np.exp(value):.3g}" for _, _, value in rows)]
+        odds = ["odds", *(f"x {short_number(np.exp(value), 3)}" for _, _, value in rows)]
         return "\n".join([head, *(f"{line}  {text}" for line, text in zip(lines, odds, strict=True))])
 
     def _joint(self) -> Floats:

@@ -26,8 +26,12 @@ class NetworkModel(TableEstimator):
     parents_: NDArray[np.int64]
     _coding: Coding
 
-    _missing_texts: list[str]
-    """Text that means a missing value in the files of 'slfs predict'; set by 'slfs fit --missing'."""
+    _reading: dict[str, Any]
+    """How 'slfs fit' has read its file, for the files of 'slfs predict'; not all keys must be there.
+
+    ``"missing"``: list of text that means a missing value. ``"decimal"``: "," if numbers have decimal
+    commas. ``"like"``: of a file without header, the number of columns and the index of the target.
+    """
 
     def _n_jobs(self) -> int | None:
         """Return the number of threads for predictions."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.number_text import short_number
 from slfs.classifiers.explanation import FEATURES, SampleExplanation, aligned
 
 if TYPE_CHECKING:
@@ -128,13 +129,14 @@ class RegressionExplanation(SampleExplanation):
         order = np.argsort(-np.abs(added), kind="stable")
         shown, rest = order[:FEATURES], order[FEATURES:]
         rows = [
-            (self.feature_names[j], self.levels[sample, j], f"{added[j]:+.4g}") for j in shown.tolist()
+            (self.feature_names[j], self.levels[sample, j], short_number(added[j], sign="+"))
+            for j in shown.tolist()
         ]
         if len(rest):
-            rows.append((f"({len(rest)} other features)", "", f"{added[rest].sum():+.4g}"))
+            rows.append((f"({len(rest)} other features)", "", short_number(added[rest].sum(), sign="+")))
         rows += [
-            ("(mean of the target)", "", f"{self.baseline:.4g}"),
-            ("(sum)", "", f"{self.predictions[sample]:.4g}"),
+            ("(mean of the target)", "", short_number(self.baseline)),
+            ("(sum)", "", short_number(self.predictions[sample])),
         ]
-        head = f"sample {self.samples[sample]}: predicted {self.predictions[sample]:.4g}"
+        head = f"sample {self.samples[sample]}: predicted {short_number(self.predictions[sample])}"
         return "\n".join([head, *aligned(rows, "adds")])

@@ -58,7 +58,7 @@ class _AllColumns(NetworkClassifier):
             facts, store = screen_table(
                 data.table, data.layout, data.categorical, resources, drop_one_level
             )
-            warn_about_values(facts.coding, self._feature_names(), facts.n_samples, None)
+            warn_about_values(facts.coding, self._feature_names(), facts.n_seen, None)
             information = Information(make_backend(store.packed(), resources.threads))
             nodes, parents = self._structure(information)
             selection = Selection(nodes, parents)

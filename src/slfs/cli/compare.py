@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from slfs._core.number_text import short_number
 from slfs.cli.common import labels, make_selector, read_labelled
 from slfs.cli.options import (
     Categorical,
@@ -241,7 +242,7 @@ def _figures(record: dict[str, Any]) -> list[str]:
 
     if "r2" in record:
         first, second, third = (record[name] for name in REGRESSION_METRICS)
-        return [f"{first:.3f}", f"{second:.3f}", f"{third:.4g}"]
+        return [f"{first:.3f}", f"{second:.3f}", short_number(third)]
     percents = [f"{100 * record[name]:.1f}" for name in METRICS[:2]]
     others = ["" if record[name] != record[name] else f"{record[name]:.3f}" for name in METRICS[2:]]
     return [*percents, *others]

@@ -68,6 +68,7 @@ def discretize(
     Example:  slfs discretize cancer.csv --target diagnosis --out codes.csv
     """
     from slfs import MDLPDiscretizer
+    from slfs.coding.codebook import NONE
     from slfs.coding.level_names import plain_cuts, threshold_texts
     from slfs.files.writing import check_output, keeps_types, write_table
 
@@ -119,6 +120,8 @@ def discretize(
     lines = []
     for column, (name, levels) in enumerate(zip(file.names, discretizer.n_levels_, strict=True)):
         shown = threshold_texts(coding, column) if coding.cut[column] else []
+        if coding.cut[column] and coding.columns["missing"][column] != NONE:
+            shown.append("missing values")  # a level of their own
         lines.append([name, str(levels), ", ".join(shown)])
     show_table(["column", "levels", "cut points"], lines)
     if out is not None:

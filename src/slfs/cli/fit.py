@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -39,6 +40,9 @@ from slfs.cli.options import (
 )
 from slfs.cli.output import NOTHING_SELECTED, label_key, progress, show_json
 from slfs.cli.selection import explain_nothing, size_text
+
+if TYPE_CHECKING:
+    from slfs.files.data_file import DataFile
 
 
 def fit(
@@ -140,8 +144,7 @@ def fit(
         fitted.fit(file.X, labels(file), sample_weight=file.weights)
     selected = [file.names[column] for column in fitted.selector_.indices_]
     if selected:
-        if missing:
-            fitted._missing_texts = list(missing)  # 'slfs predict' reads new files in the same way
+        fitted._reading = _reading(file, missing or (), positions=no_header and not transpose)
         save(fitted, model)
         if bif is not None:
             write_bif(fitted, bif)
@@ -168,6 +171,19 @@ def fit(
     if not selected:
         explain_nothing(fitted.selector_, model)
         raise typer.Exit(NOTHING_SELECTED)
+
+
+def _reading(file: DataFile, missing: Sequence[str], *, positions: bool) -> dict[str, Any]:
+    """What a model remembers of its file, so that 'slfs predict' reads others in the same way."""
+    found: dict[str, Any] = {}
+    if missing:
+        found["missing"] = list(missing)
+    if "decimal" in file.style:
+        found["decimal"] = file.style["decimal"]
+    if positions:  # names of columns are their numbers
+        names = file.all_names
+        found["like"] = len(names), names.index(file.target) if file.target in names else None
+    return found
 
 
 def _make_model(selector: Any, y: Any, structure: str | None, bif: Path | None) -> Any:

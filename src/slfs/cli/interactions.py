@@ -157,9 +157,15 @@ def _with_places(pairs: Any, table: Any) -> Any:
 def _show(found: Interactions, name: str) -> None:
     """Print the best pairs, and how the first one is distributed over the classes."""
     are = "is" if found.n_significant == 1 else "are"
+    untested = ""
+    if found.n_untested:
+        columns = "column is" if found.n_untested == 1 else "columns are"
+        untested = (
+            f"\n{found.n_untested} {columns} in no pair: rare levels are pooled, and one level is left."
+        )
     typer.echo(
         f"{name}: {found.n_significant} of {found.n_tested} pairs {are} significant "
-        f"(false discovery rate {found.fdr:g}).\n"
+        f"(false discovery rate {found.fdr:g}).{untested}\n"
     )
     shown: Any = found.pairs[: len(found.tables)]
     if len(shown) == 0:  # with --top 0

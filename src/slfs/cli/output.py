@@ -81,9 +81,11 @@ def show_json(found: Any, default: Callable[[Any], Any] | None = None) -> None:
 
 def show_csv(frame: Any) -> None:
     """Print a dataframe as CSV in UTF-8, as it is written to files, in any locale."""
+    from slfs.files.csv import write_csv
+
     if not _prints_unicode() and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
-    frame.to_csv(sys.stdout, index=False, lineterminator="\n")  # Windows adds the carriage returns
+    write_csv(frame, sys.stdout)  # Windows adds the carriage returns
 
 
 def plain_label(label: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from slfs._core.number_text import short_number
 from slfs.cli.options import (
     Data,
     EscapeFormulas,
@@ -60,7 +61,8 @@ def predict(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="With PLINK files: file with the covariates that the model uses, as in 'slfs fit'.",
+            help="File with columns that the model uses and DATA lacks, as in 'slfs fit'; rows are "
+            "matched by --id.",
         ),
     ] = None,
     as_json: Annotated[
@@ -87,16 +89,23 @@ def predict(
     """
     from slfs._core.warn import quiet
     from slfs.files.data_file import ColumnNote
-    from slfs.files.reading import read_file
+    from slfs.files.reading import is_cohort, read_file
     from slfs.files.writing import check_output, keeps_types, without_formulas, write_table
 
     check_output(out, inputs=[data, model], table=True)
     fitted = _load(model, data)
     _check_options(fitted, probabilities, coverage)
-    marks = [*(missing or ()), *getattr(fitted, "_missing_texts", ())]
+    reading = getattr(fitted, "_reading", {})
+    marks = [*(missing or ()), *reading.get("missing", ())]
+    genotypes = is_cohort(data, file_format)
+    used: list[str] = []
+    if (genotypes or targets_from is not None) and len(fitted.network_):
+        used = list(fitted.reduce().feature_names_in_)
     with status("predicting"):
         file = read_file(
             data,
+            targets_from=None if genotypes else targets_from,
+            covariates=() if genotypes else used,
             ids=ids or (),
             file_format=file_format,
             missing=marks,
@@ -105,10 +114,13 @@ def predict(
             sheet=sheet,
             transpose=transpose,
             allow_empty=True,
+            decimal=reading.get("decimal", "."),
+            like=reading.get("like"),
         )
-        file = _with_covariates(fitted, file, targets_from, ids or (), marks)
+        if genotypes:
+            file = _with_covariates(used, file, targets_from, ids or (), marks)
         _check_ids(file, _output_names(fitted, out, probabilities, explain, as_json))
-        needed, table = _match_columns(fitted, file)
+        needed, table = _match_columns(fitted, file, targets_from)
         labels = needed.predict(table)
         with quiet():  # the same warnings again
             more, objects = _further(needed, table, probabilities, 0.9 if coverage is None else coverage)
@@ -119,6 +131,7 @@ def predict(
     names = _ids(file, typed=keeps_types(out))
     if out is not None or not as_json:
         found = _as_frame(names, labels, more, reasons)
+        found.attrs |= file.style  # as the file is written
         if out is not None:
             write_table(found, out, escape_formulas=escape_formulas)
         else:
@@ -134,23 +147,14 @@ Reasons = list[list[tuple[str, str, float]]]
 
 
 def _with_covariates(
-    fitted: NetworkModel, file: DataFile, source: str | None, ids: Sequence[str], missing: Sequence[str]
+    used: Sequence[str], file: DataFile, source: str | None, ids: Sequence[str], missing: Sequence[str]
 ) -> DataFile:
     """Add the columns that a model uses to genotypes, from the files about their samples."""
     from slfs.files.about import read_about
     from slfs.files.cohort import with_covariates
-    from slfs.files.genotypes import GenotypeColumns
     from slfs.files.reading import read_file
 
-    if not isinstance(file.X, GenotypeColumns):
-        if source is not None:
-            raise ValueError(
-                f"--targets-from is for PLINK files, and {file.name} is none. Leave it out, and add the "
-                "columns that the model uses to the file."
-            )
-        return file
     about = None if source is None else read_about(source, read_file, missing, file.X)
-    used = [] if len(fitted.network_) == 0 else list(fitted.reduce().feature_names_in_)
     return with_covariates(file, about, used, ids)
 
 
@@ -224,7 +228,9 @@ def _check_ids(file: DataFile, names: list[str]) -> None:
             )
 
 
-def _match_columns(fitted: NetworkModel, file: DataFile) -> tuple[NetworkModel, Any]:
+def _match_columns(
+    fitted: NetworkModel, file: DataFile, targets_from: str | None
+) -> tuple[NetworkModel, Any]:
     """Return the model, reduced to the columns that it uses, and a table of these columns."""
     import numpy as np
     import pandas as pd
@@ -259,7 +265,7 @@ def _match_columns(fitted: NetworkModel, file: DataFile) -> tuple[NetworkModel, 
         as_ids = " Columns given by --id are not features." if set(lacking) & set(file.ids) else ""
         raise ValueError(
             f"{file.name} is missing {len(lacking)} of the {len(fitted.network_)} columns that the "
-            f"model uses: {some_names(lacking)}.{as_ids}{_remedy(file)}"
+            f"model uses: {some_names(lacking)}.{as_ids}{_remedy(fitted, targets_from)}"
         )
     columns, nodes = (
         np.array([indices[name] for name in names], np.int64)
@@ -271,13 +277,13 @@ def _match_columns(fitted: NetworkModel, file: DataFile) -> tuple[NetworkModel, 
     return reduced, _with_types(part, reduced)
 
 
-def _remedy(file: DataFile) -> str:
-    """Where the columns that a file of genotypes lacks may come from."""
-    from slfs.files.genotypes import GenotypeColumns
-
-    if not isinstance(file.X, GenotypeColumns):
-        return ""
-    return " Pass a file with the covariates and the ids of the samples as --targets-from."
+def _remedy(fitted: NetworkModel, targets_from: str | None) -> str:
+    """Where the columns that a file lacks may come from."""
+    if "like" in getattr(fitted, "_reading", {}):
+        return " The model was fitted with --no-header. If the file has no header either, add it."
+    if targets_from is not None:
+        return f" {targets_from} does not have them either."
+    return " Another file with them and the ids of the samples can be passed as --targets-from."
 
 
 def _text_columns(fitted: NetworkModel) -> list[str]:
@@ -335,16 +341,19 @@ def _as_frame(ids: Any, labels: Any, more: dict[str, Any], reasons: Reasons | No
 
     found = pd.DataFrame({"prediction": labels, **more})
     if reasons is not None:
-        digits = ".4g" if "lower" in more else ".2f"  # a quantity, or nats
+        quantity = "lower" in more  # or nats
         for position in range(_REASONS):
             texts = [
-                "{}: {} ({:+{digits}})".format(*own[position], digits=digits)
-                if position < len(own)
-                else None
+                _reason(*own[position], quantity=quantity) if position < len(own) else None
                 for own in reasons
             ]
             found[f"reason {position + 1}"] = pd.Series(texts, dtype=object)
     return pd.concat([ids, found], axis=1)
+
+
+def _reason(name: str, level: str, evidence: float, *, quantity: bool) -> str:
+    number = short_number(evidence, sign="+") if quantity else f"{evidence:+.2f}"
+    return f"{name}: {level} ({number})"
 
 
 def _print_lines(ids: Any, labels: Any, more: list[dict[str, Any]], reasons: Reasons | None) -> None:

@@ -290,8 +290,8 @@ def _report(file: DataFile, selector: Any, run: dict[str, Any], path: Path | Non
     import shlex
     import sys
 
-    from slfs.evaluation import compare_accuracy
     from slfs.report import make_facts, write_report
+    from slfs.report.html import measure_accuracy
 
     about: dict[str, Any] = {
         "data": file.name,
@@ -301,7 +301,6 @@ def _report(file: DataFile, selector: Any, run: dict[str, Any], path: Path | Non
     }
     if path is not None:
         with status("cross-validating"):
-            if selector.target_bins_ is None:
-                about["accuracy"] = compare_accuracy(selector, file.X, labels(file))
+            about["accuracy"] = measure_accuracy(selector, file.X, labels(file))
             write_report(selector, path, **about)
     return make_facts(selector, **about)

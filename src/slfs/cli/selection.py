@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from slfs._core.number_text import short_number
 from slfs.cli.output import show_table, tell
 
 if TYPE_CHECKING:
@@ -21,6 +23,9 @@ _MAX_MEMBERS = 6
 """Maximum number of columns of a group that are printed."""
 
 _MAX_LENGTH = 50
+
+_MAX_FDR = 0.5
+"""Maximum false discovery rate that is suggested."""
 
 _RESULTS = ("name", "role", "relevance", "p_value", "q_value", "parent", "reason")
 """Fields of a record that are written to a table."""
@@ -59,6 +64,8 @@ def show_selection(file: DataFile, selector: Any) -> None:
             "\nFDR (q-value): expected share of false discoveries among the columns with at least this\n"
             f"much evidence of a relation to the {noun}. Relevance: mutual information with the {noun}."
         )
+        if sentence := _pairs_text(selector):
+            typer.echo(f"\n{sentence}")
         by_gaps = [repr(str(name)) for name in _only_missing(selector)]
         if by_gaps:
             typer.echo(f"\nInformative by their missing values only: {', '.join(by_gaps)}.")
@@ -68,14 +75,59 @@ def show_selection(file: DataFile, selector: Any) -> None:
             typer.echo(_similar_text(file, selector))
     elif sentence := size_text(selector):
         typer.echo(f"\n{sentence}")
+    if sentence := _fewer_text(selector):
+        typer.echo(f"\n{sentence}")
     dropped = Counter(selector.features_["role"][~selector.support_].tolist())
     if dropped:
         counted = ", ".join(f"{count} {role}" for role, count in dropped.most_common())
         typer.echo(f"\nDropped: {counted}. 'slfs explain COLUMN' with the same options explains each.")
-    groups = [" = ".join(map(repr, group)) for group in selector.duplicates_[:_MAX_GROUPS]]
+    groups = [_equal(group) for group in selector.duplicates_[:_MAX_GROUPS]]
     if groups:
-        more = ", ..." if len(selector.duplicates_) > _MAX_GROUPS else ""
+        others = len(selector.duplicates_) - _MAX_GROUPS
+        more = f", and {others} more group{'s' if others > 1 else ''}" if others > 0 else ""
         typer.echo(f"Same levels in all samples: {', '.join(groups)}{more}.")
+
+
+def _pairs_text(selector: Any) -> str:
+    """The pairs because of which an InteractionSelector has selected columns; "" without pairs."""
+    from slfs import InteractionSelector
+    from slfs.selectors._shared.sentences import percent
+
+    if not isinstance(selector, InteractionSelector):
+        return ""
+    kept, names = selector.support_, selector.features_["name"]
+    pairs = [pair for pair in selector.pairs_ if kept[pair["first"]] and kept[pair["second"]]]
+    if not pairs:
+        return ""
+    shown = [
+        f"{names[pair['first']]!r} and {names[pair['second']]!r} (FDR {percent(pair['q_value'])})"
+        for pair in pairs[:_MAX_GROUPS]
+    ]
+    more = f"; and {len(pairs) - _MAX_GROUPS} more" if len(pairs) > _MAX_GROUPS else ""
+    return (
+        "The table is about each column on its own. Pairs that tell more together, with the FDR of "
+        f"their interaction: {'; '.join(shown)}{more}."
+    )
+
+
+def _equal(names: list[str]) -> str:
+    """The columns of a group of duplicates, of which only the first are named."""
+    shown, others = names[:_MAX_MEMBERS], len(names) - _MAX_MEMBERS
+    text = " = ".join(map(repr, shown))
+    return f"{text} and {others} more" if others > 0 else text
+
+
+def _fewer_text(selector: Any) -> str:
+    """Why fewer columns are selected than were asked for; a warning has told if the tree is full."""
+    from slfs.screening.reasons import Role
+    from slfs.selectors._shared.remedies import fewer_selected
+
+    dropped = selector.features_[~selector.support_]
+    if (dropped["role"] == Role.NO_ROOM).any():
+        return ""
+    return fewer_selected(
+        dropped, selector._shared_figures(), selector._n_wanted(len(selector.features_))
+    )
 
 
 def size_text(selector: Any) -> str:
@@ -126,18 +178,73 @@ def explain_nothing(selector: Any, out: Path | None) -> None:
 
     p_value = np.nan_to_num(selector.features_["p_value"], nan=1.0)
     best = int(np.lexsort((-selector.features_["relevance"], p_value))[0])
-    remedies = "check --target, declare numeric codes with --categorical, use more samples, or rank the"
-    if math.isinf(getattr(selector, "threshold_", 0)):
-        remedies = "increase --fdr, omit it to select by a threshold, or rank the"
-    elif getattr(selector, "irrelevance", None) == "test":
-        remedies = f"allow more false discoveries (--set fdr={2 * selector.fdr:g}), {remedies}"
     lines = [
         f"No column is selected. The one that comes closest: {selector.explain(best)}",
-        f"What to try: {remedies} columns regardless with --method mrmr -k 5.",
+        f"What to try: {_remedies(selector)}.",
     ]
     if out is not None:
         lines.append(f"{out} is not written.")
     tell("\n".join(lines), typer.colors.YELLOW)
+
+
+def _remedies(selector: Any) -> str:
+    """What to try if no column is selected. The tests follow each of these remedies."""
+    from slfs import StabilitySelection
+    from slfs.selectors._shared.remedies import to_include
+
+    records, stable = selector.features_, isinstance(selector, StabilitySelection)
+    inner, without = (selector._inner(), " and without --stability") if stable else (selector, "")
+    weak = to_include(records, selector._n_wanted(len(records)))
+    found: list[str] = []
+    if math.isinf(getattr(selector, "threshold_", 0)):
+        found.append("increase --fdr, or omit it to select by a threshold")
+    elif fdr := _sufficient_fdr(inner, records):
+        found.append(f"allow more false discoveries with --set fdr={fdr}{without}")
+    if weak:
+        method = "" if "include" in inner.get_params(deep=False) else "--method slfs "
+        which = f"{len(weak)} columns with the smallest p-values"
+        which = "column with the smallest p-value" if len(weak) == 1 else which
+        names = [str(name) for name in records["name"][weak]]
+        found.append(f"select the {which} regardless with {method}{_include(names)}{without}")
+    else:
+        found.append("check --target, declare numeric codes with --categorical, or use more samples")
+        if _has_ranking(inner, records):
+            found.append(f"rank the columns regardless with --method mrmr -k 5{without}")
+    return "; ".join(found)
+
+
+def _sufficient_fdr(selector: Any, records: Any) -> str:
+    """The smallest ``fdr`` with which a column is significant, rounded up; "" if it is too large."""
+    from slfs.screening.reasons import Reason
+
+    if getattr(selector, "irrelevance", None) != "test":
+        return ""
+    tested = records["reason"] == Reason.NOT_SIGNIFICANT.label
+    least = min(records["q_value"][tested].tolist(), default=1.0)
+    if not 0 < least <= _MAX_FDR:
+        return ""
+    unit = 10.0 ** (math.floor(math.log10(least)) - 1)
+    return f"{math.ceil(least / unit) * unit:.2g}"
+
+
+def _has_ranking(selector: Any, records: Any) -> bool:
+    """Whether a ranking selects columns: it needs levels that tell something, as MDLP makes them."""
+    from slfs.screening.reasons import Role
+    from slfs.selectors.base import BaseSelector
+
+    by_mdlp = type(selector)._cut_points is BaseSelector._cut_points
+    free = records["role"] != Role.EXCLUDED
+    return (
+        by_mdlp
+        and getattr(selector, "condition_on", None) is None
+        and bool((records["relevance"][free] > 0).any())
+    )
+
+
+def _include(names: list[str]) -> str:
+    """The option --include for some columns, to be pasted into a shell."""
+    lists = [[name] for name in names] if any("," in name for name in names) else [names]
+    return " ".join(f"--include {shlex.quote(','.join(own))}" for own in lists)
 
 
 def _only_missing(selector: Any) -> list[Any]:
@@ -157,14 +264,13 @@ def _samples(selector: Any) -> str:
     bins = selector.target_bins_
     if bins is not None:
         low, high = bins["smallest"].min(), bins["largest"].max()
-        listed = f"a number from {low:.6g} to {high:.6g}, in {len(bins)} bins"
+        listed = f"a number from {short_number(low, 6)} to {short_number(high, 6)}, in {len(bins)} bins"
     else:
         classes = zip(selector.classes_.tolist(), totals, strict=True)
         listed = ", ".join(f"{name} {count}" for name, count in classes)
     if bins is None and len(listed) > _MAX_LENGTH:
         listed = f"{len(totals)} classes"
-    weighted = "" if counts.unit == 1.0 else f"{counts.n_rows} rows weighted as "
-    return f"{weighted}{counts.n_samples} samples: {listed}"
+    return f"{counts.size_text()}: {listed}"
 
 
 def _stability_text(selector: Any) -> str:

@@ -13,18 +13,31 @@ from slfs.counting.planes import SampleLayout
 from slfs.tables.dates import time_kind
 from slfs.tables.table import LabelBlock
 
+Ints = NDArray[np.int64]
 
-def learn_labels(pieces: Iterable[tuple[LabelBlock, SampleLayout]], n_classes: int) -> Learned:
-    """Learn the levels of a categorical column, given in pieces of rows: its distinct values."""
+
+def learn_labels(
+    pieces: Iterable[tuple[LabelBlock, SampleLayout]], n_classes: int, seen: Ints | None = None
+) -> Learned:
+    """Learn the levels of a categorical column, given in pieces of rows: its distinct values.
+
+    ``seen`` says how often each row of the table was seen. None: as often as it is counted.
+    """
     index: dict[Any, int] = {}
-    missing = np.zeros(n_classes, np.int64)
-    cells, sizes = [], []
+    missing, seen_missing = np.zeros((2, n_classes), np.int64)
+    cells, sizes, seen_sizes = [], [], []
     for block, layout in pieces:
-        level = _number(block, index)
-        missing += np.bincount(layout.labels[block.missing], minlength=n_classes)
-        own, size = np.unique(level * n_classes + layout.labels[~block.missing], return_counts=True)
+        gone = block.missing
+        cell = _number(block, index) * n_classes + layout.labels[~gone]
+        own, size = np.unique(cell, return_counts=True)
         cells.append(own)
         sizes.append(size)
+        missing += np.bincount(layout.labels[gone], minlength=n_classes)
+        if seen is not None:
+            times, place = _times_seen(layout.order, seen), np.searchsorted(own, cell)
+            lost = np.bincount(layout.labels[gone], times[gone], minlength=n_classes)
+            seen_missing += lost.astype(np.int64)
+            seen_sizes.append(np.bincount(place, times[~gone]).astype(np.int64))
     _refuse_mixed_times(index, block.name)
     values = _sorted(list(index))
     order = block.order
@@ -34,9 +47,17 @@ def learn_labels(pieces: Iterable[tuple[LabelBlock, SampleLayout]], n_classes: i
     rank = np.empty(len(values), int)
     rank[[index[value] for value in values]] = np.arange(len(values))
     level, label = np.divmod(np.concatenate(cells), n_classes)
-    learned = learn_categories(values, rank[level], label, missing, np.concatenate(sizes))
+    counted = missing, np.concatenate(sizes)
+    unweighted = None if seen is None else (seen_missing, np.concatenate(seen_sizes))
+    learned = learn_categories(values, rank[level], label, counted, unweighted)
     learned.coding.columns["ordered"] = order is not None and len(values) <= MAX_LEVELS
     return learned
+
+
+def _times_seen(order: Ints, seen: Ints) -> Ints:
+    """Return how often the row of each sample was seen; 0 for other copies of a row, which are next."""
+    first = np.append(True, order[1:] != order[:-1])
+    return np.where(first, seen[order], 0)
 
 
 def _number(block: LabelBlock, index: dict[Any, int]) -> NDArray[np.int64]:
@@ -73,33 +94,39 @@ def _sorted(values: list[Any]) -> list[Any]:
 
 def learn_categories(
     values: list[Any],
-    level: NDArray[np.int64],
+    level: Ints,
     label: NDArray[np.integer[Any]],
-    missing: NDArray[np.int64],
-    size: NDArray[np.int64],
+    counted: tuple[Ints, Ints],
+    seen: tuple[Ints, Ints] | None = None,
 ) -> Learned:
     """Convert the sorted values of one column to levels.
 
-    ``level`` and ``label`` are the index of the value and the class of ``size`` samples each. With more
-    than MAX_LEVELS values the most frequent ones (ties: the first) are levels, and the others are
-    pooled. Values that occur once are pooled too: which of them come first depends on their spelling.
+    ``level`` and ``label`` are the index of the value and the class of some samples each. ``counted``
+    contains the number of samples whose value is missing, by class, and the numbers of these samples;
+    ``seen`` the same without weights, None if there are none. With more than MAX_LEVELS values the most
+    frequent ones (ties: the first) are levels, and the others are pooled. Values that occur once are
+    pooled too: which of them come first depends on their spelling. Weights do not make a value more
+    frequent: with those of classes the levels would be the values of the class that weighs most.
     """
+    missing, size = counted
     n_distinct, n_classes = len(values), len(missing)
     code = np.arange(n_distinct)
     rare = NONE
     if n_distinct > MAX_LEVELS:
-        count = np.bincount(level, weights=size, minlength=n_distinct)
+        count = np.bincount(level, (counted if seen is None else seen)[1], minlength=n_distinct)
         rare = min(MAX_LEVELS - 1, int((count > 1).sum()))
         code[:] = rare
         code[np.sort(np.argsort(-count, kind="stable")[:rare])] = np.arange(rare)
     n_present = n_distinct if rare == NONE else rare + 1
     cells = code[level] * n_classes + label
-    table = np.bincount(cells, weights=size, minlength=n_present * n_classes).astype(np.int64)
-    table = table.reshape(n_present, n_classes)
-    missing_level = NONE
-    if missing.any():
-        missing_level = len(table)
-        table = np.vstack([table, missing])
+
+    def tabulated(missing: Ints, size: Ints) -> Ints:
+        table = np.bincount(cells, size, minlength=n_present * n_classes).astype(np.int64)
+        table = table.reshape(n_present, n_classes)
+        return np.vstack([table, missing]) if missing.any() else table
+
+    table = tabulated(missing, size)
+    missing_level = n_present if missing.any() else NONE
     columns = make_columns(
         1,
         n_levels=len(table),
@@ -110,4 +137,5 @@ def learn_categories(
     )
     categories = {0: dict(zip(values, code.tolist(), strict=True))}
     coding = Coding(columns, np.zeros(2, np.int64), np.empty(0), categories)
-    return Learned(coding, table.reshape(-1))
+    seen_counts = None if seen is None else tabulated(*seen).reshape(-1)
+    return Learned(coding, table.reshape(-1), seen_counts)

@@ -161,11 +161,14 @@ def make_columns(n_columns: int, **fields: Any) -> NDArray[np.void]:
 class Learned:
     """Result of learning from a block of columns: its coding, and the counts of each level and class.
 
-    ``class_counts`` contains n_levels rows of n_classes counts for each column.
+    ``class_counts`` contains n_levels rows of n_classes counts for each column. ``seen_counts`` contains
+    the same without weights, as `SampleLayout.tested` counts, for columns of categories that are not
+    grouped yet; None where weights do not matter any more or there are none.
     """
 
     coding: Coding
     class_counts: NDArray[np.int64]
+    seen_counts: NDArray[np.int64] | None = None
 
     def take(self, columns: NDArray[np.int64]) -> Learned:
         """Return the result for some of the columns."""
@@ -178,9 +181,11 @@ class Learned:
 
 def join_learned(parts: Sequence[Learned]) -> Learned:
     """Concatenate the results of consecutive columns."""
+    seen = [part.seen_counts for part in parts if part.seen_counts is not None]
     return Learned(
         join_codings([part.coding for part in parts]),
         np.concatenate([part.class_counts for part in parts]),
+        np.concatenate(seen) if len(seen) == len(parts) else None,
     )
 
 

@@ -6,6 +6,7 @@ import functools
 import itertools
 from collections.abc import Callable
 
+from slfs._core.number_text import short_number
 from slfs.coding.codebook import NONE, Coding
 from slfs.tables.dates import TimeKind, as_date
 
@@ -77,7 +78,7 @@ def threshold_texts(coding: Coding, column: int) -> list[str]:
     elif coding.time_kind(column) == TimeKind.DATE:
         formats = [functools.partial(as_date, timespec=spec) for spec in ("seconds", "microseconds")]
     else:
-        formats = [f"{{:.{digits}g}}".format for digits in (6, 9, 12, 17)]
+        formats = [functools.partial(short_number, digits=digits) for digits in (6, 9, 12, 17)]
     for write in formats:
         texts = [write(value) for value in values]
         if len(set(texts)) == len(texts):

@@ -120,8 +120,16 @@ def learn_numbers(
     return Learned(Coding(columns, offset, thresholds), class_counts)
 
 
-def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -> Learned:
-    """Learn the levels of categorical columns of numbers: their distinct values."""
+def learn_levels(
+    runs: Runs,
+    missing: NDArray[np.int64],
+    layout: SampleLayout,
+    seen: tuple[Runs, NDArray[np.int64]] | None = None,
+) -> Learned:
+    """Learn the levels of categorical columns of numbers: their distinct values.
+
+    ``seen`` contains the runs and missing values of ``layout.tested``: the same runs of other sizes.
+    """
     n_columns, n_classes = len(runs.start), layout.n_classes
     first, source = ragged(runs.start, runs.stop - runs.start)
     value = runs.value[source]
@@ -131,21 +139,30 @@ def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -
     before = np.concatenate([[0], np.cumsum(new)])
     n_distinct = np.diff(before[first])
     if n_distinct.max(initial=0) > MAX_LEVELS:
+        sizes = [(missing, runs.size[source])]
+        if seen is not None:
+            _, same = ragged(seen[0].start, seen[0].stop - seen[0].start)
+            sizes.append((seen[1], seen[0].size[same]))
         parts = []
         for j in range(n_columns):
             own = slice(first[j], first[j + 1])
             values = value[own][new[own]].tolist()
             level = np.cumsum(new[own]) - 1
-            label, count = runs.label[source[own]], runs.size[source[own]]
-            parts.append(learn_categories(values, level, label, missing[j], count))
+            counted = [(gone[j], size[own]) for gone, size in sizes]
+            parts.append(learn_categories(values, level, runs.label[source[own]], *counted))
         return join_learned(parts)
     has_missing = missing.any(axis=1)
     n_levels = n_distinct + has_missing
     offset, thresholds = starts(n_distinct), value[new]
     counts_offset = starts(n_levels * n_classes)
-    class_counts = np.zeros(counts_offset[-1], np.int64)
-    interval_counts(runs, n_classes, thresholds, offset, counts_offset, class_counts)
-    _add_missing(class_counts, counts_offset, n_levels, missing)
+
+    def counted_in(runs: Runs, missing: NDArray[np.int64]) -> NDArray[np.int64]:
+        counts = np.zeros(counts_offset[-1], np.int64)
+        interval_counts(runs, n_classes, thresholds, offset, counts_offset, counts)
+        _add_missing(counts, counts_offset, n_levels, missing)
+        return counts
+
+    class_counts = counted_in(runs, missing)
     columns = make_columns(
         n_columns,
         n_levels=n_levels,
@@ -155,7 +172,8 @@ def learn_levels(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout) -
         low=_value_of(runs, runs.start),
         high=_value_of(runs, runs.stop - 1),
     )
-    return Learned(Coding(columns, offset, thresholds), class_counts)
+    seen_counts = None if seen is None else counted_in(*seen)
+    return Learned(Coding(columns, offset, thresholds), class_counts, seen_counts)
 
 
 @overload

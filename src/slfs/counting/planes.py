@@ -98,6 +98,11 @@ class SampleLayout:
         return self.n_samples / self.unit
 
     @property
+    def n_seen(self) -> int:
+        """Number of samples that were seen, whatever they weigh."""
+        return (self.tested or self).n_samples
+
+    @property
     def n_classes(self) -> int:
         return len(self.totals)
 

@@ -87,6 +87,8 @@ class Interactions:
         The false discovery rate.
     classes : ndarray
         The classes, or the names of the bins of a continuous target.
+    n_untested : int
+        Number of columns that are in no pair: one level is left when rare ones are pooled.
     """
 
     pairs: np.recarray[Any, Any]
@@ -95,6 +97,7 @@ class Interactions:
     n_significant: int
     fdr: float
     classes: NDArray[Any]
+    n_untested: int
 
     def to_frame(self) -> pd.DataFrame:
         """Return the pairs as a pandas DataFrame.
@@ -121,6 +124,7 @@ class Interactions:
         names = _FIELDS.names or ()
         return {
             "n_tested": self.n_tested,
+            "n_untested": self.n_untested,
             "n_significant": self.n_significant,
             "fdr": self.fdr,
             "classes": [str(label) for label in self.classes],
@@ -277,7 +281,9 @@ def interactions(
         records = _make_records(backend, found[:n_kept], q_value[:n_kept], names)
         with progress_callback(None):
             tables = _make_tables(backend, records[:n_top], data, max_levels, resources)
-    return Interactions(records, tables, n_tested, n_significant, float(fdr), data.target.classes)
+    n_untested = int(keep.sum()) - len(packed)
+    classes = data.target.classes
+    return Interactions(records, tables, n_tested, n_significant, float(fdr), classes, n_untested)
 
 
 def _indices(chosen: Any, names: NDArray[np.object_], parameter: str) -> Ints:

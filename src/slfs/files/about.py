@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from slfs.files.csv import check_line_ends
 from slfs.files.data_file import DataFile
 from slfs.files.genotypes import GenotypeColumns, numbers_of
+from slfs.files.inference import TableError
 from slfs.files.limits import OPENERS
 from slfs.files.registry import ReadOptions, format_of_name, format_of_suffix
 
@@ -47,6 +49,11 @@ def read_about(
     known = format_of_suffix(path) is not None or path.suffix[1:] in OPENERS
     if not path.is_file() or (known and path.suffix != ".txt"):
         return About(read(source, missing=missing), coded=False)
+    with path.open("rb") as content:
+        try:
+            check_line_ends(content)
+        except TableError as error:
+            raise ValueError(f"{path} cannot be read: {error}.") from None
     text = path.read_text(encoding="utf-8")
     first = next((line for line in text.splitlines() if line.strip()), "")
     headless = path.suffix != ".fam" and _is_sample(first.split(), table, known)

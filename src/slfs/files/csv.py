@@ -22,32 +22,38 @@ from slfs.files.inference import (
     exact_integers,
     has_large_floats,
     parse_dates,
+    unnamed_columns,
 )
 from slfs.files.registry import ReadOptions, register_format
 
-_SEPARATORS = ",;\t|"
 _ROWS_TO_COMPARE = 20
 
 
 def _read(content: io.BytesIO, options: ReadOptions, separator: str | None = None) -> tuple[Any, Any]:
     content = _as_utf8(content)
-    separator = separator or _guess_separator(content)
+    found = separator or _guess_separator(content, options)
+    style = {} if separator else {"separator": found}
+    separator = found
     types = dict.fromkeys(options.text, str)
     arguments: dict[str, Any] = {"na_values": list(options.missing), "dtype": types}
     table = _parse(content, options, separator, arguments)
     if separator != ",":
-        table = _read_decimal_commas(table, content, options, separator, arguments)
+        commas = _read_decimal_commas(table, content, options, separator, arguments)
+        if commas is not None:
+            table, style["decimal"] = commas, ","
     if options.header:
         _note_header(content, separator, table, options)
     table = _restore_leading_zeros(table, content, options, separator)
     table = _restore_large_integers(table, content, options, separator)
-    return parse_dates(table, options.text), None
+    table = parse_dates(table, options.text)
+    table.attrs |= style
+    return table, None
 
 
 def _read_original(content: io.BytesIO, options: ReadOptions, separator: str | None = None) -> Any:
     """Read fields as text, unchanged."""
     content = _as_utf8(content)
-    found = separator or _guess_separator(content)
+    found = separator or _guess_separator(content, options)
     table = _parse(content, options, found, {"dtype": str, "na_filter": False})
     if separator is None:
         table.attrs["separator"] = found  # a CSV file that is written from it has the same
@@ -58,12 +64,13 @@ def _parse(content: io.BytesIO, options: ReadOptions, separator: str, arguments:
     """Read the file with pandas; columns of a file without header are called column_1, column_2, ..."""
     import pandas as pd
 
+    check_line_ends(content)
     arguments = {"sep": separator, "encoding": "utf-8-sig", "low_memory": False, **arguments}
     rows = _first_rows(content, separator)
     if not options.header:
         arguments["header"] = None
         width = max(map(len, rows), default=0)
-        arguments["names"] = [f"column_{number}" for number in range(1, width + 1)]
+        arguments["names"] = unnamed_columns(width, options.like, options.notes)
         arguments["index_col"] = False
     elif _rows_end_with(content, separator):
         arguments["index_col"] = False  # pandas would take the first column as row names
@@ -88,6 +95,24 @@ def _parse(content: io.BytesIO, options: ReadOptions, separator: str, arguments:
     return table
 
 
+def check_line_ends(content: IO[bytes]) -> None:
+    """Raise an error if there is a carriage return inside one of the first lines: it would end a row.
+
+    Files whose rows end with carriage returns only have a single line.
+    """
+    content.seek(0)
+    lines = [line.rstrip(b"\r\n") for line in itertools.islice(content, _ROWS_TO_COMPARE)]
+    content.seek(0)
+    for number, line in enumerate(lines if any(lines[1:]) else [], 1):
+        if line.count(b'"') % 2:  # a text of several lines begins
+            return
+        if b"\r" in re.sub(rb'"[^"]*"', b"", line):
+            raise TableError(
+                f"there is a carriage return (\\r) inside line {number}, so that a row would end there. "
+                "Remove it, for example with: tr -d '\\r'"
+            )
+
+
 def _as_utf8(content: io.BytesIO) -> io.BytesIO:
     """Convert UTF-16, which Excel writes as "Unicode text", to UTF-8; it is known by its first bytes."""
     if bytes(content.getbuffer()[:2]) not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
@@ -98,11 +123,12 @@ def _as_utf8(content: io.BytesIO) -> io.BytesIO:
         raise TableError(f"it begins like UTF-16, but is not (byte {error.start})") from error
 
 
-def _guess_separator(content: IO[bytes]) -> str:
+def _guess_separator(content: IO[bytes], options: ReadOptions) -> str:
     """Take the separator that occurs most often in the header, outside quotes."""
     header = content.readline().decode("utf-8-sig", "replace")
     content.seek(0)
-    return max(_SEPARATORS, key=re.sub(r'"[^"]*"', "", header).count)
+    separators = ";\t|," if options.decimal == "," else ",;\t|"  # of one column, it is the first
+    return max(separators, key=re.sub(r'"[^"]*"', "", header).count)
 
 
 def _first_rows(content: IO[bytes], separator: str) -> list[list[str]]:
@@ -166,10 +192,13 @@ def _restore_large_integers(
 def _read_decimal_commas(
     table: Any, content: io.BytesIO, options: ReadOptions, separator: str, arguments: dict[str, Any]
 ) -> Any:
-    """Read the file again if it has numbers such as 3,14, and no column has numbers such as 3.14."""
+    """Read the file again if it has numbers such as 3,14, and no column has numbers such as 3.14.
+
+    The same if ``options`` say that such a file is expected. Otherwise, return None.
+    """
     commas = comma_columns(table, options.text)
-    if not commas:
-        return table
+    if not commas and options.decimal != ",":
+        return None
     floats = [index for index, kind in enumerate(table.dtypes) if kind.kind == "f"]
     texts = table
     if floats:
@@ -178,6 +207,12 @@ def _read_decimal_commas(
     for name in table.columns[floats]:
         if has_decimal_points(texts[name]):
             example = texts[name][texts[name].str.contains(".", regex=False, na=False)].iloc[0]
+            if not commas:
+                options.notes.append(
+                    f"{str(name)!r} has decimal points, such as {example!r}, but the file of fit had "
+                    "decimal commas. All dots are read as decimal points."
+                )
+                return None
             first = table.iloc[:, commas[0]].dropna().astype(str)
             comma = first[first.str.contains(",", regex=False)].iloc[0]
             options.notes.append(
@@ -185,16 +220,19 @@ def _read_decimal_commas(
                 f"such as {comma!r}, are read as text, because {str(name)!r} has decimal points, such "
                 f"as {example!r}. Use the same decimal separator in all columns."
             )
-            return table
+            return None
     table = _parse(content, options, separator, {"decimal": ",", **arguments})
     table, ambiguous = read_thousands(table, options.text)
     if ambiguous:
         name, example = next(iter(ambiguous.items()))
+        why = "because other columns have decimal commas" if commas else "as in the file of fit"
         remark = (
-            f"dots are read as thousands separators ({example} is {example.replace('.', '')}), because "
-            "other columns have decimal commas. If they are decimal points, replace them by commas."
+            f"dots are read as thousands separators ({example} is {example.replace('.', '')}), {why}. "
+            "If they are decimal points, replace them by commas."
         )
-        options.notes.append(ColumnNote(list(ambiguous), remark))
+        note = ColumnNote(list(ambiguous), remark)
+        like_fit = bool(commas) and options.decimal in (None, ",")
+        options.notes.append(note if like_fit else str(note))  # notes about columns are not for predict
     return table
 
 
@@ -256,19 +294,21 @@ def _listed(names: list[str]) -> str:
     return ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
 
 
-def _write(frame: Any, path: Path, separator: str | None = None) -> None:
+def write_csv(frame: Any, path: Path | IO[str], separator: str | None = None) -> None:
+    """Write a dataframe, with the separators in its ``attrs`` if it has some."""
     separator = separator or frame.attrs.get("separator", ",")
-    frame.to_csv(path, index=False, sep=separator, lineterminator="\n")
+    decimal = "." if separator == "," else frame.attrs.get("decimal", ".")
+    frame.to_csv(path, index=False, sep=separator, decimal=decimal, lineterminator="\n")
 
 
 register_format(
-    "csv", ["csv", "txt"], _read, read_original=_read_original, write=_write, requirement="slfs[cli]"
+    "csv", ["csv", "txt"], _read, read_original=_read_original, write=write_csv, requirement="slfs[cli]"
 )
 register_format(
     "tsv",
     ["tsv", "tab"],
     functools.partial(_read, separator="\t"),
     read_original=functools.partial(_read_original, separator="\t"),
-    write=functools.partial(_write, separator="\t"),
+    write=functools.partial(write_csv, separator="\t"),
     requirement="slfs[cli]",
 )

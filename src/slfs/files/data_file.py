@@ -62,6 +62,9 @@ class DataFile:
         The ids of a CSV or TSV file, with the types that their values look like.
     weights : array-like or None
         Sample weights, if a column of the file contains them; see `with_weights`.
+    style : dict
+        How a CSV file is written: its ``"separator"``, and its ``"decimal"`` separator if that is a
+        comma. A DataFrame with these ``attrs`` is written in the same way.
     """
 
     X: Any
@@ -75,6 +78,7 @@ class DataFile:
     read_originals: Callable[[list[str]], Any] | None = None
     typed_ids: Any = None
     weights: Any = None
+    style: dict[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from slfs.files.inference import TableError, infer_types
+from slfs.files.inference import TableError, infer_types, unnamed_columns
 from slfs.files.limits import refuse_beyond
 from slfs.files.marks import Marks
 from slfs.files.registry import ReadOptions, register_format
@@ -37,9 +37,10 @@ def _read_original(content: io.BytesIO, options: ReadOptions) -> Any:
     rows = [row for row in rows if any(cell is not None for cell in row)]
     width = max((_width(row) for row in rows), default=0)
     rows = [(row + [None] * width)[:width] for row in rows]
-    names = [f"column_{number}" for number in range(1, width + 1)]
     if options.header and rows:
         names = list(_unique(rows.pop(0)))
+    else:
+        names = unnamed_columns(width, options.like, options.notes)
     if not rows:
         raise TableError(f"the sheet {sheet.title!r} has no rows")
     return pd.DataFrame(rows, columns=names, dtype=object)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.files.columns import FileColumns
+from slfs.files.matching import in_both
 from slfs.tables.table import (
     Alleles,
     Columns,
@@ -146,14 +147,12 @@ class GenotypeColumns(FileColumns):
             twice = [one for one, count in Counter(some).items() if count > 1]
             if twice:
                 raise ValueError(f"The id {twice[0]!r} occurs more than once in the {what}.")
-        place = {one: index for index, one in enumerate(ids)}
-        rows = np.array([row for row, one in enumerate(own) if one in place], np.int64)
+        rows, found = in_both(own, ids)
         if len(rows) == 0:
             raise ValueError(
                 f"No sample of {self.path} ({', '.join(map(repr, own[:3]))}, ...) is in the index "
                 f"of the frame ({', '.join(map(repr, ids[:3]))}, ...)."
             )
-        found = [place[own[row]] for row in rows]
         return self._of_samples(rows, frame[list(covariates)].iloc[found].reset_index(drop=True))
 
     def _of_samples(self, rows: NDArray[np.int64], covariates: Any = None) -> Self:

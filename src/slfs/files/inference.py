@@ -24,6 +24,35 @@ class TableError(ValueError):
     """The content of a file is readable, but it is not a table that can be used."""
 
 
+def unnamed_columns(width: int, like: tuple[int, int | None] | None, notes: list[str]) -> list[str]:
+    """Name the columns of a file without header column_1, column_2, ...
+
+    ``like`` is the number of columns of an earlier file, and the index of its target. A file without
+    the target has the same names for the other columns, and a note.
+    """
+    names = [f"column_{number}" for number in range(1, width + 1)]
+    if like is None or width == like[0]:
+        return names
+    expected, target = like
+    if target is None or width != expected - 1:
+        or_less = (
+            "" if target is None else f" or {expected - 1}, without the target (column_{target + 1})"
+        )
+        raise TableError(
+            f"it has {width} columns without names, but the model was fitted to a file with {expected} "
+            "columns, so they cannot be matched. Pass a file with the same columns in the same order: "
+            f"{expected}{or_less}"
+        )
+    names = [f"column_{number}" for number in range(1, expected + 1)]
+    note = (
+        f"The file has {width} columns, one fewer than that of fit: the target, {names.pop(target)!r}, "
+        "is taken to be the one that is left out, and the others are numbered as in fit."
+    )
+    if note not in notes:  # a file may be parsed twice
+        notes.append(note)
+    return names
+
+
 def parse_dates(frame: Any, text: Collection[str] = ()) -> Any:
     """Convert text columns to dates if all their values are ISO 8601 dates or timestamps.
 

@@ -34,6 +34,9 @@ OPENERS: dict[str, Callable[..., Any]] = {"gz": gzip.open, "bz2": bz2.open, "xz"
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
 """How compressed data begin -> their suffix."""
 
+_ZIP = b"PK\x03\x04"
+"""How a ZIP archive begins."""
+
 _PIECE = 1 << 20
 
 _COLUMN_BYTES = 200
@@ -93,6 +96,25 @@ def _decompressed(stream: IO[bytes], suffix: str, name: str) -> io.BytesIO:
             raise ValueError(f"{name} is damaged: {error}. Fix it, or download it again.") from error
     content.seek(0)
     return content
+
+
+def zip_remark(content: IO[bytes]) -> str:
+    """Say what to do with a file that begins like a ZIP archive; "" if it does not."""
+    begin = content.read(len(_ZIP))
+    content.seek(0)
+    if begin != _ZIP:
+        return ""
+    try:
+        names = zipfile.ZipFile(content).namelist()
+    except zipfile.BadZipFile:
+        names = []
+    content.seek(0)
+    if "[Content_Types].xml" in names:
+        return "is an Excel file. Name it .xlsx, or add --format excel"
+    if names and all(name.endswith(".npy") for name in names):
+        return "is an npz file. Name it .npz, or add --format npz"
+    shown = f", such as {names[0]!r}" if names else ""
+    return f"is a ZIP archive. Unzip it first, and pass the file that it contains{shown}"
 
 
 def read_arrays(stream: IO[bytes]) -> dict[str, NDArray[Any]]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.files.data_file import split_names
+from slfs.files.data_file import DataFile, split_names
 from slfs.files.inference import TableError, infer_types
 from slfs.files.marks import Marks
 from slfs.files.registry import ReadOptions, format_of_name
@@ -26,12 +26,12 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of samples, from a file of their own."""
+    """The labels of samples, from a file of their own; without a label, only other columns of it."""
 
     ids: list[str]
     """The id of each sample, as text."""
     values: Any
-    """The label of each sample, as a pandas Series."""
+    """The label of each sample, as a pandas Series; None if there is none."""
     originals: Any
     """The same as they are written in the file."""
     name: str
@@ -42,6 +42,25 @@ class Labels:
     """Name of the file."""
     empty: Sequence[str] = ()
     """The ids of the rows of the file whose label is missing."""
+    file: DataFile | None = None
+    """The file, if columns of it may be used as well."""
+    rows: Any = None
+    """Which rows of the file the samples are."""
+
+    def columns(self, names: Sequence[str], places: NDArray[np.int64]) -> tuple[Any, Any]:
+        """Return columns of the file as DataFrames: with types, and as they are written in the file."""
+        import pandas as pd
+
+        assert self.file is not None
+        rows, table = self.rows[places], self.file.in_memory()
+        own = self.file.names
+        originals = self.file.originals([name for name in names if name in own])  # has the ids, too
+        originals = originals[list(names)].iloc[rows].reset_index(drop=True)
+        parts = {
+            name: table.iloc[rows, own.index(name)].array if name in own else originals[name]
+            for name in names
+        }
+        return pd.DataFrame(parts, index=range(len(rows))), originals
 
 
 def transposed(
@@ -118,25 +137,31 @@ def match(
             f"The id {twice[0]!r} occurs more than once in the column {labels.id_name!r} of "
             f"{labels.source}. Each sample must have one row there; --id names the column of the ids."
         )
-    places = {one: index for index, one in enumerate(labels.ids)}
-    rows = np.array([index for index, one in enumerate(ids) if one in places], np.int64)
+    rows, found = in_both(ids, labels.ids)
     if len(rows) == 0:
         raise ValueError(
             f"No sample of {name} ({_some(ids)}) is in the column {labels.id_name!r} of {labels.source} "
             f"({_some(labels.ids)}). Set the column of the ids with --id."
         )
-    found = np.array([places[ids[row]] for row in rows], np.int64)
-    without = [*left_out, *(one for one in ids if one not in places)]
-    counts = (
-        f"{len(rows)} of {len(rows) + len(without)} samples of {name} have a label in {labels.source}"
-    )
+    known = set(labels.ids)
+    without = [*left_out, *(one for one in ids if one not in known)]
+    have = "are in" if labels.file is not None and labels.values is None else "have a label in"
+    counts = f"{len(rows)} of {len(rows) + len(without)} samples of {name} {have} {labels.source}"
     if without:
         empty = len(set(labels.empty).intersection(without))
         lost = f"; the label of {empty} of them is missing there" if empty else ""
         counts += f" (the others are left out: {_some(without)}{lost})"
     unused = len(labels.ids) - len(set(found.tolist()))
-    others = f", which labels {unused} other{'s' if unused > 1 else ''}" if unused else ""
+    verb = "labels" if have == "have a label in" else "has"
+    others = f", which {verb} {unused} other{'s' if unused > 1 else ''}" if unused else ""
     return rows, found, f"{counts}{others}."
+
+
+def in_both(ids: Sequence[str], others: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the indices of the ids that are among others, and their indices there."""
+    places = {one: index for index, one in enumerate(others)}
+    rows = [row for row, one in enumerate(ids) if one in places]
+    return np.array(rows, np.int64), np.array([places[ids[row]] for row in rows], np.int64)
 
 
 def _some(ids: list[str]) -> str:

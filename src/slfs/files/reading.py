@@ -30,7 +30,7 @@ from slfs.files.data_file import (
     without,
 )
 from slfs.files.inference import TableError, date_columns, number_texts
-from slfs.files.limits import OPENERS, decompress, decompress_bytes
+from slfs.files.limits import OPENERS, decompress, decompress_bytes, zip_remark
 from slfs.files.marks import Marks
 from slfs.files.matching import Labels, match, transposed, typed
 from slfs.files.registry import Format, ReadOptions, format_of_name, format_of_suffix, formats
@@ -46,6 +46,9 @@ _TEXT = ("csv", "tsv")
 
 _COHORTS = ("bed", "pgen")
 """Formats of genotypes, in which samples have ids."""
+
+_PLAIN = (*_TEXT, "jsonl", "json", "svmlight", "arff")
+"""Formats that are text."""
 
 _NAMES_INSIDE = (
     *("parquet", "arrow", "jsonl", "json", "npy", "npz", "svmlight", "arff", "anndata"),
@@ -72,6 +75,8 @@ def read_file(
     transpose: bool = False,
     allow_empty: bool = False,
     covariates: Sequence[str] = (),
+    decimal: str | None = None,
+    like: tuple[int, int | None] | None = None,
 ) -> DataFile:
     """Read a table from a file.
 
@@ -86,7 +91,8 @@ def read_file(
         Another file, which contains the target. Its rows are matched with the samples by the first of
         ``ids``, which both files must have. If the table is transposed, the ids of the samples are the
         names of the columns of ``source``, and those of the other file are in its first column or in
-        the first of ``ids``.
+        the first of ``ids``. Without ``target``, it contains only ``covariates``, unless ``source`` is a
+        PLINK file.
     ids : sequence of str, default=()
         Columns that identify the samples, by name or index. They are not part of the table. Text that
         is not the name of a column is a list of names, separated by commas; also in ``drop`` and
@@ -114,9 +120,16 @@ def read_file(
         Whether a CSV file may have a header and no rows.
     covariates : sequence of str, default=()
         Annotations of the samples to include in the table, if the format does not count them as features
-        (``obs`` of an AnnData file), or columns of ``targets_from`` to add to the genotypes of a PLINK
-        file. The target of a PLINK file may be a path, too, which then is the file with the target: its
+        (``obs`` of an AnnData file), or columns of ``targets_from`` to add to the table if it lacks
+        them. The target of a PLINK file may be a path, too, which then is the file with the target: its
         first column that is not an id or covariate.
+    decimal : {",", "."} or None, default=None
+        The decimal separator of an earlier file with the same columns. If it is a comma, numbers of a
+        CSV file such as 1.234 have thousands separators, unless others, such as 0.5, have decimal
+        points. None: they have if other columns have decimal commas.
+    like : tuple of int and (int or None), optional
+        With ``header=False``: the number of columns of an earlier file, and the index of its target. The
+        file must have the same columns, or all but the target.
 
     Returns
     -------
@@ -134,26 +147,31 @@ def read_file(
         return open_cohort(path, table, about, target=target, ids=ids, drop=drop, covariates=covariates)
     if on_disk and not transpose and targets_from is None:
         return _open_columns(source, form, target, drop, ids, missing, sheet, covariates)
-    options = ReadOptions(missing, text, header, sheet, allow_empty=allow_empty)
+    options = ReadOptions(
+        missing, text, header, sheet, allow_empty, decimal, like=None if transpose else like
+    )
     labels = None
     name = "stdin" if source == STDIN else source
     content = _content(source)
     if not content.getbuffer().nbytes:
         raise ValueError(f"{name} is empty.")
+    if form.name in _PLAIN and (remark := zip_remark(content)):
+        raise ValueError(f"{name} {remark}.")
     fingerprint = hashlib.sha256(content.getbuffer()).hexdigest()
     if transpose:
         if targets_from is not None:
-            labels = _read_labels(targets_from, target, ids, options)
+            labels = _read_labels(targets_from, target, ids, options, covariates)
         found = _load_transposed(form, content, options, name, labels, ids, drop)
     else:
         found = _load(form, content, options, name, _content_again(source, content), ids, drop)
         if targets_from is not None:
             if not found.ids:
                 raise ValueError("--targets-from needs --id COLUMN, to match the rows of both files.")
-            labels = _read_labels(targets_from, target, found.ids, options)
+            labels = _read_labels(targets_from, target, found.ids[:1], options, covariates)
     notes, target_name = options.notes, "class"
+    style = dict(found.table.attrs) if form.name in _TEXT else {}
     if labels is not None:
-        found, note = _with_labels(found, labels, name)
+        found, note = _with_labels(found, labels, name, covariates)
         notes.append(note)
         target_name = labels.name
     names = column_names(found.table)
@@ -162,7 +180,7 @@ def read_file(
         found.y,
     )
     if labels is not None:
-        unwanted += [names.index(target_name)] if target_name in names else []
+        unwanted += [names.index(target_name)] if y is not None and target_name in names else []
     elif y is not None and target is not None:
         raise ValueError(f"{name} already contains class labels. Remove --target {target!r}.")
     elif target is not None:
@@ -182,7 +200,14 @@ def read_file(
     originals = _chosen(found.originals, names) if has_columns_only else None
     is_text = has_columns_only and form.name in _TEXT
     typed_ids = found.table.set_axis(names, axis=1)[id_names] if is_text else None
-    return DataFile(X, y, name, target_name, fingerprint, names, id_names, notes, originals, typed_ids)
+    return DataFile(
+        X, y, name, target_name, fingerprint, names, id_names, notes, originals, typed_ids, style=style
+    )
+
+
+def is_cohort(source: str, file_format: str | None = None) -> bool:
+    """Return whether a file contains genotypes, by its suffix or the name of its format."""
+    return (_format(source) if file_format is None else format_of_name(file_format)).name in _COHORTS
 
 
 def _refuse_target(target: str, ids: Sequence[str], drop: Sequence[str], name: str) -> None:
@@ -278,7 +303,8 @@ def _load_transposed(
     frame = _read(form, turned, content, options, name)
     left_out, unwanted = frame.attrs.pop("left_out"), frame.attrs.pop("drop")
     table = typed(frame, options)
-    return _Loaded(table, None, lambda _: frame.copy(deep=False), ["0"], unwanted, left_out)
+    ids = ["0", *(labels.file.ids[1:] if labels is not None and labels.file is not None else ())]
+    return _Loaded(table, None, lambda _: frame.copy(deep=False), ids, unwanted, left_out)
 
 
 def _read(form: Format, read: Callable[..., Any], content: io.BytesIO, options: Any, name: str) -> Any:
@@ -297,21 +323,40 @@ def _read(form: Format, read: Callable[..., Any], content: io.BytesIO, options: 
         ) from error
 
 
-def _read_labels(source: str, target: str | None, ids: Sequence[str], options: ReadOptions) -> Labels:
-    """Read the file of --targets-from."""
+def _read_labels(
+    source: str,
+    target: str | None,
+    ids: Sequence[str],
+    options: ReadOptions,
+    covariates: Sequence[str],
+) -> Labels:
+    """Read the file of --targets-from, which may contain only covariates."""
     import pandas as pd
 
-    if target is None:
+    if target is None and not covariates:
         raise ValueError(f"--targets-from needs --target, the column of the class labels in {source}.")
-    file = read_file(source, target=target, ids=ids[:1] or ["0"], missing=options.missing)
-    originals, values = file.originals([]), pd.Series(np.asarray(file.y))
+    own = ids or ["0"]
+    file = read_file(source, target=target, ids=own, missing=options.missing, text=options.text)
+    originals = file.originals([])
+    every = originals.iloc[:, 0].map(str)
+    if file.y is None:
+        rows = np.arange(len(originals))
+        return Labels(every.tolist(), None, None, "class", file.ids[0], source, (), file, rows)
+    values = pd.Series(np.asarray(file.y))
     labelled = values.notna().to_numpy()  # a sample with an empty label has none
-    empty = originals.loc[~labelled].iloc[:, 0].map(str).tolist()
-    originals = originals[labelled]
     if not labelled.all():
         values = pd.Series(whole_numbers(values[labelled].to_numpy()))
-    own_ids = originals.iloc[:, 0].map(str).tolist()
-    return Labels(own_ids, values, originals.iloc[:, -1], file.target, file.ids[0], source, empty)
+    return Labels(
+        every[labelled].tolist(),
+        values,
+        originals[labelled].iloc[:, -1],
+        file.target,
+        file.ids[0],
+        source,
+        every[~labelled].tolist(),
+        file,
+        np.flatnonzero(labelled),
+    )
 
 
 def _chosen(read: Callable[[Sequence[int] | None], Any], names: list[str]) -> Callable[[list[str]], Any]:
@@ -328,23 +373,56 @@ def _chosen(read: Callable[[Sequence[int] | None], Any], names: list[str]) -> Ca
     return choose
 
 
-def _with_labels(found: _Loaded, labels: Labels, name: str) -> tuple[_Loaded, str]:
-    """Keep the samples that have a label in another file; also return a note about their number."""
+def _with_labels(
+    found: _Loaded, labels: Labels, name: str, covariates: Sequence[str]
+) -> tuple[_Loaded, str]:
+    """Keep the samples that another file has, with their labels; also return a note about their number.
+
+    Covariates and further ids that only the other file has become columns.
+    """
+    import pandas as pd
+
     names = column_names(found.table)
     column = find_column(found.ids[0], names, name)
     own_ids = found.originals([column])[names[column]].map(str).tolist()
     rows, places, note = match(own_ids, labels, name, found.left_out)
+    added = _added(found, labels, names, name, covariates)
+    more, more_originals = labels.columns(added, places)
 
     def originals(columns: Sequence[int] | None) -> Any:
-        frame = found.originals(columns)
-        part = frame.iloc[rows].reset_index(drop=True).drop(columns=labels.name, errors="ignore")
-        part[labels.name] = labels.originals.iloc[places].to_numpy()
+        own = None if columns is None else [index for index in columns if index < len(names)]
+        frame = found.originals(own)
+        part = frame.iloc[rows].reset_index(drop=True)
+        if labels.values is not None:
+            part = part.drop(columns=labels.name, errors="ignore")
+        part = pd.concat([part, more_originals], axis=1)
+        if labels.values is not None:
+            part[labels.name] = labels.originals.iloc[places].to_numpy()
         part.attrs = frame.attrs
         return part
 
     table = found.table.iloc[rows].reset_index(drop=True)
-    kept = replace(found, table=table, y=labels.values.iloc[places].to_numpy(), originals=originals)
-    return kept, note
+    y = None if labels.values is None else labels.values.iloc[places].to_numpy()
+    table = pd.concat([table, more], axis=1) if added else table
+    return replace(found, table=table, y=y, originals=originals), note
+
+
+def _added(
+    found: _Loaded, labels: Labels, names: list[str], name: str, covariates: Sequence[str]
+) -> list[str]:
+    """Return the columns to add from the other file: covariates, and ids after the first."""
+    assert labels.file is not None
+    others = [*labels.file.names, *labels.file.ids[1:]]
+    wanted = split_names(covariates, [*names, *others])
+    if labels.values is not None and labels.name in wanted:
+        raise ValueError(
+            f"The column {labels.name!r} of {labels.source} is the target, so that no other option can "
+            "use it."
+        )
+    for one in wanted if labels.values is not None else ():  # a model may need columns of either file
+        find_column(one, [*names, *others], f"{name} (or {labels.source})")
+    own = set(names)
+    return [one for one in dict.fromkeys([*found.ids[1:], *wanted]) if one in others and one not in own]
 
 
 def _open_columns(
@@ -461,6 +539,10 @@ def _format(source: str) -> Format:
     path = Path(source)
     found = format_of_suffix(path.with_suffix("") if _is_compressed(source) else path)
     if found is None:
+        if path.is_file():
+            with path.open("rb") as file:
+                if remark := zip_remark(file):
+                    raise ValueError(f"{source} {remark}.")
         known = sorted(f".{suffix}" for one in formats().values() for suffix in one.suffixes)
         raise ValueError(
             f"The format of {source!r} cannot be inferred from its suffix. Known suffixes are "

@@ -40,6 +40,10 @@ class ReadOptions:
     """Name of the sheet of an Excel file; None means the first one."""
     allow_empty: bool = False
     """Whether a CSV file may have a header and no rows."""
+    decimal: str | None = None
+    """The decimal separator of numbers such as 1.234, which may have either; None: that of the file."""
+    like: tuple[int, int | None] | None = None
+    """Of an earlier file without header: the number of its columns, and the index of its target."""
     columns: Sequence[int] | None = None
     """Indices of the columns that are needed; a reader may leave out the others. None means all."""
     notes: list[str] = field(default_factory=list)

@@ -14,6 +14,8 @@ from scipy import sparse
 from scipy.stats import norm
 from sklearn.utils import check_random_state
 
+from slfs._core.rounding import rounded
+
 __all__ = ["Stability", "effective_stability", "nogueira"]
 
 Ints = NDArray[np.int64]
@@ -70,9 +72,7 @@ class Stability:
     @property
     def word(self) -> str:
         """Interpretation of the paper, after Fleiss: poor (below 0.4), fair, excellent (above 0.75)."""
-        if math.isnan(self.value):
-            return "not defined"
-        return "poor" if self.value < 0.4 else "excellent" if self.value > 0.75 else "fair"
+        return "not defined" if math.isnan(self.value) else _word(self.value)
 
     def __str__(self) -> str:
         if math.isnan(self.value):
@@ -81,7 +81,12 @@ class Stability:
                 "features are copies"
             )
         share = f"{100 * self.level:g}% interval {self.low:.2f} to {self.high:.2f}"
-        return f"stability {self.value:.2f} ({share}): {self.word}"
+        value = rounded(self.value, 2, "f", _word)
+        return f"stability {value} ({share}): {self.word}"
+
+
+def _word(value: float) -> str:
+    return "poor" if value < 0.4 else "excellent" if value > 0.75 else "fair"
 
 
 def nogueira(supports: Any, *, level: float = 0.95) -> Stability:

@@ -30,8 +30,15 @@ const ENTROPY = isNumber ? "entropy of the bins" : "class entropy";
 /** Information about the class as a share of the class entropy, the largest possible value. */
 const ofClassEntropy = (nats) =>
   (nats === null || !facts.class_entropy ? "" : `${((100 * nats) / facts.class_entropy).toFixed(1)}%`);
-/** A q-value as a percentage. */
-const fdr = (value) => (value < 1e-4 ? "< 0.01%" : `${Number((100 * value).toPrecision(2))}%`);
+/** A q-value as a percentage, with more digits where rounding would cross the limit of a grade of evidence. */
+function fdr(value) {
+  if (value < 1e-4) return "< 0.01%";
+  const grade = (share) => [0.01, 1, 5, 20].filter((limit) => share > limit).length;
+  const share = 100 * value;
+  let digits = 2;
+  while (digits < 17 && grade(Number(share.toPrecision(digits))) !== grade(share)) digits += 1;
+  return `${Number(share.toPrecision(digits))}%`;
+}
 const percent = (share) => `${(100 * share).toFixed(1)}%`;
 /** Cut a long text in the middle: long names often differ at their end only. */
 function shortened(text, most) {

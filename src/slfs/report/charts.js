@@ -109,10 +109,11 @@ function heatMap(levels, tone, description) {
 /** The number of samples in each class; tiles instead of bars if there are many classes. */
 function classSizes() {
   const largest = Math.max(...facts.class_counts);
+  const total = facts.class_counts.reduce((sum, count) => sum + count, 0);
   const bars = facts.class_counts.map((count, index) => ({
     label: facts.classes[index],
     share: count / largest,
-    value: `${percent(count / facts.n_samples)} · ${whole(count)}`,
+    value: `${percent(count / total)} · ${whole(count)}`,
   }));
   const spoken = `Samples of each class: ${bars.map((bar) => `${bar.label} ${bar.value}`).join("; ")}.`;
   if (bars.length <= MOST_LEVELS) return barChart([{ bars }], "neutral", spoken);

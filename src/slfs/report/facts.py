@@ -34,7 +34,7 @@ from slfs.selectors.base import BaseSelector
 from slfs.selectors.interaction_selector import InteractionSelector
 from slfs.selectors.stability_selection import StabilitySelection
 
-FORMAT = 5
+FORMAT = 6
 """Version of the layout of the facts; increased when readers of the JSON have to adapt."""
 
 
@@ -71,17 +71,20 @@ def make_facts(
     Returns
     -------
     facts : dict
-        Plain values only. Information is in nats, to four significant digits. ``columns`` holds one list
-        per field: ``role``, ``reason`` and ``sentence`` are indices into ``roles``, ``reasons`` and
-        ``sentences``; ``other`` is the index of the parent of a selected column, or of the column that
-        made another one redundant, -1 for none. ``size_path`` is the cross-validated log loss by number
-        of columns, None if their number was given. The entries ``joined``, ``log_loss_before`` and
-        ``log_loss`` of ``nodes`` say what a column added to a residual pursuit; they are None for other
-        methods. ``pairs`` are edges of the tree between columns that interact, with the counts of their
-        joint levels; it is empty for other selectors than `InteractionSelector`. ``classes`` are the
-        names of the bins of a continuous target, ``target_bins`` says what they contain, and the entry
-        ``target`` of ``nodes`` has the mean and the quartiles of the target at each level; both are None
-        for classes. ``created`` is the current time.
+        Plain values only. Information is in nats, to four significant digits. ``n_samples`` is the
+        number of rows, or the sum of weights that are frequencies. With other weights
+        ``effective_samples`` is the number of samples that the rows are worth, to which all counts add
+        up; otherwise it is None. ``size`` says both in words. ``columns`` holds one list per field:
+        ``role``, ``reason`` and ``sentence`` are indices into ``roles``, ``reasons`` and ``sentences``;
+        ``other`` is the index of the parent of a selected column, or of the column that made another one
+        redundant, -1 for none. ``size_path`` is the cross-validated log loss by number of columns, None
+        if their number was given. The entries ``joined``, ``log_loss_before`` and ``log_loss`` of
+        ``nodes`` say what a column added to a residual pursuit; they are None for other methods.
+        ``pairs`` are edges of the tree between columns that interact, with the counts of their joint
+        levels; it is empty for other selectors than `InteractionSelector`. ``classes`` are the names of
+        the bins of a continuous target, ``target_bins`` says what they contain, and the entry ``target``
+        of ``nodes`` has the mean and the quartiles of the target at each level; both are None for
+        classes. ``created`` is the current time.
 
     Examples
     --------
@@ -111,7 +114,9 @@ def make_facts(
         "class_name": as_text(network.class_name),
         "target_type": selector.target_type_,
         "noun": noun,
-        "n_samples": counts.n_samples,
+        "n_samples": counts.n_samples if counts.unit == 1.0 else counts.n_rows,
+        "effective_samples": None if counts.unit == 1.0 else counts.n_samples,
+        "size": counts.size_text(","),
         "n_columns": len(selector.features_),
         "n_selected": len(network),
         "depth": int(network.levels.max(initial=0)),

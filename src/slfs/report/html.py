@@ -107,8 +107,6 @@ def write_report(
     if (X is None) != (y is None):
         raise ValueError("Pass both X and y to measure the accuracy, or neither.")
     if X is not None and accuracy is None:
-        from slfs.evaluation import compare_accuracy
-
         selector._check_columns(X)
         n_fitted = selector.network_counts_.n_rows
         if len(y) != n_fitted:
@@ -116,8 +114,7 @@ def write_report(
                 f"The selector was fitted to {n_fitted} rows, y has {len(y)}. Pass the table that "
                 "the selector was fitted to."
             )
-        if selector.target_bins_ is None:
-            accuracy = compare_accuracy(selector, X, y)
+        accuracy = measure_accuracy(selector, X, y)
     facts = make_facts(
         selector,
         data=data,
@@ -129,6 +126,19 @@ def write_report(
     )
     page = render_html(facts)
     replace_file(Path(path), partial(Path.write_text, data=page, encoding="utf-8", newline="\n"))
+
+
+def measure_accuracy(selector: BaseSelector, X: Any, y: Any) -> dict[str, Any]:
+    """Cross-validate the accuracy; for a continuous target, say why there is none."""
+    from slfs.evaluation import compare_accuracy
+
+    if selector.target_bins_ is None:
+        return compare_accuracy(selector, X, y)
+    reason = (
+        "Accuracy is a share of classes, but the target is a quantity. slfs compare, or "
+        "slfs.evaluation.compare_methods, cross-validates R² and the mean absolute error of regressors."
+    )
+    return {"n_splits": 0, "random_state": 0, "majority": None, "reason": reason, "models": []}
 
 
 def render_html(facts: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ function classDetails() {
   return [
     element("p", { class: "kicker" }, `The ${facts.noun}`),
     element("h3", {}, facts.class_name),
-    element("p", {}, `${plural(facts.n_samples, "sample")} in ${facts.classes.length} ${isNumber ? "bins" : "classes"}.`),
+    element("p", {}, `${facts.size} in ${facts.classes.length} ${isNumber ? "bins" : "classes"}.`),
     classSizes(),
     element("p", { class: "note" }, isNumber
       ? "Select a feature in the tree to see the target at each of its levels."

@@ -16,7 +16,7 @@ function showReproduction() {
   const parts = [list(`Parameters of ${facts.method}`, facts.parameters), list("Versions", facts.versions)];
   const source = {
     ...(facts.data ? { table: facts.data } : {}),
-    size: `${plural(facts.n_samples, "sample")}, ${plural(facts.n_columns, "column")}`,
+    size: `${facts.size}, ${plural(facts.n_columns, "column")}`,
     class: facts.class_name,
     ...(facts.seconds === null ? {} : { "time to select": `${Number(facts.seconds.toPrecision(2))} s` }),
     "report written": facts.created,

@@ -119,7 +119,7 @@ def summary(facts: dict[str, Any]) -> str:
     if facts["noun"] == "target":
         variable = f"the number {facts['class_name']}"
     classes = "classes" if facts["noun"] == "class" else "bins"
-    samples = f"{len(facts['classes'])} {classes}, {facts['n_samples']:,} samples"
+    samples = f"{len(facts['classes'])} {classes}, {facts['size']}"
     if selected == total:
         share = f"all {total:,} columns" if total > 1 else "the only column"
     elif selected == 0:

@@ -40,11 +40,7 @@ def check_model(estimator: Any, name: str) -> None:
         names = estimator.feature_names_in_
         _demand_array(names, np.object_, (n_features,), "feature_names_in_")
         _demand(all(isinstance(name, str) for name in names), "a feature name is not a string")
-    texts = getattr(estimator, "_missing_texts", [])
-    _demand(
-        type(texts) is list and all(type(text) is str for text in texts),
-        "the texts that mean a missing value are not strings",
-    )
+    _check_reading(getattr(estimator, "_reading", {}))
     if isinstance(estimator, MDLPDiscretizer):
         _check_coding(estimator._coding, n_features)
         _demand_array(estimator.n_levels_, np.int64, (n_features,), "n_levels_")
@@ -59,6 +55,24 @@ def check_model(estimator: Any, name: str) -> None:
         _demand(len(estimator.cut_points_) == n_features, "cut_points_ must have one entry per column")
     if hasattr(estimator, "selector_"):
         check_model(estimator.selector_, type(estimator.selector_).__name__)
+
+
+def _check_reading(reading: Any) -> None:
+    """Check how files are read; see `NetworkModel`."""
+    _demand(type(reading) is dict, "how files are read is not a dict")
+    known = reading.keys() <= {"missing", "decimal", "like"}
+    _demand(known, "how files are read has an unknown part")
+    texts, (n_columns, target) = reading.get("missing", []), reading.get("like", (1, None))
+    _demand(
+        type(texts) is list and all(type(text) is str for text in texts),
+        "the texts that mean a missing value are not strings",
+    )
+    _demand(reading.get("decimal", ",") == ",", "the decimal separator is not a comma")
+    whole = type(n_columns) is int and (target is None or type(target) is int)
+    _demand(
+        whole and (target is None or 0 <= target < n_columns),
+        "the position of the target is not one of the columns",
+    )
 
 
 def _check_selector(selector: BaseSelector) -> None:

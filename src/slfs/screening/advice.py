@@ -45,7 +45,7 @@ _IDENTIFIER_NAME = re.compile(r"(?:^|[\W_])(?:[Ii][Dd]|uuid|key|index|row)$|[a-z
 
 
 def warn_about_values(
-    coding: Coding, names: NDArray[np.object_], n_samples: float, selected: NDArray[np.bool_] | None
+    coding: Coding, names: NDArray[np.object_], n_samples: int, selected: NDArray[np.bool_] | None
 ) -> None:
     """Warn about large integers that are rounded, and about text that should not be categories.
 
@@ -65,7 +65,7 @@ def warn_about_values(
 
 
 def _warn_about_text(
-    coding: Coding, names: NDArray[np.object_], n_samples: float, selected: NDArray[np.bool_] | None
+    coding: Coding, names: NDArray[np.object_], n_samples: int, selected: NDArray[np.bool_] | None
 ) -> None:
     """Warn about columns with text that look like dates, numbers or identifiers.
 
@@ -84,7 +84,7 @@ def _warn_about_text(
         if column in dates or has_codes(values):
             continue
         if n_distinct[column] > MANY:
-            if not look_like_numbers(values):
+            if not look_like_numbers(values) and not not_numbers(values):
                 continue
             numbers.append(column)
         if not_numbers(values):

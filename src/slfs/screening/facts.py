@@ -19,6 +19,8 @@ class ColumnFacts:
     ----------
     n_samples : float
         Number of samples that the data are worth, see `SampleLayout.evidence`.
+    n_seen : int
+        Number of samples that were seen, whatever they weigh.
     n_classes : int
         Number of classes.
     coding : Coding
@@ -36,6 +38,7 @@ class ColumnFacts:
     """
 
     n_samples: float
+    n_seen: int
     n_classes: int
     coding: Coding
     entropy: NDArray[np.float64]
@@ -53,10 +56,10 @@ def join_facts(parts: list[ColumnFacts]) -> ColumnFacts:
     """Concatenate the facts of consecutive columns; the list is emptied to save memory."""
     if len(parts) == 1:
         return parts.pop()
-    n_samples, n_classes = parts[0].n_samples, parts[0].n_classes
+    n_samples, n_seen, n_classes = parts[0].n_samples, parts[0].n_seen, parts[0].n_classes
     codings = [part.coding for part in parts]
     names = ("entropy", "relevance", "p_value", "given_relevance", "reason")
     fields = [[getattr(part, name) for part in parts] for name in names]
     parts.clear()
     coding = join_codings(codings)
-    return ColumnFacts(n_samples, n_classes, coding, *(join_arrays(own) for own in fields))
+    return ColumnFacts(n_samples, n_seen, n_classes, coding, *(join_arrays(own) for own in fields))

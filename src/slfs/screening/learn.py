@@ -80,14 +80,17 @@ def learn_block(
     if block.kind == "levels":
         if large.any():
             return _learn_exactly(table, block, layout, large, forced)
-        ungrouped = learn_levels(tally.runs, tally.missing, layout)
+        seen = None
+        if layout.tested is not None:
+            unweighted, _ = _read_numbers(table, block, layout.tested, binned=False)
+            seen = unweighted.runs, unweighted.missing
+        ungrouped = learn_levels(tally.runs, tally.missing, layout, seen)
         learned = _ungroup_forced(ungrouped, group_levels(ungrouped, layout), own)
         learned.coding.columns["boolean"] = table.categorical[block.columns]  # by their type
     else:
         thresholds, n_cuts = _cut_points(tally, block, layout, cuts, in_pieces=numbers is None)
         if own is not None:
-            n_seen = (layout.tested or layout).n_samples
-            thresholds, n_cuts = _cut_forced(tally, thresholds, n_cuts, own, n_seen)
+            thresholds, n_cuts = _cut_forced(tally, thresholds, n_cuts, own, layout.n_seen)
         learned = learn_numbers(tally.runs, tally.missing, layout, thresholds, n_cuts)
         for j in np.flatnonzero(large):
             learned.coding.columns["rounded"][j] = _is_rounded(
@@ -249,7 +252,9 @@ def _learn_labels(
         for piece in cut_rows(layout, block.n_rows):
             yield piece, table.label_block(column, piece.layout.order) if held is None else held
 
-    ungrouped = learn_labels(((labels, piece.layout) for piece, labels in pieces()), layout.n_classes)
+    seen = None if layout.tested is None else layout.tested.counts
+    read = ((labels, piece.layout) for piece, labels in pieces())
+    ungrouped = learn_labels(read, layout.n_classes, seen)
     ordered = bool(ungrouped.coding.columns["ordered"][0])
     group = cut_categories if ordered else group_levels
     learned = _ungroup_forced(ungrouped, group(ungrouped, layout), own)

@@ -339,7 +339,15 @@ def _screen(
     p_value = own_p_value if adjusted is None else adjusted
     unknown, undecided = np.full(len(coding), np.nan), np.zeros(len(coding), np.int8)
     facts = ColumnFacts(
-        layout.evidence, layout.n_classes, coding, entropy, relevance, p_value, unknown, undecided
+        layout.evidence,
+        layout.n_seen,
+        layout.n_classes,
+        coding,
+        entropy,
+        relevance,
+        p_value,
+        unknown,
+        undecided,
     )
     if forced is not None and forced.covariates is not None:
         gaps = np.flatnonzero(coding.only_missing & pays(facts))

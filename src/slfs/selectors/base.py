@@ -37,7 +37,7 @@ from slfs.screening.learn import Cuts
 from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import SpreadTable
 from slfs.screening.reasons import Reason, Role
-from slfs.selectors._shared import sentences
+from slfs.selectors._shared import remedies, sentences
 from slfs.selectors._shared.additive import (
     AdditiveTables,
     fit_additive_tables,
@@ -271,7 +271,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def _warn(self, facts: ColumnFacts) -> None:
         """Warn about columns that should be checked, and about an empty selection."""
         names, entropy = self.features_["name"], self._class_entropy()
-        warn_about_values(facts.coding, names, facts.n_samples, self.support_)
+        warn_about_values(facts.coding, names, facts.n_seen, self.support_)
         leaks = in_focus(find_leaks(self.features_, entropy), names)
         if leaks:
             records = self.features_[leaks[:_NAMED]]
@@ -293,8 +293,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
 
     def _nothing_selected(self) -> str:
         """Say why no column was selected, and what to try."""
-        figures = self._shared_figures()
-        return sentences.nothing_selected(self.features_, type(self).__name__, figures)
+        figures, wanted = self._shared_figures(), self._n_wanted(len(self.features_))
+        return remedies.nothing_selected(self.features_, type(self).__name__, figures, wanted)
 
     def _hints(self) -> list[str]:
         """Return what a user should know about the selection as a whole; ``fit`` warns about it."""

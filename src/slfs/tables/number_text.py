@@ -16,6 +16,10 @@ _NEARLY_ALL, _MOST = 0.95, 0.8
 _MIN_NUMBERS = 2
 """Minimum number of distinct numbers in a column of which all other values look missing."""
 
+_FEW_WORDS, _NUMBERS_PER_WORD = 5, 10
+"""Number of different words in a column of numbers that are few, and how many numbers there are for
+each of them."""
+
 _MAX_UNITS = 3
 """Maximum number of different currencies and units in a column."""
 
@@ -29,6 +33,7 @@ _PLAIN_NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
 _COMMA_NUMBER = re.compile(r"\s*[-+]?(?:\d+,?\d*|,\d+)(?:[eE][-+]?\d+)?\s*")
 _COMMA_THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(?:,\d{3})*\s*")
 _DECIMAL_COMMA = re.compile(r"\d,(?!\d{3}(?!\d))\d")
+_DIGIT = re.compile(r"\d")
 _CODE = re.compile(r"\s*0\d+\s*")
 """An integer with leading zeros: a code, such as a postcode."""
 
@@ -70,9 +75,12 @@ def not_numbers(values: Sequence[object]) -> list[str]:
     others = not_plain(texts)
     if len(texts) - len(others) >= _MIN_NUMBERS and all(map(_MISSING_MARKER.fullmatch, others)):
         return others
+    few = len(others) <= min(_FEW_WORDS, (len(texts) - len(others)) / _NUMBERS_PER_WORD)
+    few = few and not any(map(_DIGIT.search, others))
     share = _MOST if any(map(is_number, values)) else _NEARLY_ALL
     written = all(map(_NUMBER.fullmatch, others))
-    return [] if written or len(others) > (1 - share) * len(texts) else others
+    many = not few and len(others) > (1 - share) * len(texts)
+    return [] if written or many else others
 
 
 def not_plain(texts: Sequence[str]) -> list[str]:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.number_text import short_number
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -179,5 +181,5 @@ def interval_names(low: Floats, high: Floats, name: str) -> list[str]:
 def _between(low: float, high: float) -> str:
     """Write a number x with low <= x < high in few digits."""
     middle = 0.5 * low + 0.5 * high
-    texts = (f"{middle:.{digits}g}" for digits in range(3, 17))
+    texts = (short_number(float(f"{middle:.{digits}g}"), digits) for digits in range(3, 17))
     return next((text for text in texts if low <= float(text) < high), repr(low))

@@ -102,6 +102,8 @@ class Pursuit:
         The packed columns to order.
     model : AdditiveModel
         The model of the columns so far: those that are given, those that are included, and the others.
+    groups : list of Group
+        Candidates that join together.
     """
 
     def __init__(
@@ -121,7 +123,13 @@ class Pursuit:
         self.model = AdditiveModel(layout.labels, layout.totals, layout.unit, values)
         self.given = np.empty(0, np.int64) if given is None else given
         self.included = np.empty(0, np.int64) if included is None else included
-        self._groups = list(groups)
+        self.groups = list(groups)
+        self._ordered = self.candidates
+
+    def limit_to(self, columns: Ints) -> None:
+        """Order only some of the candidates, and only groups whose columns are among them."""
+        self._ordered = columns
+        self.groups = [group for group in self.groups if np.isin(group.columns, columns).all()]
 
     def __iter__(self) -> Iterator[Step]:
         """Add one column after another to the model."""
@@ -149,11 +157,11 @@ class Pursuit:
         self.model.settle()
         loss = self.model.log_loss()
         bounds = self._first_gains()
-        grouped = np.concatenate([[], *(group.columns for group in self._groups)]).astype(np.int64)
-        queue = Queue(bounds, np.setdiff1d(self.candidates, grouped))
+        grouped = np.concatenate([[], *(group.columns for group in self.groups)]).astype(np.int64)
+        queue = Queue(bounds, np.setdiff1d(self._ordered, grouped))
         groups = None
-        if self._groups:
-            groups = GroupQueue(self._information, self._groups, self._residuals())
+        if self.groups:
+            groups = GroupQueue(self._information, self.groups, self._residuals())
         residuals: list[Residuals] = []
         while len(columns) < n_columns:
             f, score = len(packed), -np.inf

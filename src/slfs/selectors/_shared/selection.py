@@ -186,6 +186,12 @@ class NetworkCounts:
         """Number of samples that the rows are worth, rounded if they are weighted."""
         return round(float(self.class_totals.sum() / self.unit))
 
+    def size_text(self, separator: str = "") -> str:
+        """Say how many samples there are, and how many rows if these are weighted."""
+        form = f"{separator}d"
+        samples = f"{self.n_samples:{form}} sample{'' if self.n_samples == 1 else 's'}"
+        return samples if self.unit == 1.0 else f"{self.n_rows:{form}} rows weighted as {samples}"
+
 
 def make_network(
     information: Information,

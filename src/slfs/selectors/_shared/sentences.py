@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from slfs._core.rounding import rounded
 from slfs.screening.reasons import BY_LABEL, SIGNIFICANT, Reason, Role
 
 if TYPE_CHECKING:
@@ -241,11 +239,11 @@ def _no_threshold(record: Any, figures: Figures) -> str:
     fdr = figures["fdr_of_frequencies"]
     return (
         f"it was {words}, and no threshold controls the FDR at {fdr:g}: that requires at "
-        f"least {_required(fdr)} columns that are selected more often than noise"
+        f"least {required(fdr)} columns that are selected more often than noise"
     )
 
 
-def _required(fdr: float) -> int:
+def required(fdr: float) -> int:
     """Return the minimum number of columns of a selection with a false discovery rate."""
     return math.ceil(round(1 / fdr, 9))
 
@@ -324,26 +322,6 @@ def _frequencies(noun: str) -> str:
     return "class frequencies" if noun == "class" else "frequencies of the bins of the target"
 
 
-_COUNTED = {
-    Reason.CONSTANT: "constant",
-    Reason.ALL_MISSING: "without values",
-    Reason.NO_CUT: "without a cut point that is worth its cost (MDLP)",
-    Reason.ONE_GROUP: "without a grouping of their categories that is worth its cost",
-    Reason.EQUAL_AS_FLOATS: "of integers that are the same number when rounded to 64-bit floats",
-    Reason.NO_GAIN: "that do not lower the cross-validated log loss",
-    Reason.CRITERION_NOT_MET: "that do not meet the selection criterion",
-    Reason.COSTS_MORE: "with less information than their parameters cost (MDL)",
-    Reason.NO_INFORMATION: "without information about the target",
-    Reason.NOT_SIGNIFICANT: "not significant",
-    Reason.EXPLAINED: "without significant information given the columns of condition_on",
-    Reason.EXCLUDED: "excluded",
-    Reason.CONDITIONING: "conditioned on",
-    Reason.RARELY_SELECTED: "selected in too few subsamples",
-    Reason.NO_THRESHOLD: "without a threshold that controls the FDR",
-}
-"""Descriptions of columns with the same reason; for others the name of the reason is used."""
-
-
 def size_sentence(
     path: SizePath, size: int, n_selected: int, *, full: bool, given: str = "", noun: str = "class"
 ) -> str:
@@ -390,11 +368,14 @@ def size_sentence(
     else:
         are = "column is" if size == 1 else "columns are"
         own = path.log_loss[path.at(size)]
+        of = f"the smallest of {first} to {most} columns"
+        its = f"{smallest} nats with {_columns(best)}"
+        if best != least:
+            nearly = f"{path.log_loss.min():.3g} nats with {_columns(least)}"
+            of, its = f"that of {_columns(best)}", f"{smallest} nats, nearly {of} ({nearly})"
         text = (
-            f"{size} {are} the fewest whose cross-validated log loss, {own:.3g} nats, is "
-            f"within one standard error of the smallest of {first} to {most} columns: "
-            f"{smallest} nats with {best} column{'' if best == 1 else 's'}, compared with {without} "
-            f"{base}."
+            f"{size} {are} the fewest whose cross-validated log loss, {own:.3g} nats, is within one "
+            f"standard error of {of}: {its}, compared with {without} {base}."
         )
     if size == first < n_selected:
         text += " A column is selected because it is significant."
@@ -402,6 +383,10 @@ def size_sentence(
         why = "the tree is full (max_depth, max_children)" if full else "no other column can be added"
         text += f" Only {n_selected} could be selected: {why}."
     return text
+
+
+def _columns(number: int) -> str:
+    return f"{number} column{'' if number == 1 else 's'}"
 
 
 def _nothing_tried(log_loss: str, selected: bool) -> str:
@@ -412,49 +397,6 @@ def _nothing_tried(log_loss: str, selected: bool) -> str:
         "In the folds of the cross-validation no column passes the criterion for a candidate, so that "
         f"numbers of columns could not be compared ({log_loss}). A column is selected because it is "
         "significant."
-    )
-
-
-def nothing_selected(records: Any, method: str, figures: Figures) -> str:
-    """Say why no column was selected, and what to try.
-
-    ``figures`` contains the parameters of the selector.
-    """
-    noun = figures["noun"]
-    counted = Counter(records["reason"].tolist()).most_common()
-    words = dict(_COUNTED)
-    if figures.get("n_tried") == 0:
-        words[Reason.NO_GAIN] = words[Reason.NOT_SIGNIFICANT]
-    reasons = ", ".join(f"{count} {words.get(BY_LABEL[label], repr(label))}" for label, count in counted)
-    text = f"{method} selected 0 of {len(records)} columns: {reasons}."
-    least = float(np.nanmin(np.append(records["q_value"], np.inf)))
-    n_significant = int((records["q_value"] <= SIGNIFICANT).sum())
-    depend = "columns depend" if n_significant > 1 else "column depends"
-    if n_significant and (records["reason"] == Reason.NO_THRESHOLD.label).any():
-        fdr = figures["fdr_of_frequencies"]
-        return (
-            f"{text} {n_significant} {depend} significantly on the {noun}, but an FDR of {fdr:g} "
-            f"requires at least {_required(fdr)} columns that are selected more often than noise. "
-            "Increase fdr, or select by threshold, without fdr."
-        )
-    if n_significant and "frequency" in records.dtype.names:
-        return (
-            f"{text} {n_significant} {depend} significantly on the {noun}, but the subsamples do not "
-            "agree on them. Lower threshold, increase the number of columns that the selector may "
-            "select, or use more samples."
-        )
-    if n_significant:
-        return (
-            f"{text} {n_significant} {depend} significantly on the {noun}, but weakly. To "
-            "select columns regardless, use a ranking such as Chi2Ranking or MRMR with "
-            "n_features_to_select."
-        )
-    xor = "; columns that are informative only in combination, as in y = a xor b, are found by "
-    xor = "" if method == "InteractionSelector" else f"{xor}InteractionSelector"
-    smallest = f" (the smallest FDR is {percent(least)})" if least <= 1 else ""
-    return (
-        f"{text} No column depends significantly on the {noun}{smallest}. Check that y is the intended "
-        f"target, or use more samples or other columns{xor}."
     )
 
 
@@ -494,12 +436,13 @@ def grade(q_value: float) -> str:
 
 
 def percent(q_value: float) -> str:
-    """Format a q-value as a percentage; "" if it is unknown."""
+    """Format a q-value as a percentage that has the same grade; "" if it is unknown."""
     if math.isnan(q_value):
         return ""
     if q_value < GRADES[0][0]:
         return "< 0.01%"
-    return f"{100 * q_value:.0f}%" if q_value >= 0.1 else f"{100 * q_value:.2g}%"
+    digits, kind = (0, "f") if q_value >= 0.1 else (2, "g")
+    return f"{rounded(100 * q_value, digits, kind, lambda share: grade(share / 100))}%"
 
 
 def listed(names: Any) -> str:

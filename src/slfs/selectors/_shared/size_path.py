@@ -61,7 +61,7 @@ class SizePath:
     best : int
         Smallest number of columns with the smallest log loss, to 0.001 nats.
     within_one_standard_error : int
-        Smallest number of columns whose log loss is at most one standard error above the smallest.
+        Smallest number of columns whose log loss is at most one standard error above that of ``best``.
     """
 
     n_features: Ints
@@ -376,7 +376,8 @@ class AutomaticSizeMixin(BaseSelector):
     def _size(self, pursuit: Pursuit, information: Information, facts: ColumnFacts) -> int:
         """Return the number of columns to select.
 
-        "auto" selects at least one column if a candidate is significant.
+        If cross-validation finds none, "auto" selects the first significant one, if there is one that
+        does not join with others of its group. The pursuit is limited to those.
         """
         path = self.size_path_
         if path is None:
@@ -384,6 +385,12 @@ class AutomaticSizeMixin(BaseSelector):
             assert wanted is not None  # "auto" has a path
             return wanted
         self.size_path_ = path.up_to(len(pursuit.included) + len(pursuit.candidates))
-        columns = information.packed.columns[pursuit.candidates]
-        significant = bool((q_values(facts.p_value)[columns] <= SIGNIFICANT).any())
-        return max(self._found_size(self.size_path_), int(significant))
+        found = self._found_size(self.size_path_)
+        if found:
+            return found
+        q_value = q_values(facts.p_value)[information.packed.columns[pursuit.candidates]]
+        significant = pursuit.candidates[q_value <= SIGNIFICANT]
+        groups = [group.columns for group in pursuit.groups if len(group.columns) > 1]
+        alone = np.setdiff1d(significant, np.concatenate(groups)) if groups else significant
+        pursuit.limit_to(alone)
+        return min(len(alone), 1)

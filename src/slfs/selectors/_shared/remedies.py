@@ -1,0 +1,116 @@
+"""Records of a selection that has no columns, or fewer than asked for -> why, and what to try."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from slfs.screening.reasons import BY_LABEL, SIGNIFICANT, Reason
+from slfs.selectors._shared.sentences import Figures, percent, required
+
+_MOST_INCLUDED = 10
+"""Maximum number of columns to include that are suggested; a tree of default size has room for them."""
+
+_COUNTED = {
+    Reason.CONSTANT: "constant",
+    Reason.ALL_MISSING: "without values",
+    Reason.NO_CUT: "without a cut point that is worth its cost (MDLP)",
+    Reason.ONE_GROUP: "without a grouping of their categories that is worth its cost",
+    Reason.EQUAL_AS_FLOATS: "of integers that are the same number when rounded to 64-bit floats",
+    Reason.NO_GAIN: "that do not lower the cross-validated log loss",
+    Reason.CRITERION_NOT_MET: "that do not meet the selection criterion",
+    Reason.COSTS_MORE: "with less information than their parameters cost (MDL)",
+    Reason.NO_INFORMATION: "without information about the target",
+    Reason.NOT_SIGNIFICANT: "not significant",
+    Reason.DUPLICATE: "with the same levels as another column",
+    Reason.NEAR_DUPLICATE: "that are nearly copies of another column",
+    Reason.ADDS_NOTHING: "that add nothing significant to another column",
+    Reason.NO_ROOM: "without room in the tree",
+    Reason.BEYOND_SIZE: "for which n_features_to_select leaves no room",
+    Reason.EXPLAINED: "without significant information given the columns of condition_on",
+    Reason.EXCLUDED: "excluded",
+    Reason.CONDITIONING: "conditioned on",
+    Reason.RARELY_SELECTED: "selected in too few subsamples",
+    Reason.NO_THRESHOLD: "without a threshold that controls the FDR",
+}
+"""Descriptions of columns with the same reason; for others the name of the reason is used."""
+
+
+def nothing_selected(records: Any, method: str, figures: Figures, n_wanted: int | None) -> str:
+    """Say why no column was selected, and what to try.
+
+    ``figures`` contains the parameters of the selector. ``n_wanted`` is the number of columns that were
+    asked for; None if the method chooses it.
+    """
+    noun = figures["noun"]
+    text = f"{method} selected 0 of {len(records)} columns: {_counted(records['reason'], figures)}."
+    least = float(np.nanmin(np.append(records["q_value"], np.inf)))
+    significant = records["q_value"] <= SIGNIFICANT
+    n_significant = int(significant.sum())
+    depend = "columns depend" if n_significant > 1 else "column depends"
+    some_agree = "frequency" in records.dtype.names and (records["frequency"][significant] > 0).any()
+    if some_agree and (records["reason"] == Reason.NO_THRESHOLD.label).any():
+        fdr = figures["fdr_of_frequencies"]
+        return (
+            f"{text} {n_significant} {depend} significantly on the {noun}, but an FDR of {fdr:g} "
+            f"requires at least {required(fdr)} columns that are selected more often than noise. "
+            "Increase fdr, or select by threshold, without fdr."
+        )
+    if some_agree:
+        return (
+            f"{text} {n_significant} {depend} significantly on the {noun}, but the subsamples do not "
+            "agree on them. Lower threshold, increase the number of columns that the selector may "
+            "select, or use more samples."
+        )
+    if n_significant:
+        number = len(to_include(records, n_wanted))
+        which = "them" if n_significant > 1 else "it"
+        if number < n_significant:
+            which = f"the {number} with the smallest p-values" if number > 1 else "the best"
+        has_include = "include" in figures and "n_subsamples" not in figures
+        return (
+            f"{text} {n_significant} {depend} significantly on the {noun}, but too weakly for "
+            f"{method}. To select {which} regardless, {'set' if has_include else 'use SLFS with'} "
+            f"include=numpy.argsort(selector.pvalues_)[:{number}]."
+        )
+    xor = "; columns that are informative only in combination, as in y = a xor b, are found by "
+    xor = "" if method == "InteractionSelector" else f"{xor}InteractionSelector"
+    smallest = f" (the smallest FDR is {percent(least)})" if least <= 1 else ""
+    return (
+        f"{text} No column depends significantly on the {noun}{smallest}. Check that y is the intended "
+        f"target, or use more samples or other columns{xor}."
+    )
+
+
+def fewer_selected(dropped: Any, figures: Figures, n_wanted: int | None) -> str:
+    """Say why fewer columns are selected than were asked for; "" if there are enough, or none.
+
+    ``dropped`` are the records of the other columns.
+    """
+    count = figures["n_features_"]
+    if n_wanted is None or not 0 < count < n_wanted or len(dropped) == 0:
+        return ""
+    are = "column is" if count == 1 else "columns are"
+    return (
+        f"{count} {are} selected, although {n_wanted} were asked for. The others are "
+        f"{_counted(dropped['reason'], figures)}."
+    )
+
+
+def to_include(records: Any, n_wanted: int | None) -> list[int]:
+    """Return the significant columns, the smallest p-value first; at most as many as were asked for."""
+    most = _MOST_INCLUDED if n_wanted is None else min(n_wanted, _MOST_INCLUDED)
+    number = min(int((records["q_value"] <= SIGNIFICANT).sum()), most)
+    order: list[int] = np.argsort(records["p_value"])[:number].tolist()
+    return order
+
+
+def _counted(reasons: Any, figures: Figures) -> str:
+    """Count the columns with each reason."""
+    words = dict(_COUNTED)
+    if figures.get("n_tried") == 0:
+        words[Reason.NO_GAIN] = words[Reason.NOT_SIGNIFICANT]
+    counts = Counter(reasons.tolist()).most_common()
+    return ", ".join(f"{count} {words.get(BY_LABEL[label], repr(label))}" for label, count in counts)

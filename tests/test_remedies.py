@@ -1,0 +1,193 @@
+"""What is suggested if no column is selected, or fewer than asked for: the tests follow each remedy."""
+
+import re
+import shlex
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from slfs import MRMR, SLFS, StabilitySelection
+from slfs.selectors import selectors
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.integers(0, 3, (500, 50)).astype(float)
+Y = 0.3 * X[:, 0] + RANDOM.normal(size=500)
+"""Depends on the first column, in which MDLP finds no cut point."""
+
+
+def _follow(text, selector):
+    """Return a selector with the columns that a warning suggests to include."""
+    found = re.search(
+        r"(set|use SLFS with) include=(numpy\.argsort\(selector\.pvalues_\)\[:\d+\])\.", text
+    )
+    assert found, text
+    columns = eval(found[2], {"numpy": np, "selector": selector})
+    return selector.set_params(include=columns) if found[1] == "set" else SLFS(include=columns)
+
+
+@pytest.mark.parametrize("size", ["auto", 5])
+@pytest.mark.parametrize("method", sorted(selectors()))
+def test_significant_columns_that_are_not_cut_can_be_included(method, size):
+    selector = selectors()[method](n_features_to_select=size)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        selector.fit(X, Y)
+    if selector.n_features_:
+        return
+    (text,) = [str(one.message) for one in told]
+    assert "1 column depends significantly on the target" in text
+    assert _follow(text, selector).fit(X, Y).indices_.tolist() == [0]
+
+
+def test_most_methods_need_that_advice():
+    with pytest.warns(UserWarning, match=r"set include=numpy"):
+        MRMR(n_features_to_select=5).fit(X, Y)
+
+
+@pytest.mark.parametrize("wanted", [1, 3, "auto"])
+def test_no_more_columns_are_suggested_than_were_asked_for(wanted):
+    y = 0.25 * X[:, :6].sum(axis=1) + np.random.default_rng(2).normal(size=500)
+    selector = MRMR(n_features_to_select=wanted)
+    with pytest.warns(UserWarning, match="selected 0 of") as told:
+        selector.fit(X, y)
+    n_significant = int((selector.qvalues_ <= 0.05).sum())
+    assert n_significant > 3
+    followed = _follow(str(told[0].message), selector).fit(X, y)
+    assert followed.n_features_ == min(n_significant, 10 if wanted == "auto" else wanted)
+    assert (selector.qvalues_[followed.indices_] <= 0.05).all()
+
+
+def test_a_tree_has_room_for_all_that_is_suggested():
+    many = np.random.default_rng(1).integers(0, 3, (500, 40)).astype(float)
+    y = 0.12 * many.sum(axis=1) + np.random.default_rng(3).normal(size=500)
+    selector = SLFS()
+    with pytest.warns(UserWarning, match="with the smallest p-values regardless") as told:
+        selector.fit(many, y)
+    assert _follow(str(told[0].message), selector).fit(many, y).n_features_ == 10
+
+
+def test_subsamples_that_never_select_a_significant_column():
+    selector = StabilitySelection(MRMR(n_features_to_select=5), n_subsamples=10)
+    with pytest.warns(UserWarning, match="use SLFS with include") as told:
+        selector.fit(X, Y)
+    assert _follow(str(told[0].message), selector).fit(X, Y).indices_.tolist() == [0]
+
+
+@pytest.fixture
+def weak(tmp_path, monkeypatch):
+    """A file in which MDLP cuts no column, although two are significant."""
+    monkeypatch.chdir(tmp_path)
+    names = ["a gene, mutated", "b", *(f"noise{column}" for column in range(48))]
+    y = 0.3 * X[:, 0] + 0.3 * X[:, 1] + np.random.default_rng(5).normal(size=500)
+    pd.DataFrame(X, columns=names).assign(y=y).to_csv("weak.csv", index=False)
+    return ["select", "weak.csv", "-t", "y"]
+
+
+@pytest.mark.filterwarnings("ignore:.* selected 0 of")
+@pytest.mark.parametrize(
+    "options",
+    ["", "-m mrmr -k 5", "-m mrmr -k 1", "-m saola", "-m fast-osfs", "--stability 6", "-m jmi"],
+)
+def test_the_command_names_columns_to_include(weak, slfs, options):
+    code, _, error = slfs(*weak, *shlex.split(options))
+    assert code == 3
+    assert "--method mrmr" not in error
+    advice = re.search(
+        r"regardless with ((?:--method slfs )?--include .*?)( and without --stability)?\.$",
+        error,
+        re.MULTILINE,
+    )
+    kept = options.partition("--stability")[0] if advice[2] else options
+    code, out, error = slfs(*weak, *shlex.split(kept), *shlex.split(advice[1]))
+    assert code == 0, error
+    assert f"{1 if options.endswith('-k 1') else 2} of 50 columns selected" in out
+
+
+@pytest.mark.filterwarnings("ignore:.* selected 0 of", "ignore:Tentative")
+def test_the_command_names_a_sufficient_fdr(weak, slfs):
+    frame = pd.read_csv("weak.csv")
+    frame["c"] = 0.3 * frame["y"] + np.random.default_rng(6).normal(size=500) * 0.5
+    frame.to_csv("weak.csv", index=False)
+    strict = ["--set", "irrelevance=test", "--set", "fdr=1e-99"]
+    code, _, error = slfs(*weak, *strict)
+    assert code == 3
+    fdr = re.search(r"--set (fdr=\S+);", error)[1]
+    code, out, _ = slfs(*weak, *strict[:2], "--set", fdr)
+    assert (code, "1 of 51 columns selected" in out) == (0, True)
+
+
+@pytest.mark.filterwarnings("ignore:.* selected 0 of", "ignore:Tentative")
+def test_a_ranking_is_suggested_where_it_selects_columns(tmp_path, monkeypatch, slfs):
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    letters = pd.DataFrame(random.choice(list("uvw"), (80, 5)), columns=list("abcde"))
+    numbers = pd.DataFrame(random.normal(size=(80, 5)), columns=list("fghij"))
+    y = np.arange(80) % 2
+    for frame, helps in ((letters, True), (numbers, False)):
+        frame.assign(y=y).to_csv("noise.csv", index=False)
+        code, _, error = slfs("select", "noise.csv", "-t", "y")
+        assert (code, "--method mrmr -k 5" in error) == (3, helps)
+        code, _, error = slfs("select", "noise.csv", "-t", "y", "--method", "mrmr", "-k", "5")
+        assert code == (0 if helps else 3)
+        assert "--method mrmr" not in error
+
+
+def test_fewer_columns_than_asked_for_and_a_long_group_of_duplicates(tmp_path, monkeypatch, slfs):
+    monkeypatch.chdir(tmp_path)
+    y = np.arange(40) % 2
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({f"copy{column}": y + 10 * column for column in range(30)})
+    frame["noise"] = random.normal(size=40)
+    frame.assign(y=np.where(y, "yes", "no")).to_csv("a.csv", index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        code, out, _ = slfs("select", "a.csv", "-t", "y", "-k", "5", "--tree")
+    assert code == 0
+    assert (
+        "1 column is selected, although 5 were asked for. The others are 29 with the same levels as "
+        "another column, 1 without a cut point that is worth its cost (MDLP)." in out
+    )
+    assert "'copy5' and 24 more." in out
+    assert "copy20" not in out
+
+
+def test_pairs_of_columns_are_named_with_their_own_q_value(tmp_path, monkeypatch, slfs):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (400, 6)), columns=list("abcdef"))
+    frame.assign(y=frame["a"] ^ frame["b"]).to_csv("xor.csv", index=False)
+    code, out, _ = slfs("select", "xor.csv", "-t", "y", "--method", "interactions")
+    assert code == 0
+    assert "about each column on its own. Pairs that tell more together" in out
+    assert "'a' and 'b' (FDR < 0.01%)" in out
+
+
+def test_columns_that_are_in_no_pair_are_counted(tmp_path, monkeypatch, slfs):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (400, 3)), columns=list("abc"))
+    frame.assign(rare=np.arange(400) < 1, y=frame["a"] ^ frame["b"]).to_csv("xor.csv", index=False)
+    code, out, _ = slfs("interactions", "xor.csv", "-t", "y", "--columns", "a,b,rare")
+    assert code == 0
+    assert "1 of 1 pairs is significant" in out
+    assert "1 column is in no pair: rare levels are pooled, and one level is left." in out
+    _, out, _ = slfs("interactions", "xor.csv", "-t", "y", "--columns", "a,b,c")
+    assert "in no pair" not in out
+
+
+def test_discretize_names_the_level_of_missing_values(tmp_path, monkeypatch, slfs):
+    monkeypatch.chdir(tmp_path)
+    y = np.arange(100) % 2
+    number = np.random.default_rng(0).normal(size=100)
+    gap = np.where((y == 1) & (np.arange(100) % 3 > 0), np.nan, number)
+    frame = pd.DataFrame(
+        {"gap": gap, "both": np.where(np.isnan(gap), np.nan, number + 9 * y), "no": number}
+    )
+    frame.assign(y=y).to_csv("gaps.csv", index=False)
+    code, out, _ = slfs("discretize", "gaps.csv", "-t", "y")
+    rows = {line.split()[0]: line.split(maxsplit=2)[1:] for line in out.splitlines()[1:] if line}
+    assert code == 0
+    assert rows["gap"] == ["2", "missing values"]
+    assert rows["both"][0] == "3"
+    assert rows["both"][1].endswith(", missing values")
+    assert rows["no"] == ["1"]
