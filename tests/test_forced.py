@@ -268,9 +268,18 @@ def test_few_samples_given_a_batch(n_samples: int) -> None:
     y, batch = np.tile([0, 1], n_samples // 2), np.repeat([0, 1], n_samples // 2)
     X = np.column_stack([batch, 10 * y + np.linspace(0, 1, n_samples), y])
     found = p_values(X, y, condition_on=[0], categorical_features=[0, 2])[1:]
-    least = 1 / comb(n_samples // 2, n_samples // 4) ** 2  # labelings that leave the batches as they are
-    assert (found > 0.999 * least).all()
+    least = 2 / comb(n_samples // 2, n_samples // 4) ** 2  # labelings that leave the batches as they are
+    assert (found > 0.999 * least).all()  # the smallest p-value of an exact test
     assert (found < (0.1 if n_samples == 8 else 0.02)).all()  # numbers had p = 1
+
+
+def test_few_balanced_levels_in_small_batches_are_not_too_significant() -> None:
+    random = np.random.default_rng(0)
+    y, batch = np.tile([0, 1], 6), np.repeat([0, 1], 6)
+    levels = np.tile([0, 0, 0, 1, 1, 1], (1000, 2)).reshape(1000, 2, 6)
+    X = np.column_stack([batch, random.permuted(levels, axis=2).reshape(1000, 12).T])
+    found = p_values(X, y, condition_on=[0], categorical_features="all")[1:]  # it was 10%
+    assert 0 < (found <= 0.05).mean() < 0.05
 
 
 def test_a_column_with_an_effect_of_its_own_is_found() -> None:

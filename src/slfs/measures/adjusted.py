@@ -122,12 +122,12 @@ class Covariates:
         Returns
         -------
         p_value : float
-            1 if the columns of the model determine the column. In small tables at least the probability
-            of the table, given the counts of levels and of classes in each stratum.
+            1 if the columns of the model determine the column. In small tables at least twice the
+            probability of the table, given the counts of levels and of classes in each stratum.
         """
         p_value = self._score_test(codes, ordered)
         if p_value < 1 and len(codes) <= _EXACT_SAMPLES:
-            p_value = max(p_value, self._probability_of(codes))
+            p_value = max(p_value, min(2 * self._probability_of(codes), 1.0))
         return p_value
 
     def _probability_of(self, codes: Codes) -> float:
@@ -165,6 +165,9 @@ class Covariates:
             own = slice(level * n, (level + 1) * n)
             variance[own, own] += information[level].reshape(n, n)
         statistic, freedom = _quadratic(score, variance)
+        if n_levels * n_classes == 4 and len(codes) <= _EXACT_SAMPLES and freedom:
+            distance = max(abs(float(score[0])) - 0.5, 0.0)  # counts are whole numbers
+            statistic = distance**2 / float(variance[0, 0])
         p_value = float(chdtrc(freedom, statistic)) if freedom else 1.0
         if ordered is None or freedom <= n or rest is None:
             return p_value
