@@ -314,6 +314,21 @@ def run(capsys, monkeypatch, *arguments):
     return end.value.code, *capsys.readouterr()
 
 
+def test_a_column_of_obs_with_the_name_of_a_gene(frame, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("typer")
+    adata = make(frame)
+    adata.obs["g3"] = adata.obs["kind"]
+    path = tmp_path / "cells.h5ad"
+    adata.write_h5ad(path)
+    code, _, error = run(capsys, monkeypatch, "select", path, "-t", "g3", "-k", "2")
+    assert code == 1
+    assert "Write obs:g3 for the column of obs." in error
+    code, _, error = run(capsys, monkeypatch, "select", path, "-t", "obs:g3", "-k", "2")
+    assert code == 0, error
+    code, _, error = run(capsys, monkeypatch, "select", path, "-t", "kind", "--condition-on", "g3")
+    assert (code, "Write obs:g3" in error) == (1, True)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["cells.h5ad", "cells.zarr"])
 def test_commands(frame, expected, tmp_path, capsys, monkeypatch, name):

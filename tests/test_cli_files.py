@@ -434,6 +434,20 @@ def test_wrong_columns_of_two_files(two_files, slfs):
 
 
 @pytest.mark.parametrize("source", [("genes.csv", "--id", "sample"), ("genes.tsv", "--transpose")])
+def test_a_name_in_both_files(two_files, slfs, source):
+    about = pd.read_csv(two_files / "about.csv", dtype=str)
+    about.rename(columns={"batch": "g4", "weight": "g5", "group": "g0"}).to_csv("about.csv", index=False)
+    options = (*source, "--targets-from", "about.csv", "-t", "g0", "-k", "2")
+    for option in (("--condition-on", "g4"), ("--include", "g1,g4"), ("--weights", "g5")):
+        code, _, error = slfs("select", *options, *option)
+        assert code == 1
+        assert f"is a column of {source[0]} and of about.csv. Rename one of them" in error
+    code, _, error = slfs("select", *options)
+    assert code == 0
+    assert f"The column 'g0' of {source[0]} has the name of the target, and is left out; rename" in error
+
+
+@pytest.mark.parametrize("source", [("genes.csv", "--id", "sample"), ("genes.tsv", "--transpose")])
 def test_a_model_uses_columns_of_the_file_with_the_target(two_files, slfs, source):
     about = ("--targets-from", "about.csv")
     options = ("-t", "group", "--include", "batch", "--model", "m.slfs")

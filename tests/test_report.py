@@ -37,7 +37,9 @@ from slfs import (
 from slfs.evaluation import accuracy as accuracy_module
 from slfs.evaluation.accuracy import compare_accuracy
 from slfs.report import make_facts, render_html, write_report
+from slfs.report.html import measure_accuracy
 from slfs.report.words import ROLES
+from slfs.saving import load, save
 from slfs.screening.reasons import Role
 from slfs.selectors._shared.sentences import size_sentence
 from slfs.selectors._shared.size_path import SizePath
@@ -608,3 +610,17 @@ def test_accuracies_are_those_of_the_fitted_table(tmp_path):
     with pytest.raises(ValueError, match="feature names"):
         write_report(selector, tmp_path / "r.html", X=X.iloc[:, :2], y=y)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("given", ["sample_weight", "groups"])
+def test_weights_and_groups_of_rows(given, tmp_path):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    selector = SLFS().fit(X, y, **{given: np.arange(150) % 30 + 1})
+    save(selector, tmp_path / "s.slfs")
+    for one in (selector, load(tmp_path / "s.slfs")):
+        assert f"selector.fit(X, y, {given}={given})" in make_facts(one)["code"]
+        accuracy = measure_accuracy(one, X, y)
+        assert accuracy["models"] == []
+        assert f"The rows have {given.replace('sample_weight', 'weights')}, which" in accuracy["reason"]
+    assert "selector.fit(X, y)" in make_facts(selector.fit(X, y))["code"]
+    assert measure_accuracy(selector, X, y)["models"]

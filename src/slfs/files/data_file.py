@@ -89,7 +89,7 @@ class DataFile:
         """Return the index in ``X`` of a column given by its name, or by its index in the file."""
         name = self.all_names[find_column(column, self.all_names, self.name)]
         if name not in self.names:
-            what = "is an id" if name in self.ids else "is the target or was dropped"
+            what = "is an id" if name in self.ids else "is the target or the weights, or was dropped"
             raise ValueError(f"The column {name!r} of {self.name} {what}.")
         return self.names.index(name)
 

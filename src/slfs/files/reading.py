@@ -388,6 +388,11 @@ def _with_labels(
     rows, places, note = match(own_ids, labels, name, found.left_out)
     added = _added(found, labels, names, name, covariates)
     more, more_originals = labels.columns(added, places)
+    if labels.values is not None and labels.name in names:
+        note += (
+            f" The column {labels.name!r} of {name} has the name of the target, and is left out; rename "
+            "it to use it."
+        )
 
     def originals(columns: Sequence[int] | None) -> Any:
         own = None if columns is None else [index for index in columns if index < len(names)]
@@ -422,6 +427,12 @@ def _added(
     for one in wanted if labels.values is not None else ():  # a model may need columns of either file
         find_column(one, [*names, *others], f"{name} (or {labels.source})")
     own = set(names)
+    in_both = [one for one in wanted if one in own and one in others]
+    if in_both and labels.values is not None:
+        raise ValueError(
+            f"{in_both[0]!r} is a column of {name} and of {labels.source}. Rename one of them, so that "
+            "it is clear which one is meant."
+        )
     return [one for one in dict.fromkeys([*found.ids[1:], *wanted]) if one in others and one not in own]
 
 
@@ -448,6 +459,12 @@ def _open_columns(
     def find_all(columns: Sequence[str]) -> list[str]:
         return [find(column) for column in split_names(columns, [*index, *names])]
 
+    for column in (*ids, *covariates, *([] if target is None else [target])):
+        if f"obs:{column}" in index:
+            raise ValueError(
+                f"{column!r} is a column of obs, and a variable of {source} has the same name. Write "
+                f"obs:{column} for the column of obs."
+            )
     id_names, dropped = find_all(ids), find_all(drop)
     unwanted = [*id_names, *dropped]
     label = None if target is None else find(target)

@@ -357,11 +357,12 @@ def _code(selector: BaseSelector) -> str:
     for kind in (type(part) for part in parts if isinstance(part, BaseEstimator)):
         module = "slfs" if kind.__module__.startswith("slfs.") else kind.__module__
         imports[kind] = f"from {module} import {kind.__name__}\n"
+    more = "".join(f", {name}={name}" for name in getattr(selector, "_row_arguments", ()))
     call = BaseEstimator.__repr__(selector, N_CHAR_MAX=10**6)  # non-default parameters, not shortened
     return (
         f"{''.join(imports.values())}\n"
         f"selector = {as_text(call)}\n"
-        "selector.fit(X, y)\n"
+        f"selector.fit(X, y{more})\n"
         "print(selector.get_feature_names_out())\n"
     )
 

@@ -129,15 +129,24 @@ def write_report(
 
 
 def measure_accuracy(selector: BaseSelector, X: Any, y: Any) -> dict[str, Any]:
-    """Cross-validate the accuracy; for a continuous target, say why there is none."""
+    """Cross-validate the accuracy; for weights or groups of rows and continuous targets, say why not."""
     from slfs.evaluation import compare_accuracy
 
-    if selector.target_bins_ is None:
+    given = getattr(selector, "_row_arguments", [])
+    if selector.target_bins_ is not None:
+        reason = (
+            "Accuracy is a share of classes, but the target is a quantity. slfs compare, or "
+            "slfs.evaluation.compare_methods, cross-validates R² and the mean absolute error of "
+            "regressors."
+        )
+    elif given:
+        what = " and ".join(name.replace("sample_weight", "weights") for name in given)
+        reason = (
+            f"The rows have {what}, which this cross-validation does not take into account. In Python, "
+            "cross_validate of scikit-learn passes them on to BNSLFS."
+        )
+    else:
         return compare_accuracy(selector, X, y)
-    reason = (
-        "Accuracy is a share of classes, but the target is a quantity. slfs compare, or "
-        "slfs.evaluation.compare_methods, cross-validates R² and the mean absolute error of regressors."
-    )
     return {"n_splits": 0, "random_state": 0, "majority": None, "reason": reason, "models": []}
 
 

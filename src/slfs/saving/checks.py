@@ -41,6 +41,9 @@ def check_model(estimator: Any, name: str) -> None:
         _demand_array(names, np.object_, (n_features,), "feature_names_in_")
         _demand(all(isinstance(name, str) for name in names), "a feature name is not a string")
     _check_reading(getattr(estimator, "_reading", {}))
+    arguments = getattr(estimator, "_row_arguments", [])
+    known = type(arguments) is list and all(one in ("sample_weight", "groups") for one in arguments)
+    _demand(known, "an argument of fit is unknown")
     if isinstance(estimator, MDLPDiscretizer):
         _check_coding(estimator._coding, n_features)
         _demand_array(estimator.n_levels_, np.int64, (n_features,), "n_levels_")

@@ -17,7 +17,9 @@ from slfs.selectors._shared.size_path import SizePath
 from slfs.selectors.registry import selectors
 from slfs.selectors.stability_selection import StabilitySelection
 
-OPTIONAL = frozenset({"feature_names_in_", "classes_", "_reading", "_sklearn_output_config"})
+OPTIONAL = frozenset(
+    {"feature_names_in_", "classes_", "_reading", "_row_arguments", "_sklearn_output_config"}
+)
 """Attributes that a fitted estimator may lack."""
 
 LEFT_OUT = "_arrived"

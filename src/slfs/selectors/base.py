@@ -159,6 +159,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     ) -> Self:
         """Read the data and select features; ``groups`` are those of the rows."""
         data = self._read_training_data(X, y, sample_weight)
+        given = {"sample_weight": sample_weight, "groups": groups}
+        self._row_arguments = [name for name, value in given.items() if value is not None]
         if groups is not None:
             data = replace(data, groups=read_row_groups(groups, data.table.n_samples))
         with use_device(self.device), Resources(self.n_jobs, self.memory_limit) as resources:
