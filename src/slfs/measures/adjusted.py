@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import chdtrc, gammaln, softmax
+from scipy.stats import rankdata
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -107,6 +108,35 @@ class Covariates:
     def _solved(self) -> tuple[Floats, tuple[Floats, bool]]:
         """Sums of residuals of the parameters, and their information, ready to be solved for."""
         return _score(self.design, self._counts, self.probability, self._correction)
+
+    def cut_residuals(self, numbers: Floats, intervals: int) -> Codes:
+        """Cut columns of numbers into intervals of equal frequency, after removing what strata explain.
+
+        This is done with ranks: by least squares with the levels of the conditioning columns. Since the
+        class has no part in it, the test is valid for these levels as well.
+
+        Parameters
+        ----------
+        numbers : ndarray of shape (n_columns, n_samples)
+        intervals : int
+            Number of intervals; there may be fewer if numbers are equal.
+        """
+        ranks = rankdata(numbers, axis=1)
+        sizes = self._counts.sum(axis=1)
+        cells = sparse.csr_array(
+            (np.ones(len(self.stratum)), self.stratum, np.arange(len(self.stratum) + 1)),
+            shape=(len(self.stratum), len(sizes)),
+        )
+        gram = (self.design.T @ (self.design * sizes[:, np.newaxis])).toarray()
+        gram[np.diag_indices(len(gram))] += _RIDGE
+        moments = self.design.T @ (cells.T @ ranks.T)
+        explained = self.design @ cho_solve(cho_factor(gram), moments)
+        residuals = np.round(ranks - explained[self.stratum].T, 6)  # equal ones must stay equal
+        share = (rankdata(residuals, axis=1) - 0.5) / numbers.shape[1]
+        levels: Codes = np.floor(share * intervals).astype(np.uint8)
+        for row in levels:  # levels without samples are left out
+            row[:] = np.unique(row, return_inverse=True)[1]
+        return levels
 
     def test(self, codes: Codes, ordered: Ints | None = None) -> float:
         """Test one column for independence from the class given the columns of the model.

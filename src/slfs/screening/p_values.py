@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from slfs._core.memory import reuse_freed_memory
 from slfs.coding.categories import learn_labels
-from slfs.coding.codebook import Learned, join_learned
+from slfs.coding.codebook import NONE, Learned, join_learned
 from slfs.coding.cut_kernels import quantile_counts, quantile_cuts
 from slfs.coding.encode import encode_labels
 from slfs.coding.numbers import (
@@ -25,7 +25,7 @@ from slfs.coding.rank_kernels import summarize_ranks
 from slfs.coding.run_kernels import Runs
 from slfs.coding.target_rank_kernels import N_POWERS, add_target_ranks, summarize_target_ranks
 from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
-from slfs.counting.value_planes import Codes, decoded
+from slfs.counting.value_planes import Codes, LevelPlanes, decoded
 from slfs.measures.adjusted import Covariates
 from slfs.measures.contingency import independence_p_values, log_factorials
 from slfs.measures.ranks import RankSummary, pool_rare_groups, rank_p_values
@@ -92,13 +92,26 @@ def adjusted_p_values(
     layout: SampleLayout,
     covariates: Covariates,
 ) -> NDArray[np.float64]:
-    """Compute p-values of independence from the class given covariates."""
+    """Compute p-values of independence from the class given covariates.
+
+    Numbers that rarely repeat are cut by their ranks less what the covariates explain of them: the
+    patients of paired samples differ more than the samples of a patient.
+    """
     learned, codes = code_blind(table, columns, kind, layout)
     p_values = np.empty(len(columns))
-    for j, own in enumerate(decoded(codes, layout)):
+    levels, fine = decoded(codes, layout), np.zeros(len(columns), np.bool_)
+    if not isinstance(codes, LevelPlanes) and learned.coding.cut.any():
+        fine = learned.coding.cut & (learned.coding.columns["missing"] == NONE)
+        numbers = table.number_block(columns[fine], layout.order).dense()
+        rare = (np.diff(np.sort(numbers, axis=1)) > 0).sum(axis=1) >= layout.n_samples / 2
+        fine[fine] = rare
+        levels[fine] = covariates.cut_residuals(numbers[rare], INTERVALS)
+    for j, own in enumerate(levels):
         record = learned.coding.columns[j]
         ordered = None
-        if record["cut"] or record["ordered"]:
+        if fine[j]:
+            ordered = np.arange(own.max() + 1)
+        elif record["cut"] or record["ordered"]:
             ordered = np.arange(record["n_levels"])
             ordered = ordered[ordered != record["missing"]]
         p_values[j] = covariates.test(own, ordered)
