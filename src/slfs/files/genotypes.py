@@ -231,6 +231,18 @@ class GenotypeColumns(FileColumns):
         return super().label_block(column, order)
 
     def alleles(self, columns: Columns) -> list[Alleles | None]:
+        """Return the alleles of variants.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Indices of the columns.
+
+        Returns
+        -------
+        alleles : list
+            The counted and the other allele of each variant; None for other columns.
+        """
         counted, other = self.variants.counted_allele, self.variants.other_allele
         return [
             (str(counted[index]), str(other[index])) if index < self._n_variants else None
