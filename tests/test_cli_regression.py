@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from slfs import BNSLFSRegressor
-from slfs._core.number_text import short_number
+from slfs._core.rounding import short_number
 from slfs.saving import load
 
 testing = pytest.importorskip("typer.testing")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
-from slfs._core.number_text import short_number
+from slfs._core.rounding import short_number
 
 if TYPE_CHECKING:
     import pandas as pd

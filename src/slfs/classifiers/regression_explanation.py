@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs._core.number_text import short_number
+from slfs._core.rounding import short_number
 from slfs.classifiers.explanation import FEATURES, SampleExplanation, aligned
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slfs._core.number_text import short_number
+from slfs._core.rounding import short_number
 from slfs.cli.common import labels, make_selector, read_labelled
 from slfs.cli.options import (
     Categorical,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slfs._core.number_text import short_number
+from slfs._core.rounding import short_number
 from slfs.cli.options import (
     Data,
     EscapeFormulas,

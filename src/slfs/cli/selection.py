@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from slfs._core.number_text import short_number
+from slfs._core.rounding import short_number
 from slfs.cli.output import show_table, tell
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import functools
 import itertools
 from collections.abc import Callable
 
-from slfs._core.number_text import short_number
+from slfs._core.rounding import short_number
 from slfs.coding.codebook import NONE, Coding
 from slfs.tables.dates import TimeKind, as_date
 

@@ -25,7 +25,7 @@ from slfs.coding.rank_kernels import summarize_ranks
 from slfs.coding.run_kernels import Runs
 from slfs.coding.target_rank_kernels import N_POWERS, add_target_ranks, summarize_target_ranks
 from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
-from slfs.counting.value_planes import Codes, LevelPlanes, decoded
+from slfs.counting.value_planes import Codes, decoded
 from slfs.measures.adjusted import Covariates
 from slfs.measures.contingency import independence_p_values, log_factorials
 from slfs.measures.ranks import RankSummary, pool_rare_groups, rank_p_values
@@ -35,7 +35,7 @@ from slfs.measures.target_ranks import (
     group_p_values,
     target_moments,
 )
-from slfs.tables.planes import Numbers, read_numbers
+from slfs.tables.planes import Numbers, PlaneBlock, read_numbers
 from slfs.tables.table import Table
 
 INTERVALS = 4
@@ -97,15 +97,20 @@ def adjusted_p_values(
     Numbers that rarely repeat are cut by their ranks less what the covariates explain of them: the
     patients of paired samples differ more than the samples of a patient.
     """
-    learned, codes = code_blind(table, columns, kind, layout)
-    p_values = np.empty(len(columns))
-    levels, fine = decoded(codes, layout), np.zeros(len(columns), np.bool_)
-    if not isinstance(codes, LevelPlanes) and learned.coding.cut.any():
-        fine = learned.coding.cut & (learned.coding.columns["missing"] == NONE)
-        numbers = table.number_block(columns[fine], layout.order).dense()
-        rare = (np.diff(np.sort(numbers, axis=1)) > 0).sum(axis=1) >= layout.n_samples / 2
-        fine[fine] = rare
-        levels[fine] = covariates.cut_residuals(numbers[rare], INTERVALS)
+    p_values, fine = np.empty(len(columns)), np.zeros(len(columns), np.bool_)
+    if kind == "mdlp":
+        numbers = read_numbers(table, columns, layout)
+        learned, codes = _cut_blind(numbers, layout, INTERVALS)
+        levels = decoded(codes, layout)
+        if not isinstance(numbers, PlaneBlock):
+            fine = learned.coding.cut & (learned.coding.columns["missing"] == NONE)
+            values = numbers.dense()[fine]
+            rare = (np.diff(np.sort(values, axis=1)) > 0).sum(axis=1) >= layout.n_samples / 2
+            fine[fine] = rare
+            levels[fine] = covariates.cut_residuals(values[rare], INTERVALS)
+    else:
+        learned, codes = code_blind(table, columns, kind, layout)
+        levels = decoded(codes, layout)
     for j, own in enumerate(levels):
         record = learned.coding.columns[j]
         ordered = None
@@ -251,22 +256,27 @@ def code_blind(
         learned = learn_labels([(labels, layout)], layout.n_classes)
         return learned, encode_labels(learned.coding, 0, labels)
     numbers = read_numbers(table, columns, order or layout)
+    if kind != "levels":
+        return _cut_blind(numbers, layout, intervals)
     runs, missing = make_runs(numbers, layout)
-    if kind == "levels":
-        large = may_be_rounded(runs)
-        if large.any():  # integers that are not told apart as floats
-            kinds = np.where(large, "labels", "levels").tolist()
-            parts = [
-                code_blind(table, columns[[j]], own, layout, intervals, order)
-                for j, own in enumerate(kinds)
-            ]
-            codes = np.concatenate([decoded(own, order or layout) for _, own in parts])
-            return join_learned([own for own, _ in parts]), codes
-        learned = learn_levels(runs, missing, layout)
-    else:
-        cuts, n_cuts = blind_cuts(runs, intervals)
-        thresholds = cuts[np.arange(intervals - 1) < n_cuts[:, np.newaxis]]
-        learned = learn_numbers(runs, missing, layout, thresholds, n_cuts)
+    large = may_be_rounded(runs)
+    if large.any():  # integers that are not told apart as floats
+        kinds = np.where(large, "labels", "levels").tolist()
+        parts = [
+            code_blind(table, columns[[j]], own, layout, intervals, order) for j, own in enumerate(kinds)
+        ]
+        codes = np.concatenate([decoded(own, order or layout) for _, own in parts])
+        return join_learned([own for own, _ in parts]), codes
+    learned = learn_levels(runs, missing, layout)
+    return learned, encode_numbers(learned.coding, numbers)
+
+
+def _cut_blind(numbers: Numbers, layout: SampleLayout, intervals: int) -> tuple[Learned, Codes]:
+    """Cut columns of numbers into intervals of equal frequency."""
+    runs, missing = make_runs(numbers, layout)
+    cuts, n_cuts = blind_cuts(runs, intervals)
+    thresholds = cuts[np.arange(intervals - 1) < n_cuts[:, np.newaxis]]
+    learned = learn_numbers(runs, missing, layout, thresholds, n_cuts)
     return learned, encode_numbers(learned.coding, numbers)
 
 

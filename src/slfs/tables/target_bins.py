@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs._core.number_text import short_number
+from slfs._core.rounding import short_number
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
