@@ -15,7 +15,8 @@ from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 
 from slfs import SLFS, MDLPDiscretizer, StabilitySelection, __version__
 from slfs.evaluation import feature_similarity
-from slfs.files.reading import find_column, read_file
+from slfs.files.data_file import find_column
+from slfs.files.reading import read_file
 from slfs.measures import effective_stability
 from slfs.selectors import selectors
 

@@ -80,6 +80,7 @@ assert read_file({str(tmp_path / "table.pipes")!r}).names == ["a", "b"]
 def test_listing_formats_imports_no_library():
     run_python("""
 import sys
+import slfs.files.reading
 from slfs.files.registry import formats
 assert {"csv", "parquet", "npz"} <= set(formats())
 assert not {"pandas", "pyarrow", "scipy", "sklearn", "numba"} & set(sys.modules)

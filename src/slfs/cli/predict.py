@@ -89,7 +89,8 @@ def predict(
     """
     from slfs._core.warn import quiet
     from slfs.files.data_file import ColumnNote
-    from slfs.files.reading import is_cohort, read_file
+    from slfs.files.reading import read_file
+    from slfs.files.source import is_cohort
     from slfs.files.writing import check_output, keeps_types, without_formulas, write_table
 
     check_output(out, inputs=[data, model], table=True)
@@ -186,7 +187,7 @@ def _further(
 def _load(model: Path, data: str) -> NetworkModel:
     """Load a model; errors say what is wrong with the file."""
     from slfs.classifiers.model import NetworkModel
-    from slfs.files.reading import existing_file
+    from slfs.files.source import existing_file
     from slfs.saving import ModelFileError, load
 
     existing_file(str(model))

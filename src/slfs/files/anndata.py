@@ -108,6 +108,17 @@ class AnnDataColumns(FileColumns):
         """Names of the columns of ``obs``, and of its index; they are not in ``names``."""
         return self._annotations
 
+    def check_name(self, name: str) -> None:
+        """Raise an error if a column of ``obs`` and a variable have the same name."""
+        from slfs.tables.anndata import annotation_name
+
+        other = annotation_name(name, {name})
+        if other in self._annotations:
+            raise ValueError(
+                f"{name!r} is a column of obs, and a variable of {self.path} has the same name. Write "
+                f"{other} for the column of obs."
+            )
+
     def take(self, columns: Columns) -> Any:
         """Read some columns into a pandas DataFrame.
 

@@ -93,6 +93,14 @@ class FileColumns(ColumnSource):
         table.n_features = len(table.names)
         return table
 
+    def check_name(self, name: str) -> None:  # noqa: B027
+        """Raise an error if a name, such as that of the target, may mean two columns of the file.
+
+        Parameters
+        ----------
+        name : str
+        """
+
     def in_memory(self) -> Any:
         """Read all columns.
 

@@ -22,6 +22,15 @@ BUILT_IN = (
 )
 """Modules of this package that register formats."""
 
+TEXT = ("csv", "tsv")
+"""Formats whose values are text, until their types are inferred."""
+
+SELF_DESCRIBING = ("parquet", "arrow", "excel", "jsonl", "json")
+"""Formats that distinguish numbers from text."""
+
+COHORTS = ("bed", "pgen")
+"""Formats of genotypes, in which samples have ids."""
+
 ENTRY_POINTS = "slfs.formats"
 """The group of entry points by which installed packages add formats."""
 

@@ -1,0 +1,108 @@
+"""The content of a file -> all its columns, and how to read their original values. Needs pandas."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from slfs.files.data_file import column_names, split_names
+from slfs.files.inference import TableError
+from slfs.files.marks import Marks
+from slfs.files.matching import Labels, transposed, typed
+from slfs.files.registry import SELF_DESCRIBING, TEXT, Format, ReadOptions, formats
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The content of a file: all columns, labels of its own, and how to read the original values."""
+
+    table: Any
+    y: Any
+    originals: Callable[[Sequence[int] | None], Any]
+    """Takes the indices of the columns that are needed, or None for all."""
+    ids: Sequence[str]
+    drop: Sequence[str]
+    left_out: Sequence[str] = ()
+    """Samples of a transposed file that were not read, because they have no label."""
+
+
+def load(
+    form: Format,
+    content: io.BytesIO,
+    options: ReadOptions,
+    name: str,
+    again: Callable[[], io.BytesIO],
+    ids: Sequence[str],
+    drop: Sequence[str],
+) -> Loaded:
+    table, y = _read(form, form.read, content, options, name)
+    if options.missing and form.name not in (*TEXT, *SELF_DESCRIBING):  # these have done it
+        table, y = _without_marks(table, y, Marks(options.missing))
+
+    def originals(columns: Sequence[int] | None = None) -> Any:
+        wanted = replace(options, columns=columns, notes=[])  # the remarks would be the same again
+        return _read(form, form.original, again(), wanted, name)
+
+    names = column_names(table)
+    return Loaded(table, y, originals, split_names(ids, names), split_names(drop, names))
+
+
+def _without_marks(table: Any, y: Any, marks: Marks) -> tuple[Any, Any]:
+    import pandas as pd
+
+    return marks.remove(table), None if y is None else marks.remove(pd.Series(y)).to_numpy()
+
+
+def load_transposed(
+    form: Format,
+    content: io.BytesIO,
+    options: ReadOptions,
+    name: str,
+    labels: Labels | None,
+    ids: Sequence[str],
+    drop: Sequence[str],
+) -> Loaded:
+    """Exchange rows and columns; the names of the columns become the ids of the samples."""
+    sample_id = labels.id_name if labels else ids[0] if ids else "sample"
+    known = None if labels is None else set(labels.ids)
+
+    def turned(content: io.BytesIO, options: ReadOptions) -> Any:
+        return transposed(form.original(content, options), sample_id, known, drop)
+
+    frame = _read(form, turned, content, options, name)
+    left_out, unwanted = frame.attrs.pop("left_out"), frame.attrs.pop("drop")
+    table = typed(frame, options)
+    ids = ["0", *(labels.file.ids[1:] if labels is not None and labels.file is not None else ())]
+    return Loaded(table, None, lambda _: frame.copy(deep=False), ids, unwanted, left_out)
+
+
+def _read(form: Format, read: Callable[..., Any], content: io.BytesIO, options: Any, name: str) -> Any:
+    """Call a function that reads a file; its errors name the file and a remedy."""
+    content.seek(0)
+    try:
+        return read(content, options)
+    except ImportError as error:
+        raise form.missing_library(error) from error
+    except TableError as error:
+        raise ValueError(f"{name} cannot be read as {form.name}: {error}.") from error
+    except Exception as error:  # the libraries behind the formats may raise anything
+        raise ValueError(
+            f"{name} cannot be read as {form.name}: {str(error) or type(error).__name__}. Set the "
+            f"correct --format ({', '.join(sorted(formats()))}), or fix the file."
+        ) from error
+
+
+def by_name(read: Callable[[Sequence[int] | None], Any], names: list[str]) -> Callable[[list[str]], Any]:
+    """Return a function that reads some columns by name."""
+
+    def choose(wanted: list[str]) -> Any:
+        frame = read([names.index(name) for name in wanted if name in names])
+        attributes = frame.attrs
+        frame.columns = frame.columns.map(str)
+        part = frame[wanted]
+        part.attrs = attributes
+        return part
+
+    return choose

@@ -1,0 +1,49 @@
+"""What the user should know about the columns of a file: notes, and errors with a remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from slfs.files.data_file import ColumnNote, column_names, find_column, is_sparse
+from slfs.tables.dates import EPOCH
+
+
+def refuse_target(target: str, ids: Sequence[str], drop: Sequence[str], name: str) -> None:
+    """Raise an error if the target is also a column of ids or a column to leave out."""
+    if target in ids:
+        raise ValueError(
+            f"The column {target!r} of {name} is both the id and the target. "
+            "Set the column of the ids with --id."
+        )
+    if target in drop:
+        raise ValueError(
+            f"The column {target!r} of {name} is the target and cannot be dropped. Remove --drop "
+            f"{target!r}, or choose another --target."
+        )
+
+
+def find(wanted: str, table: Any, name: str, notes: list[str]) -> int:
+    """Find a column; the error contains what is known about the file, such as other sheets."""
+    try:
+        return find_column(wanted, column_names(table), name)
+    except ValueError as error:
+        hints = list(notes)
+        if not is_sparse(table) and wanted in set(table.iloc[:, 0].astype(str)):
+            hints.append(
+                f"{wanted!r} is a value of its first column. If the samples are in columns, add "
+                "--transpose."
+            )
+        raise ValueError(" ".join([str(error), *hints])) from None
+
+
+def note_types(dates: list[str], numbers: list[str], notes: list[str]) -> None:
+    """Note the columns whose values are used in a way that the user may not expect."""
+    if dates:
+        notes.append(ColumnNote(dates, f"dates and times are used as numbers of days since {EPOCH}."))
+    if numbers:
+        text = (
+            "numbers that are stored as text or categories are used as categories. In a CSV file, they "
+            "would be read as numbers."
+        )
+        notes.append(ColumnNote(numbers, text))

@@ -1,0 +1,114 @@
+"""A second file with labels (--targets-from) -> labels and covariates of the samples. Needs pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from slfs.files.data_file import DataFile, column_names, find_column, split_names, whole_numbers
+from slfs.files.loading import Loaded
+from slfs.files.matching import Labels, match
+from slfs.files.registry import ReadOptions
+
+
+def read_labels(
+    read: Callable[..., DataFile],
+    source: str,
+    target: str | None,
+    ids: Sequence[str],
+    options: ReadOptions,
+    covariates: Sequence[str],
+) -> Labels:
+    """Read the file of --targets-from, which may contain only covariates."""
+    import pandas as pd
+
+    if target is None and not covariates:
+        raise ValueError(f"--targets-from needs --target, the column of the class labels in {source}.")
+    own = ids or ["0"]
+    file = read(source, target=target, ids=own, missing=options.missing, text=options.text)
+    originals = file.originals([])
+    every = originals.iloc[:, 0].map(str)
+    if file.y is None:
+        rows = np.arange(len(originals))
+        return Labels(every.tolist(), None, None, "class", file.ids[0], source, (), file, rows)
+    values = pd.Series(np.asarray(file.y))
+    labelled = values.notna().to_numpy()  # a sample with an empty label has none
+    if not labelled.all():
+        values = pd.Series(whole_numbers(values[labelled].to_numpy()))
+    return Labels(
+        every[labelled].tolist(),
+        values,
+        originals[labelled].iloc[:, -1],
+        file.target,
+        file.ids[0],
+        source,
+        every[~labelled].tolist(),
+        file,
+        np.flatnonzero(labelled),
+    )
+
+
+def with_labels(
+    found: Loaded, labels: Labels, name: str, covariates: Sequence[str]
+) -> tuple[Loaded, str]:
+    """Keep the samples that another file has, with their labels; also return a note about their number.
+
+    Covariates and further ids that only the other file has become columns.
+    """
+    import pandas as pd
+
+    names = column_names(found.table)
+    column = find_column(found.ids[0], names, name)
+    own_ids = found.originals([column])[names[column]].map(str).tolist()
+    rows, places, note = match(own_ids, labels, name, found.left_out)
+    added = _added(found, labels, names, name, covariates)
+    more, more_originals = labels.columns(added, places)
+    if labels.values is not None and labels.name in names:
+        note += (
+            f" The column {labels.name!r} of {name} has the name of the target, and is left out; rename "
+            "it to use it."
+        )
+
+    def originals(columns: Sequence[int] | None) -> Any:
+        own = None if columns is None else [index for index in columns if index < len(names)]
+        frame = found.originals(own)
+        part = frame.iloc[rows].reset_index(drop=True)
+        if labels.values is not None:
+            part = part.drop(columns=labels.name, errors="ignore")
+        part = pd.concat([part, more_originals], axis=1)
+        if labels.values is not None:
+            part[labels.name] = labels.originals.iloc[places].to_numpy()
+        part.attrs = frame.attrs
+        return part
+
+    table = found.table.iloc[rows].reset_index(drop=True)
+    y = None if labels.values is None else labels.values.iloc[places].to_numpy()
+    table = pd.concat([table, more], axis=1) if added else table
+    return replace(found, table=table, y=y, originals=originals), note
+
+
+def _added(
+    found: Loaded, labels: Labels, names: list[str], name: str, covariates: Sequence[str]
+) -> list[str]:
+    """Return the columns to add from the other file: covariates, and ids after the first."""
+    assert labels.file is not None
+    others = [*labels.file.names, *labels.file.ids[1:]]
+    wanted = split_names(covariates, [*names, *others])
+    if labels.values is not None and labels.name in wanted:
+        raise ValueError(
+            f"The column {labels.name!r} of {labels.source} is the target, so that no other option can "
+            "use it."
+        )
+    for one in wanted if labels.values is not None else ():  # a model may need columns of either file
+        find_column(one, [*names, *others], f"{name} (or {labels.source})")
+    own = set(names)
+    in_both = [one for one in wanted if one in own and one in others]
+    if in_both and labels.values is not None:
+        raise ValueError(
+            f"{in_both[0]!r} is a column of {name} and of {labels.source}. Rename one of them, so that "
+            "it is clear which one is meant."
+        )
+    return [one for one in dict.fromkeys([*found.ids[1:], *wanted]) if one in others and one not in own]

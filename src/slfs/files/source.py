@@ -1,0 +1,87 @@
+"""A path or "-" -> the format, the content and the fingerprint of a file."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from slfs.files.limits import OPENERS, decompress, decompress_bytes, zip_remark
+from slfs.files.registry import COHORTS, Format, format_of_name, format_of_suffix, formats
+
+STDIN = "-"
+
+_FOLDERS = (".zarr",)
+"""Suffixes of formats that are folders."""
+
+
+def existing_file(source: str) -> Path:
+    """Return the path of a file; raise an error that suggests names if there is none."""
+    path = Path(source)
+    if not path.exists():
+        near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*")], n=2)
+        raise FileNotFoundError(
+            f"There is no file {source!r}." + (f" Did you mean {' or '.join(near)}?" if near else "")
+        )
+    if path.is_dir() and path.suffix not in _FOLDERS:
+        raise IsADirectoryError(f"{source!r} is a folder; expected a file.")
+    return path
+
+
+def format_of(source: str) -> Format:
+    if source == STDIN:
+        return format_of_name("csv")
+    path = Path(source)
+    found = format_of_suffix(path.with_suffix("") if is_compressed(source) else path)
+    if found is None:
+        if path.is_file():
+            with path.open("rb") as file:
+                if remark := zip_remark(file):
+                    raise ValueError(f"{source} {remark}.")
+        known = sorted(f".{suffix}" for one in formats().values() for suffix in one.suffixes)
+        raise ValueError(
+            f"The format of {source!r} cannot be inferred from its suffix. Known suffixes are "
+            f"{', '.join(known)}. Rename the file, or set --format to one of "
+            f"{', '.join(sorted(formats()))}."
+        )
+    return found
+
+
+def is_cohort(source: str, file_format: str | None = None) -> bool:
+    """Return whether a file contains genotypes, by its suffix or the name of its format."""
+    return (format_of(source) if file_format is None else format_of_name(file_format)).name in COHORTS
+
+
+def is_compressed(source: str) -> bool:
+    return Path(source).suffix[1:].lower() in OPENERS
+
+
+def content_of(source: str) -> io.BytesIO:
+    if source == STDIN:
+        if sys.stdin is None:
+            raise ValueError("The standard input is closed and cannot be read.")
+        return decompress_bytes(sys.stdin.buffer.read(), "stdin")
+    return decompress(existing_file(source))
+
+
+def content_again(source: str, content: io.BytesIO) -> Callable[[], io.BytesIO]:
+    """Return a function that reads a file again; what cannot be read twice is kept in memory."""
+    if source == STDIN or not Path(source).is_file():
+        return lambda: content
+    return lambda: content_of(source)
+
+
+def fingerprint_of(path: Path) -> str:
+    """Return the SHA-256 of a file, or of all files of a folder."""
+    total = hashlib.sha256()
+    for part in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if part.is_file():
+            with part.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256")
+            if part == path:
+                return digest.hexdigest()
+            total.update(f"{part.relative_to(path).as_posix()} {digest.hexdigest()}\n".encode())
+    return total.hexdigest()
