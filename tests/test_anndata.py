@@ -407,13 +407,29 @@ def test_commands(frame, expected, tmp_path, capsys, monkeypatch, name):
     assert (code, "is selected" in out) == (0, True)
 
 
+def test_a_model_reads_the_layer_to_which_it_was_fitted(path, frame, tmp_path, capsys, monkeypatch):
+    model, other = tmp_path / "m.slfs", tmp_path / "other.h5ad"
+    fit = ("fit", path, "-t", "kind", "-k", 3, "--layer", "twice", "--model", model)
+    assert run(capsys, monkeypatch, *fit)[0] == 0
+    predict = ("predict", model, path, "--id", "obs_names", "-p")
+    _, remembered, _ = run(capsys, monkeypatch, *predict)
+    _, given, _ = run(capsys, monkeypatch, *predict, "--layer", "twice")
+    _, X, _ = run(capsys, monkeypatch, *predict, "--layer", "X")
+    assert remembered == given != X
+    adata = make(frame)
+    del adata.layers["twice"]
+    adata.write_h5ad(other)
+    code, _, err = run(capsys, monkeypatch, "predict", model, other)
+    assert (code, "If X has such values, set --layer X." in " ".join(err.split())) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ([], "for example --target 'kind'"),
         (["-t", "kinds"], "has no column 'kinds'. Did you mean 'kind'?"),
         (["-t", "kind", "--condition-on", "bach"], "has no column 'bach'. Did you mean 'batch'?"),
-        (["-t", "kind", "--layer", "counts"], "has no layer 'counts'. The layers are: 'twice', 'raw'."),
+        (["-t", "kind", "--layer", "counts"], "no layer 'counts'. The layers are: 'twice', 'raw'."),
         (["-t", "kind", "--missing", "0"], "0 cannot mean a missing value"),
         (["-t", "kind", "--no-header"], "--no-header is for CSV and Excel files"),
         (["-t", "kind", "--transpose"], "without --transpose"),

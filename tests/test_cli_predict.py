@@ -170,19 +170,29 @@ def test_unseen_values_get_one_warning(table, slfs):
     )
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "xlsx"])
 @pytest.mark.usefixtures("here")
 def test_an_empty_batch(suffix, table, slfs):
     empty = used(table).head(0)
-    if suffix == "csv":
-        empty.to_csv("new.csv", index=False)
-    else:
-        empty.to_parquet("new.parquet", index=False)
     path = f"new.{suffix}"
+    {"csv": empty.to_csv, "parquet": empty.to_parquet, "xlsx": empty.to_excel}[suffix](path, index=False)
     code, out, error = slfs("predict", "m.slfs", path, "-p", "--id", "patient", "--explain")
     assert (code, error) == (0, "")
     assert out == "patient,prediction,P(benign),P(malignant),reason 1,reason 2,reason 3\n"
     assert slfs("predict", "m.slfs", path, "--json") == (0, "", "")
+
+
+@pytest.mark.parametrize(("name", "content"), [("new.json", "[]"), ("new.jsonl", "")])
+@pytest.mark.usefixtures("table")
+def test_an_empty_batch_of_json(name, content, here, slfs):
+    (here / name).write_text(content)
+    assert slfs("predict", "m.slfs", name, "--json", "--id", "patient") == (0, "", "")
+    code, out, error = slfs("predict", "m.slfs", name, "--id", "patient", "--explain")
+    assert (code, error) == (0, "")
+    assert out == "prediction,reason 1,reason 2,reason 3\n"
+    code, _, error = slfs("select", name, "--target", "diagnosis")
+    assert code == 1
+    assert f"{name} is empty" in error or "it has no rows" in error
 
 
 @pytest.mark.usefixtures("here")
@@ -369,11 +379,14 @@ def test_predictions_are_written_like_the_file(out, slfs):
     assert Path("q.csv").read_text().startswith("Kunde,prediction,P(0),P(1)\n")
 
 
-def test_predictions_of_a_tsv_with_decimal_commas_in_a_csv_have_points(german, slfs):  # noqa: ARG001
+@pytest.mark.usefixtures("german")
+def test_predictions_of_a_tsv(slfs):
     Path("new.tsv").write_text("Steuer\tm2\n4.100\t1,5\n980\t2\n")
+    _, printed, _ = slfs("predict", "m.slfs", "new.tsv", "-p")
+    printed = pd.read_csv(io.StringIO(printed), sep="\t", decimal=",")
+    np.testing.assert_allclose(printed["P(0)"] + printed["P(1)"], 1)
     assert slfs("predict", "m.slfs", "new.tsv", "-p", "--out", "p.csv")[0] == 0
-    found = pd.read_csv("p.csv")
-    np.testing.assert_allclose(found["P(0)"] + found["P(1)"], 1)
+    pd.testing.assert_frame_equal(pd.read_csv("p.csv"), printed)
 
 
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from slfs import BNSLFS, SLFS, ResidualPursuit, saving
+from slfs import BNSLFS, SLFS, ResidualPursuit, StabilitySelection, saving
 from slfs.cli.commands import _show_once
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* selected 0 of")
@@ -32,6 +32,21 @@ def test_nothing_selected_names_the_column_with_the_smallest_p_value(noise, slfs
         "select", "noise.csv", "-t", "y", "--set", "irrelevance=test", "--set", "fdr=1e-6"
     )
     assert "comes closest: 'c'" in error
+
+
+@pytest.mark.usefixtures("noise")
+def test_nothing_selected_names_the_column_that_most_subsamples_select(slfs):
+    random = np.random.default_rng(2)
+    y = np.arange(80) % 2
+    frame = pd.DataFrame(random.normal(size=(80, 40)) + 0.5 * y[:, None]).add_prefix("c")
+    frame.assign(y=y).to_csv("noise.csv", index=False)
+    selector = StabilitySelection(SLFS(n_features_to_select=2), n_subsamples=20, random_state=0)
+    records = selector.fit(frame, y).features_
+    most = records["name"][records["frequency"].argmax()]
+    assert most != records["name"][records["p_value"].argmin()]
+    code, _, error = slfs("select", "noise.csv", "-t", "y", "--stability", "20", "-k", "2")
+    assert code == 3
+    assert f"comes closest: '{most}'" in error
 
 
 def test_nothing_selected_has_an_exit_code_and_a_remedy(noise, slfs):

@@ -144,7 +144,9 @@ def fit(
         fitted.fit(file.X, labels(file), sample_weight=file.weights)
     selected = [file.names[column] for column in fitted.selector_.indices_]
     if selected:
-        fitted._reading = _reading(file, missing or (), positions=no_header and not transpose)
+        fitted._reading = _reading(
+            file, missing or (), layer=sheet, positions=no_header and not transpose
+        )
         save(fitted, model)
         if bif is not None:
             write_bif(fitted, bif)
@@ -173,13 +175,19 @@ def fit(
         raise typer.Exit(NOTHING_SELECTED)
 
 
-def _reading(file: DataFile, missing: Sequence[str], *, positions: bool) -> dict[str, Any]:
+def _reading(
+    file: DataFile, missing: Sequence[str], *, layer: str | None, positions: bool
+) -> dict[str, Any]:
     """What a model remembers of its file, so that 'slfs predict' reads others in the same way."""
+    from slfs.files.anndata import AnnDataColumns
+
     found: dict[str, Any] = {}
     if missing:
         found["missing"] = list(missing)
     if "decimal" in file.style:
         found["decimal"] = file.style["decimal"]
+    if layer is not None and isinstance(file.X, AnnDataColumns):
+        found["layer"] = layer
     if positions:  # names of columns are their numbers
         names = file.all_names
         found["like"] = len(names), names.index(file.target) if file.target in names else None

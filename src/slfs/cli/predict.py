@@ -90,7 +90,7 @@ def predict(
     from slfs._core.warn import quiet
     from slfs.files.data_file import ColumnNote
     from slfs.files.reading import read_file
-    from slfs.files.source import is_cohort
+    from slfs.files.source import format_of, is_cohort
     from slfs.files.writing import check_output, keeps_types, without_formulas, write_table
 
     check_output(out, inputs=[data, model], table=True)
@@ -99,6 +99,8 @@ def predict(
     reading = getattr(fitted, "_reading", {})
     marks = [*(missing or ()), *reading.get("missing", ())]
     genotypes = is_cohort(data, file_format)
+    if sheet is None and format_of(data, file_format).name == "anndata":
+        sheet = reading.get("layer")
     used: list[str] = []
     if (genotypes or targets_from is not None) and len(fitted.network_):
         used = list(fitted.reduce().feature_names_in_)
@@ -134,6 +136,8 @@ def predict(
         found = _as_frame(names, labels, more, reasons)
         found.attrs |= file.style  # as the file is written
         if out is not None:
+            if format_of(data, file_format).name == "tsv":  # .csv has commas instead
+                del found.attrs["separator"]
             write_table(found, out, escape_formulas=escape_formulas)
         else:
             found = without_formulas(found) if escape_formulas else found
@@ -242,7 +246,8 @@ def _match_columns(
 
     names = getattr(fitted, "feature_names_in_", None)
     n_samples, n_features = file.X.shape
-    if len(fitted.network_) == 0:  # it predicts the class frequencies, whatever the columns
+    nothing_to_read = n_samples == n_features == 0  # JSON without rows
+    if len(fitted.network_) == 0 or nothing_to_read:  # class frequencies, whatever the columns
         nothing = np.zeros((n_samples, fitted.n_features_in_))
         return fitted, nothing if names is None else pd.DataFrame(nothing, columns=names)
     reduced = fitted.reduce()

@@ -176,8 +176,10 @@ def explain_nothing(selector: Any, out: Path | None) -> None:
     """Print on standard error why no column is selected, and what to try."""
     import numpy as np
 
-    p_value = np.nan_to_num(selector.features_["p_value"], nan=1.0)
-    best = int(np.lexsort((-selector.features_["relevance"], p_value))[0])
+    records = selector.features_
+    p_value = np.nan_to_num(records["p_value"], nan=1.0)
+    frequency = records["frequency"] if "frequency" in records.dtype.names else np.zeros(len(records))
+    best = int(np.lexsort((-records["relevance"], p_value, -frequency))[0])
     lines = [
         f"No column is selected. The one that comes closest: {selector.explain(best)}",
         f"What to try: {_remedies(selector)}.",

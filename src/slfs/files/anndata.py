@@ -32,7 +32,7 @@ class AnnDataColumns(FileColumns):
     path : str or Path
         An h5ad file, or a Zarr folder.
     layer : str or None, default=None
-        The layer to read, or "raw"; by default X.
+        The layer to read, "raw" or "X", the default.
     drop : sequence of str, default=()
         Variables to leave out.
     missing : sequence of str, default=()
@@ -207,10 +207,13 @@ def _find_matrix(root: Any, layer: str | None, path: Path) -> tuple[Any, Any]:
     known = [*layers, *(["raw"] if "raw" in root else [])]
     if layer in layers:
         return root, root["layers"][layer]
-    if layer is not None and layer not in known:
+    if layer not in (None, "X", *known):
         shown = ", ".join(map(repr, known)) or "none"
-        raise TableError(f"{path} has no layer {layer!r}. The layers are: {shown}.")
-    part = root if layer is None else root["raw"]
+        raise TableError(
+            f"{path} has no layer {layer!r}. The layers are: {shown}. If X has such values, set --layer "
+            "X."
+        )
+    part = root["raw"] if layer == "raw" else root
     if "X" not in part:
         raise TableError(
             f"{path} has no X. Set --layer to one of: {', '.join(map(repr, known)) or 'none'}."

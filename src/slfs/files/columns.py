@@ -93,7 +93,7 @@ class FileColumns(ColumnSource):
         table.n_features = len(table.names)
         return table
 
-    def check_name(self, name: str) -> None:  # noqa: B027
+    def check_name(self, name: str) -> None:
         """Raise an error if a name, such as that of the target, may mean two columns of the file.
 
         Parameters

@@ -41,6 +41,8 @@ def _read(content: io.BytesIO, options: ReadOptions, separator: str | None = Non
         commas = _read_decimal_commas(table, content, options, separator, arguments)
         if commas is not None:
             table, style["decimal"] = commas, ","
+    if table.shape[1] == 1:
+        _note_blanks(content, options)
     if options.header:
         _note_header(content, separator, table, options)
     table = _restore_leading_zeros(table, content, options, separator)
@@ -234,6 +236,16 @@ def _read_decimal_commas(
         like_fit = bool(commas) and options.decimal in (None, ",")
         options.notes.append(note if like_fit else str(note))  # notes about columns are not for predict
     return table
+
+
+def _note_blanks(content: IO[bytes], options: ReadOptions) -> None:
+    """Note that the fields of a table with a single column may be separated by blanks."""
+    numbers = {len(row[0].split()) for row in _first_rows(content, "\n")}
+    if len(numbers) == 1 and numbers != {1}:
+        options.notes.append(
+            f"The file has a single column, but {numbers.pop()} words in each row. Separate its fields "
+            "by , ; tab or |, for example with: tr -s ' ' ','"
+        )
 
 
 def _note_header(content: IO[bytes], separator: str, table: Any, options: ReadOptions) -> None:

@@ -41,7 +41,7 @@ def _read_original(content: io.BytesIO, options: ReadOptions) -> Any:
         names = list(_unique(rows.pop(0)))
     else:
         names = unnamed_columns(width, options.like, options.notes)
-    if not rows:
+    if not rows and not (options.allow_empty and names):
         raise TableError(f"the sheet {sheet.title!r} has no rows")
     return pd.DataFrame(rows, columns=names, dtype=object)
 

@@ -103,7 +103,7 @@ def infer_types(frame: Any, missing: Container[Any] = ()) -> Any:
     for index in range(frame.shape[1]):
         values = frame.iloc[:, index].astype(object)
         gone = [(isinstance(v, str) and v in MISSING) or v in missing for v in values]
-        values = values.mask(gone, None)
+        values = values.mask(np.array(gone, bool), None)
         present = values.dropna()
         texts = sum(isinstance(value, str) for value in present)
         if 0 < texts < len(present):

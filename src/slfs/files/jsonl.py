@@ -19,7 +19,7 @@ def _read(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
     return infer_types(_read_original(content, options), Marks(options.missing)), None
 
 
-def _read_original(content: io.BytesIO, _options: ReadOptions) -> Any:
+def _read_original(content: io.BytesIO, options: ReadOptions) -> Any:
     """Read the values as Python values; keys that a line does not have are missing values."""
     records: list[dict[str, Any]] = []
     for number, line in enumerate(content, 1):
@@ -32,7 +32,7 @@ def _read_original(content: io.BytesIO, _options: ReadOptions) -> Any:
         except (ValueError, RecursionError) as error:
             raise TableError(f"line {number} is not JSON ({error}){hint}") from error
         records.append(_checked(record, f"line {number}", "Each line must be", hint))
-    return _as_frame(records)
+    return _as_frame(records, options)
 
 
 def _read_array(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
@@ -54,7 +54,7 @@ def _read_original_array(content: io.BytesIO, options: ReadOptions) -> Any:
         raise TableError(f"it is not an array. It must be an array of objects, such as [{_EXAMPLE}]")
     for number, record in enumerate(records, 1):
         _checked(record, f"item {number} of the array", "Each item must be")
-    return _as_frame(records)
+    return _as_frame(records, options)
 
 
 def _checked(record: Any, where: str, must: str, hint: str = "") -> dict[str, Any]:
@@ -65,11 +65,11 @@ def _checked(record: Any, where: str, must: str, hint: str = "") -> dict[str, An
     raise TableError(f"{where} is {kind}. {must} an object, such as {_EXAMPLE}{hint}")
 
 
-def _as_frame(records: list[dict[str, Any]]) -> Any:
+def _as_frame(records: list[dict[str, Any]], options: ReadOptions) -> Any:
     import pandas as pd
 
     names = dict.fromkeys(name for record in records for name in record)
-    if not names:
+    if not names and not (options.allow_empty and not records):
         raise TableError("it has no rows")
     rows = [[record.get(name) for name in names] for record in records]
     return pd.DataFrame(rows, columns=list(names), dtype=object)

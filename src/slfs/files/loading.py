@@ -46,6 +46,8 @@ def load(
         return _read(form, form.original, again(), wanted, name)
 
     names = column_names(table)
+    if not names:  # JSON without rows
+        return Loaded(table, y, originals, (), ())
     return Loaded(table, y, originals, split_names(ids, names), split_names(drop, names))
 
 

@@ -14,7 +14,7 @@ from slfs.files.inference import date_columns, number_texts
 from slfs.files.limits import zip_remark
 from slfs.files.loading import by_name, load, load_transposed
 from slfs.files.on_disk import open_columns, open_table
-from slfs.files.registry import COHORTS, SELF_DESCRIBING, TEXT, Format, ReadOptions, format_of_name
+from slfs.files.registry import COHORTS, SELF_DESCRIBING, TEXT, Format, ReadOptions
 from slfs.files.remarks import find, note_types, refuse_target
 from slfs.files.second_file import read_labels, with_labels
 from slfs.files.source import STDIN, content_again, content_of, existing_file, format_of, is_compressed
@@ -86,7 +86,7 @@ def read_file(
         Whether the file has one row per column of the table, with its name in the first column, and one
         column per sample.
     allow_empty : bool, default=False
-        Whether a CSV file may have a header and no rows.
+        Whether the file may have no rows. JSON then has no columns either.
     covariates : sequence of str, default=()
         Annotations of the samples to include in the table, if the format does not count them as features
         (``obs`` of an AnnData file), or columns of ``targets_from`` to add to the table if it lacks
@@ -104,7 +104,7 @@ def read_file(
     -------
     file : DataFile
     """
-    form = format_of(source) if file_format is None else format_of_name(file_format)
+    form = format_of(source, file_format)
     _check_options(form, header, sheet)
     on_disk = form.open_columns is not None and source != STDIN and not is_compressed(source)
     if on_disk and not transpose and form.name in COHORTS:
@@ -122,7 +122,7 @@ def read_file(
     labels = None
     name = "stdin" if source == STDIN else source
     content = content_of(source)
-    if not content.getbuffer().nbytes:
+    if not content.getbuffer().nbytes and not (allow_empty and form.name == "jsonl"):
         raise ValueError(f"{name} is empty.")
     if form.name in _PLAIN and (remark := zip_remark(content)):
         raise ValueError(f"{name} {remark}.")
@@ -139,6 +139,8 @@ def read_file(
             labels = read_labels(read_file, targets_from, target, found.ids[:1], options, covariates)
     notes, target_name = options.notes, "class"
     style = dict(found.table.attrs) if form.name in TEXT else {}
+    if form.name == "tsv":
+        style["separator"] = "\t"
     if labels is not None:
         found, note = with_labels(found, labels, name, covariates)
         notes.append(note)
@@ -195,7 +197,12 @@ def _check_options(form: Format, header: bool, sheet: str | None) -> None:
 
 def _row_names(table: Any, known: list[int], notes: list[str]) -> list[int]:
     """Return the first column if it has no name and all its values differ: it names the rows."""
-    if is_sparse(table) or not str(table.columns[0]).startswith("Unnamed: 0") or 0 in known:
+    if (
+        is_sparse(table)
+        or not table.shape[1]
+        or not str(table.columns[0]).startswith("Unnamed: 0")
+        or 0 in known
+    ):
         return []
     first = table.iloc[:, 0]
     if first.dtype.kind == "f" or not first.is_unique or table.shape[1] < 2:

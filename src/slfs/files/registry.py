@@ -48,7 +48,7 @@ class ReadOptions:
     sheet: str | None = None
     """Name of the sheet of an Excel file; None means the first one."""
     allow_empty: bool = False
-    """Whether a CSV file may have a header and no rows."""
+    """Whether the file may have no rows; without a header, then also no columns."""
     decimal: str | None = None
     """The decimal separator of numbers such as 1.234, which may have either; None: that of the file."""
     like: tuple[int, int | None] | None = None

@@ -31,7 +31,10 @@ def existing_file(source: str) -> Path:
     return path
 
 
-def format_of(source: str) -> Format:
+def format_of(source: str, name: str | None = None) -> Format:
+    """Return the format of a file: that of the name, if there is one, or of its suffix."""
+    if name is not None:
+        return format_of_name(name)
     if source == STDIN:
         return format_of_name("csv")
     path = Path(source)
@@ -52,7 +55,7 @@ def format_of(source: str) -> Format:
 
 def is_cohort(source: str, file_format: str | None = None) -> bool:
     """Return whether a file contains genotypes, by its suffix or the name of its format."""
-    return (format_of(source) if file_format is None else format_of_name(file_format)).name in COHORTS
+    return format_of(source, file_format).name in COHORTS
 
 
 def is_compressed(source: str) -> bool:

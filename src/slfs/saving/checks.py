@@ -63,7 +63,7 @@ def check_model(estimator: Any, name: str) -> None:
 def _check_reading(reading: Any) -> None:
     """Check how files are read; see `NetworkModel`."""
     _demand(type(reading) is dict, "how files are read is not a dict")
-    known = reading.keys() <= {"missing", "decimal", "like"}
+    known = reading.keys() <= {"missing", "decimal", "layer", "like"}
     _demand(known, "how files are read has an unknown part")
     texts, (n_columns, target) = reading.get("missing", []), reading.get("like", (1, None))
     _demand(
@@ -71,6 +71,7 @@ def _check_reading(reading: Any) -> None:
         "the texts that mean a missing value are not strings",
     )
     _demand(reading.get("decimal", ",") == ",", "the decimal separator is not a comma")
+    _demand(type(reading.get("layer", "")) is str, "the layer is not a string")
     whole = type(n_columns) is int and (target is None or type(target) is int)
     _demand(
         whole and (target is None or 0 <= target < n_columns),

@@ -59,9 +59,10 @@ def nothing_selected(records: Any, method: str, figures: Figures, n_wanted: int 
             "Increase fdr, or select by threshold, without fdr."
         )
     if some_agree:
+        which = "them" if n_significant > 1 else "it"
         return (
             f"{text} {n_significant} {depend} significantly on the {noun}, but the subsamples do not "
-            "agree on them. Lower threshold, increase the number of columns that the selector may "
+            f"agree on {which}. Lower threshold, increase the number of columns that the selector may "
             "select, or use more samples."
         )
     if n_significant:

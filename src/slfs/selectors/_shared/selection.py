@@ -269,7 +269,8 @@ def describe_levels(
         for level in np.unique(codes).tolist():
             own = values[codes == level]
             table[level, 0] = np.clip((own / len(own)).sum(), own.min(), own.max())
-            table[level, 1:] = np.quantile(own, (0.25, 0.5, 0.75), method="inverted_cdf")
+            quartiles = np.quantile(own / 2, (0.25, 0.5, 0.75), method="averaged_inverted_cdf")
+            table[level, 1:] = 2 * quartiles  # halves, because the mean of two could overflow
         described.append(table)
     return described
 
