@@ -59,7 +59,10 @@ def test_integers_are_a_quantity_if_the_user_says_so():
         ([2.5, 2.5], r"only one value \(2.5\)"),
         ([0.5, np.nan, 1.5], "Input y contains NaN: 1 missing label"),
         ([0.5, np.inf, 1.5], "Input y contains infinity"),
-        (pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-03"]), "dates and times are not classes"),
+        (
+            pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-03"]),
+            "Convert dates and times first: to classes",
+        ),
         ([2**60, 2**60 + 1, 2**60 + 2], "only one when rounded to 64-bit floats"),
     ],
 )

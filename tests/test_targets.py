@@ -4,9 +4,11 @@ import re
 import subprocess
 import sys
 import time
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from slfs import BNSLFS, MRMR, SLFS, TAN, MDLPDiscretizer, StabilitySelection
@@ -208,3 +210,29 @@ def test_the_warning_about_classes_comes_once_and_names_the_target():
 @pytest.mark.parametrize("y", [["a", "b", "ab"] * 3, [0, 1] * 3, [True, False] * 3, [1.0, 2.0] * 3])
 def test_other_classes_are_not_warned_about(y):
     read_target(y)  # warnings are errors here
+
+
+def test_decimals_are_numbers():
+    y = [Decimal(price) / 10 for price in PRICES.tolist()]
+    expected = read_target(PRICES / 10)
+    for given in (y, pd.Series(y), pl.Series(y)):
+        np.testing.assert_array_equal(read_target(given).values, expected.values)
+
+
+def test_plain_numbers_written_as_text_are_no_identifiers():
+    with pytest.raises(ValueError, match=r"If it is a quantity, .* with pandas\.to_numeric\(y\)\. Then"):
+        read_target(pd.Series(PRICES.astype(str)))
+    y = pd.Series([f"{price / 1e6:.2f}" for price in PRICES], name="price")
+    with pytest.warns(
+        UserWarning, match=r"texts that look like numbers.* convert them to numbers and u"
+    ):
+        read_target(y)
+    read_target(pd.Series(np.arange(300) // 6).astype(str))  # the remedy for integers that are classes
+
+
+def test_durations_can_be_converted():
+    y = pd.to_timedelta(PRICES, unit="h")
+    with pytest.raises(ValueError, match=r"Convert durations to numbers first.*: y / numpy") as error:
+        read_target(y, "regression")
+    advice = re.search(r"y / .*'D'\)", str(error.value))[0]
+    np.testing.assert_allclose(eval(advice, {"numpy": np, "y": y}), PRICES / 24)

@@ -166,7 +166,10 @@ def _check_header(content: Any) -> None:
         )
     version = content.get("version")
     if version != VERSION:
+        remedy = "Fit and save the model again, or load it with the slfs that wrote it."
+        if isinstance(version, int) and version > VERSION:
+            remedy = "Upgrade slfs."
         raise ModelFileError(
             f"it has format version {version!r}, written by slfs {content.get('slfs')!r}; slfs "
-            f"{__version__} reads version {VERSION}. Upgrade slfs, or save the model again."
+            f"{__version__} reads version {VERSION}. {remedy}"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import narwhals as nw
@@ -13,7 +14,13 @@ from sklearn.utils.validation import column_or_1d
 
 from slfs._core.warn import warn
 from slfs.tables.frames import plain_values
-from slfs.tables.number_text import has_decimal_comma, look_like_numbers, not_numbers, not_plain
+from slfs.tables.number_text import (
+    has_codes,
+    has_decimal_comma,
+    look_like_numbers,
+    not_numbers,
+    not_plain,
+)
 from slfs.tables.target_bins import bin_target
 from slfs.tables.values import in_memory, masked_as_missing, missing_values
 
@@ -46,6 +53,12 @@ KINDS = frozenset({"auto", CLASSIFICATION, REGRESSION})
 """Values of the parameter ``target``."""
 
 _QCUT = "pandas.qcut(y, 5, labels=False)"
+
+_CONVERSIONS = {
+    "m": "Convert durations to numbers first, for example of days: y / numpy.timedelta64(1, 'D').",
+    "M": "Convert dates and times first: to classes, for example years or before and after a date, or "
+    "to numbers, for example of days: (y - y.min()) / numpy.timedelta64(1, 'D').",
+}
 
 _NAMED = 5
 """Maximum number of labels in a warning."""
@@ -198,10 +211,11 @@ def _warn_about_spellings(classes: NDArray[Any], name: str) -> None:
 def _warn_about_numbers(classes: NDArray[Any], n_samples: int, name: str) -> None:
     """Warn about many classes that are numbers: they may be a quantity."""
     many = _MANY_CLASSES if n_samples < _FEW * len(classes) else _MANY_NUMBERS
-    written = _written_numbers(classes)
-    if len(classes) > many and (classes.dtype.kind in "iuf" or written):
-        what = f"texts that look like numbers, such as {_shown(classes[:1])}," if written else "integers"
-        first = "convert them to numbers (without currency signs, units and separators) and " * written
+    texts = _are_number_texts(classes) and not all(map(str.isdigit, classes))
+    if len(classes) > many and (classes.dtype.kind in "iuf" or texts):
+        what = f"texts that look like numbers, such as {_shown(classes[:1])}," if texts else "integers"
+        how = " (without currency signs, units and separators)" * (texts and _has_units(classes))
+        first = f"convert them to numbers{how} and " if texts else ""
         warn(
             f"The target {name!r} has {len(classes)} distinct {what} in {n_samples} samples, which "
             f"are treated as class labels. If they are a quantity, {first}use target='regression'; if "
@@ -225,7 +239,7 @@ def _refuse_identifiers(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
 
 def _numbers_hint(classes: NDArray[Any]) -> str:
     """Say what to do with numbers that are not identifiers."""
-    if _written_numbers(classes):
+    if _are_number_texts(classes):
         return (
             f" If it is a quantity, convert it first. {_conversion(classes)}. Then use "
             "target='regression' (selectors) or BNSLFSRegressor."
@@ -238,17 +252,22 @@ def _numbers_hint(classes: NDArray[Any]) -> str:
     )
 
 
-def _written_numbers(classes: NDArray[Any]) -> bool:
-    """Return whether labels are text that looks like numbers with a currency, a unit or separators."""
+def _are_number_texts(classes: NDArray[Any]) -> bool:
+    """Return whether labels are text that looks like numbers, and not like codes such as 007."""
     if classes.dtype.kind not in "OU" or not isinstance(classes.flat[0], str):
         return False
     texts = classes.tolist()
-    return look_like_numbers(texts) and bool(not_plain(texts)) and not not_numbers(texts)
+    return look_like_numbers(texts) and not not_numbers(texts) and not has_codes(texts)
+
+
+def _has_units(classes: NDArray[Any]) -> bool:
+    """Return whether labels that look like numbers have a currency, a unit or separators."""
+    return bool(not_plain(classes.tolist()))
 
 
 def _conversion(distinct: NDArray[Any]) -> str:
     """Say how to convert labels that are text to numbers."""
-    if not _written_numbers(distinct):
+    if not (_are_number_texts(distinct) and _has_units(distinct)):
         texts = list(map(str, distinct.tolist()))
         more = ", errors='coerce'), and drop the rows with other text" if not_numbers(texts) else ")"
         return f"Convert y to numbers, for example with pandas.to_numeric(y{more}"
@@ -276,10 +295,7 @@ def _as_array(y: Any, kept: NDArray[np.bool_] | None) -> NDArray[Any]:
     if labels.dtype.kind == "T":
         labels = labels.astype(object)
     if labels.dtype.kind in "mM":
-        raise ValueError(
-            f"y has dtype {labels.dtype}, but dates and times are not classes. Convert them to classes "
-            "first, for example to years or to before and after a date."
-        )
+        raise ValueError(f"y has dtype {labels.dtype}. {_CONVERSIONS[labels.dtype.kind]}")
     if labels.dtype.kind in "Of":
         _refuse_missing(labels)
     if labels.dtype == object:
@@ -309,8 +325,8 @@ def _of_one_type(labels: list[Any]) -> NDArray[Any]:
         return np.array(labels, dtype=object)
     if all(issubclass(kind, bool | np.bool_) for kind in kinds):
         return np.array(labels, dtype=bool)
-    if all(issubclass(kind, int | float | np.number) and kind is not bool for kind in kinds):
-        return np.array(labels)
+    if all(issubclass(kind, int | float | np.number | Decimal) and kind is not bool for kind in kinds):
+        return np.array(labels, dtype=float if Decimal in kinds else None)
     names = sorted(kind.__name__ for kind in kinds)
     found = "mixes labels of the types" if len(names) > 1 else "has labels of the type"
     raise ValueError(
