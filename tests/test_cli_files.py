@@ -82,7 +82,7 @@ def test_the_same_table_from_every_format_gives_the_same_answer(people, slfs):
     answers = {}
     for name in write_everywhere(people):
         found, error = facts(slfs, name, "-t", "class", *MRMR_4)
-        assert "'joined': dates and times are used as numbers of days" in error, name
+        assert "'joined': dates and durations are used as numbers of days (of dates" in error, name
         answers[name] = [found["selected"], found["columns"]["relevance"], found["classes"]]
     assert "noise" not in answers["a.csv"][0]
     assert len(answers["a.csv"][0]) > 2

@@ -70,7 +70,7 @@ def test_missing_dates_and_new_ones():
 def test_the_logger_is_told(caplog):
     with caplog.at_level(logging.INFO, "slfs"):
         SLFS().fit(pd.DataFrame({"when": DAYS, "x": Y}), Y)
-    assert "The columns ['when'] hold dates or times" in caplog.text
+    assert "The columns ['when'] hold dates or durations" in caplog.text
 
 
 def test_distances_use_days():

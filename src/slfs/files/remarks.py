@@ -40,7 +40,8 @@ def find(wanted: str, table: Any, name: str, notes: list[str]) -> int:
 def note_types(dates: list[str], numbers: list[str], notes: list[str]) -> None:
     """Note the columns whose values are used in a way that the user may not expect."""
     if dates:
-        notes.append(ColumnNote(dates, f"dates and times are used as numbers of days since {EPOCH}."))
+        text = f"dates and durations are used as numbers of days (of dates since {EPOCH})."
+        notes.append(ColumnNote(dates, text))
     if numbers:
         text = (
             "numbers that are stored as text or categories are used as categories. In a CSV file, they "

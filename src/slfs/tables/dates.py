@@ -97,7 +97,7 @@ def report_dates(names: Sequence[Any]) -> None:
     """Tell the logger "slfs" which columns hold dates."""
     if names:
         logging.getLogger("slfs").info(
-            "The columns %s hold dates or times. They are used as numbers of days since %s.",
+            "The columns %s hold dates or durations, used as numbers of days (of dates since %s).",
             names,
             EPOCH,
         )
