@@ -60,7 +60,7 @@ def test_a_quantity_is_predicted_with_an_interval(slfs):
     assert (code, error) == (0, "")
     record = json.loads(out.splitlines()[0])
     assert record["prediction"] == pytest.approx(expected.predict(X)[0])
-    assert record["interval"] == pytest.approx(expected.predict_interval(X, 0.5)[0])
+    assert [record["lower"], record["upper"]] == pytest.approx(expected.predict_interval(X, 0.5)[0])
     assert record["reasons"][0] == {"feature": name, "value": level, "contribution": added}
 
 

@@ -181,7 +181,7 @@ def _further(
     if hasattr(fitted, "predict_interval"):
         lower, upper = fitted.predict_interval(table, coverage).T
         ends = zip(lower.tolist(), upper.tolist(), strict=True)
-        return {"lower": lower, "upper": upper}, [{"interval": pair} for pair in ends]
+        return {"lower": lower, "upper": upper}, [{"lower": low, "upper": high} for low, high in ends]
     shares, keys = fitted.predict_proba(table), list(map(label_key, fitted.classes_))
     columns = {f"P({label})": share for label, share in zip(fitted.classes_, shares.T, strict=True)}
     objects = [{"probabilities": dict(zip(keys, own, strict=True))} for own in shares.tolist()]
@@ -213,11 +213,11 @@ def _output_names(
     fitted: Any, out: Path | None, probabilities: bool, explain: bool, as_json: bool
 ) -> list[str]:
     """The names of the columns, or the keys, that are written next to the ids."""
-    names, regression = ["prediction"], hasattr(fitted, "predict_interval")
+    regression = hasattr(fitted, "predict_interval")
+    names = ["prediction", *(["lower", "upper"] if regression else [])]
     if as_json:
-        names += ["interval" if regression else "probabilities", *(["reasons"] if explain else [])]
+        names += [*(["reasons"] if explain else []), *([] if regression else ["probabilities"])]
     if out is not None or not as_json:
-        names += ["lower", "upper"] if regression else []
         names += [f"P({label})" for label in fitted.classes_] if probabilities else []
         names += [f"reason {position + 1}" for position in range(_REASONS)] if explain else []
     return names
@@ -368,7 +368,7 @@ def _print_lines(ids: Any, labels: Any, more: list[dict[str, Any]], reasons: Rea
     own_ids = own_ids or [{}] * len(labels)  # pandas 2 has no records of a table without columns
     for sample, (label, own) in enumerate(zip(labels.tolist(), own_ids, strict=True)):
         record: dict[str, Any] = {**own, "prediction": plain_label(label), **more[sample]}
-        key = "contribution" if "interval" in more[sample] else "evidence"
+        key = "contribution" if "lower" in more[sample] else "evidence"
         if reasons is not None:
             record["reasons"] = [
                 {"feature": name, "value": level, key: evidence}

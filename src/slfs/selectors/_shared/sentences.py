@@ -57,7 +57,8 @@ def _together(figures: Figures) -> str:
 def _joined(figures: Figures) -> str:
     """Say what a column added to the columns that were selected before it."""
     before, after, number = figures["log_loss_before"], figures["log_loss"], figures["joined"]
-    falls = f"lowers the training log loss of the growing model from {before:.3g} to {after:.3g}"
+    higher, lower = _apart(before, after)
+    falls = f"lowers the training log loss of the growing model from {higher} to {lower}"
     if "group" in figures:
         size = figures["n_together"]
         others = "" if number == 1 else f", after {number - 1} other{'s' if number > 2 else ''}"
@@ -69,6 +70,12 @@ def _joined(figures: Figures) -> str:
         return f"It was selected first: it {falls}."
     others = "column before it gets" if number == 2 else f"{number - 1} columns before it get"
     return f"It was selected as number {number}: it best explains what the {others} wrong and {falls}."
+
+
+def _apart(first: float, second: float) -> tuple[str, str]:
+    """Format two numbers with as many digits, at least 3 and at most 6, as tell them apart."""
+    pairs = [(f"{first:.{digits}g}", f"{second:.{digits}g}") for digits in (3, 4, 5, 6)]
+    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[-1])
 
 
 def _decision(record: Any, figures: Figures) -> str:
