@@ -869,3 +869,21 @@ def test_fields_separated_by_blanks(tmp_path, monkeypatch, slfs):
     assert "has no column 'c'. It has 'a  b  c'. The file has a single column, but 3 words" in error
     Path("texts.csv").write_text("text\na b\nc\n")
     assert "single column" not in slfs("select", "texts.csv", "-t", "c")[2]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("k__A;p__B;g__C,k__A;p__D;g__E,status\n1,2,x\n3,4,y\n", 3),
+        ("sp|P1|A_HUMAN,sp|P2|B_HUMAN,status\n1,2,x\n3,4,y\n", 3),
+        ("a,b;c,d;e,f;g,h\n1,5;2,5;3,5;4,5\n1,5;2;3;4,5\n", 4),
+        ("a;b,c;d,e;status\n1;2,5;3;x\n2;2;3,5;y\n", 4),
+        ("a|b|c,d\nr1|1|2|3\nr2|3|4|5\n", 3),
+        ('"a;b;c","d,e",f\n1,2,3\n', 3),
+        ("a;b;c\n", 3),
+    ],
+)
+def test_names_of_columns_may_contain_other_separators(content, expected, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(content)
+    assert len(read_file(str(path), allow_empty=True).all_names) == expected

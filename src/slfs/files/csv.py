@@ -126,11 +126,24 @@ def _as_utf8(content: io.BytesIO) -> io.BytesIO:
 
 
 def _guess_separator(content: IO[bytes], options: ReadOptions) -> str:
-    """Take the separator that occurs most often in the header, outside quotes."""
+    """Take the separator that occurs most often in the header, outside quotes.
+
+    Of several, those that give all rows as many fields as the header come first: names of columns may
+    contain others.
+    """
     header = content.readline().decode("utf-8-sig", "replace")
     content.seek(0)
     separators = ";\t|," if options.decimal == "," else ",;\t|"  # of one column, it is the first
-    return max(separators, key=re.sub(r'"[^"]*"', "", header).count)
+    counts = {one: re.sub(r'"[^"]*"', "", header).count(one) for one in separators}
+    found = [one for one in separators if counts[one]]
+    fitting = [one for one in found if len(found) > 1 and _fits(_first_rows(content, one))]
+    return max(fitting or separators, key=lambda one: counts[one])
+
+
+def _fits(rows: list[list[str]]) -> bool:
+    """Return whether all rows have as many fields as the header, or one more, the name of the row."""
+    numbers = set(map(len, rows[1:]))
+    return len(numbers) == 1 and numbers.pop() - len(rows[0]) in (0, 1)
 
 
 def _first_rows(content: IO[bytes], separator: str) -> list[list[str]]:
