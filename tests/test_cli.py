@@ -722,7 +722,7 @@ def test_explain_warns_about_its_column_only(here, slfs, order):
         "price": "'price' (e.g.",
         "mark": "'mark' (all but '?'",
         "copy": "leakage: 'copy'",
-        "day": "'day': dates and times",
+        "day": "'day': dates and durations",
     }
     methods = ("-t", "y", "-m", order)
     everything = slfs("select", "a.csv", *methods)[2]

@@ -26,6 +26,8 @@ NUMBERS = (DAYS - pd.Timestamp(0)) / pd.Timedelta(days=1)
     [
         pd.DataFrame({"when": DAYS, "x": Y}),
         pd.DataFrame({"when": DAYS.tz_localize("UTC").tz_convert("Asia/Tokyo"), "x": Y}),
+        pd.DataFrame({"when": DAYS.tz_localize("UTC").tz_convert("America/New_York"), "x": Y}),
+        pd.DataFrame({"when": DAYS.tz_localize("UTC").tz_convert("Etc/GMT+5"), "x": Y}),
         pd.DataFrame({"when": DAYS.as_unit("s"), "x": Y}),
         pd.DataFrame({"when": pd.Series(DAYS.to_pydatetime(), dtype=object), "x": Y}),
         pl.DataFrame({"when": DAYS.to_list(), "x": Y}),
@@ -33,7 +35,10 @@ NUMBERS = (DAYS - pd.Timestamp(0)) / pd.Timedelta(days=1)
         DAYS.to_numpy().reshape(-1, 1),
         np.array([[value] for value in DAYS.to_pydatetime()], dtype=object),
     ],
-    ids=["pandas", "time zone", "seconds", "objects", "polars", "pyarrow", "array", "array of objects"],
+    ids=[
+        *("pandas", "time zone", "underscore", "offset", "seconds", "objects", "polars", "pyarrow"),
+        *("array", "array of objects"),
+    ],
 )
 def test_a_date_is_the_same_number_in_every_table(table):
     read = read_table(table)

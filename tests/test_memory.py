@@ -3,6 +3,7 @@
 import copy
 import functools
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from scipy import sparse
 
 from slfs import CMIM, FCBF, SLFS, TAN, MDLPDiscretizer
 from slfs._core import memory
-from slfs._core.memory import parse_size
+from slfs._core.memory import Budget, parse_size
 from slfs._core.resources import Resources
 from slfs.coding import by_rows
 from slfs.counting.planes import SampleLayout
@@ -310,6 +311,18 @@ def test_a_limit_that_is_too_small_is_rejected_at_once():
         MemoryError, match=r"memory_limit=1 MiB is too small.*Set memory_limit to at least"
     ):
         SLFS(memory_limit="1MiB").fit(np.eye(6), [0, 1] * 3)
+
+
+def test_a_limit_that_is_too_small_counts_what_is_reserved(monkeypatch):
+    monkeypatch.setattr("slfs._core.memory.memory_taken", lambda: 300 << 20)
+    budget = Budget("400MiB")
+    budget.reserve(50 << 20, "codes")
+    with pytest.raises(
+        MemoryError, match=r"uses 300 MiB already, other steps need 50 MiB, and"
+    ) as error:
+        budget.reserve(80 << 20, "residuals")
+    least = int(re.search(r"at least (\d+) MiB", str(error.value))[1])
+    assert least >= 430
 
 
 _LIMITED = """

@@ -191,3 +191,24 @@ def test_discretize_names_the_level_of_missing_values(tmp_path, monkeypatch, slf
     assert rows["both"][0] == "3"
     assert rows["both"][1].endswith(", missing values")
     assert rows["no"] == ["1"]
+
+
+def test_a_covariate_that_determines_the_class(tmp_path, monkeypatch, slfs):
+    """The warning said that no column depends on the class, and the covariate came closest."""
+    monkeypatch.chdir(tmp_path)
+    y = np.repeat(["a", "b"], 40)
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 20))).add_prefix("g")
+    frame["g0"] += 1.5 * (y == "b")
+    frame = frame.assign(batch=np.where(y == "a", "B1", "B2"))
+    with pytest.warns(UserWarning, match="selected 0 of") as found:
+        SLFS(condition_on="batch").fit(frame, y)
+    (text,) = [str(one.message) for one in found]
+    assert "No column depends significantly on the class given 'batch'" in text
+    assert "'batch' tells 100% of the entropy of the class by itself, so that what" in text
+    frame.assign(y=y).to_csv("table.csv", index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        code, _, error = slfs("select", "table.csv", "-t", "y", "--condition-on", "batch")
+    assert code == 3
+    assert "comes closest: 'g0'" in error
+    assert "omit --condition-on" in error

@@ -303,4 +303,4 @@ def test_nothing_selected_keeps_the_rows():
         assert selector.transform(frame).shape == (60, 0)
     with pytest.warns(UserWarning, match="No features were selected"):
         assert selector.set_output(transform="pandas").transform(frame).shape == (60, 0)
-    assert MRMR().fit(frame, y).explain("a").endswith("MDLP finds no cut that is worth its cost.")
+    assert "MDLP finds no cut that is worth its cost." in MRMR().fit(frame, y).explain("a")

@@ -132,7 +132,7 @@ def test_n_features_to_select_is_exact(order, size):
     assert set(whole.columns) - set(selector.network_.columns) <= set(cut)
     assert set(selector.features_.role[cut]) <= {"outranked"}
     asked = f"but only {size} column{'s were' if size > 1 else ' was'} asked for (n_features_to_select)."
-    assert all(selector.explain(column).endswith(asked) for column in cut)
+    assert all(asked in selector.explain(column) for column in cut)
 
 
 def test_limits_hold_and_none_lifts_them():

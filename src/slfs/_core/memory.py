@@ -102,10 +102,11 @@ class Budget:
     def too_small(self, needed: float, what: str) -> MemoryError:
         """Make the error to raise if the ``needed`` bytes for ``what`` exceed the limit."""
         taken = memory_taken()
+        other = f", other steps need {show_size(self._reserved)}" if self._reserved else ""
         return MemoryError(
             f"memory_limit={show_size(self.limit)} is too small: the process uses {show_size(taken)} "
-            f"already, and {what} need {show_size(needed)} more. Set memory_limit to at least "
-            f"{show_size(1.1 * (taken + needed))}, or pass fewer columns or rows."
+            f"already{other}, and {what} need {show_size(needed)} more. Set memory_limit to at least "
+            f"{show_size(1.1 * (taken + self._reserved + needed))}, or pass fewer columns or rows."
         )
 
 

@@ -91,7 +91,7 @@ Sheet = Annotated[
         "--sheet",
         "--layer",
         metavar="NAME",
-        help="Sheet of an Excel file, or layer of AnnData (X, the default, raw or a layer).",
+        help="Sheet of an Excel file, or layer of AnnData.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else.")]

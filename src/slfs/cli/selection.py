@@ -176,10 +176,13 @@ def explain_nothing(selector: Any, out: Path | None) -> None:
     """Print on standard error why no column is selected, and what to try."""
     import numpy as np
 
+    from slfs.screening.reasons import Role
+
     records = selector.features_
+    candidates = ~np.isin(records["role"], [Role.CONDITIONING, Role.EXCLUDED])
     p_value = np.nan_to_num(records["p_value"], nan=1.0)
     frequency = records["frequency"] if "frequency" in records.dtype.names else np.zeros(len(records))
-    best = int(np.lexsort((-records["relevance"], p_value, -frequency))[0])
+    best = int(np.lexsort((-records["relevance"], p_value, -frequency, ~candidates))[0])
     lines = [
         f"No column is selected. The one that comes closest: {selector.explain(best)}",
         f"What to try: {_remedies(selector)}.",
@@ -209,7 +212,12 @@ def _remedies(selector: Any) -> str:
         names = [str(name) for name in records["name"][weak]]
         found.append(f"select the {which} regardless with {method}{_include(names)}{without}")
     else:
-        found.append("check --target, declare numeric codes with --categorical, or use more samples")
+        alone = "omit --condition-on to see what depends on the target alone, " * bool(
+            selector.conditioning_
+        )
+        found.append(
+            f"{alone}check --target, declare numeric codes with --categorical, or use more samples"
+        )
         if _has_ranking(inner, records):
             found.append(f"rank the columns regardless with --method mrmr -k 5{without}")
     return "; ".join(found)

@@ -409,16 +409,17 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         Returns
         -------
         text : str
-            One sentence; for a column that is selected or too weak a second one about the evidence that
-            it depends on the class (see `slfs.evaluation` for the tests that are used), and for a
-            column that determines the class nearly completely one about target leakage.
+            Why the column was selected or dropped; the evidence that it depends on the class (see
+            `slfs.evaluation` for the tests that are used); and for a column that determines the class
+            nearly completely, a sentence about target leakage.
         """
         check_is_fitted(self)
         index = self._column_index(column)
         record = self.features_[index]
         figures = self._figures_of(index)
         sentence = sentences.explain(record, figures)
-        if self.support_[index] or record["role"] == Role.TOO_WEAK:
+        tested = record["role"] not in (Role.EXCLUDED, Role.CONDITIONING) and record["p_value"] < 1
+        if self.support_[index] or tested:
             given, alone = sentences.listed(self.conditioning_), "partner" in figures
             evidence = sentences.evidence(
                 record["p_value"], record["q_value"], given, self._target_noun(), alone=alone
@@ -454,6 +455,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             "n_features_": self.n_features_,
             "noun": self._target_noun(),
             "conditioning": self.conditioning_,
+            "class_entropy": self._class_entropy(),
         }
         return {**self.get_params(deep=False), **own}
 

@@ -51,17 +51,18 @@ def read_frame(X: Any) -> Table:
 
 def read_columns(frame: nw.DataFrame[Any]) -> FrameTable:
     """Read the columns of a dataframe, whatever their type."""
-    report_dates([name for name, dtype in frame.schema.items() if dtype.is_temporal()])
-    return FrameTable(frame)
+    table = FrameTable(frame)
+    report_dates([series.name for series in table.columns if series.dtype.is_temporal()])
+    return table
 
 
 class FrameTable:
     """A dataframe, read column by column."""
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
-        self._columns = list(frame.iter_columns())
+        self.columns = list(map(_in_utc, frame.iter_columns()))
         self.n_samples, self.n_features = frame.shape
-        kinds = [_kind(series) for series in self._columns]
+        kinds = [_kind(series) for series in self.columns]
         self.numbers = np.array([kind != "label" for kind in kinds])
         self.categorical = np.array([kind in ("label", "boolean") for kind in kinds])
         self._time_kinds = np.array(
@@ -71,11 +72,11 @@ class FrameTable:
     def number_block(self, columns: Columns, order: Order) -> NumberBlock:
         values = np.empty((len(columns), self.n_samples if order is None else len(order)))
         for index, column in enumerate(columns):
-            values[index] = reorder(_series_numbers(self._columns[column]), order)
+            values[index] = reorder(_series_numbers(self.columns[column]), order)
         return dense_block(values, self._time_kinds[columns])
 
     def label_block(self, column: int, order: Order) -> LabelBlock:
-        return _label_block(self._columns[column], order)
+        return _label_block(self.columns[column], order)
 
 
 def _label_block(series: nw.Series[Any], order: Order) -> LabelBlock:
@@ -151,6 +152,14 @@ def _category_order(series: nw.Series[Any]) -> list[Any] | None:
         return None
     found: list[Any] = getattr(dtype, "categories", np.empty(0)).tolist()
     return found or None
+
+
+def _in_utc(series: nw.Series[Any]) -> nw.Series[Any]:
+    """Convert timestamps of pandas to UTC if narwhals does not know the name of their time zone."""
+    native = series.to_native()
+    if series.dtype != nw.Unknown or getattr(getattr(native, "dtype", None), "tz", None) is None:
+        return series
+    return nw.from_native(native.dt.tz_convert("UTC"), series_only=True)
 
 
 def _kind(series: nw.Series[Any]) -> TimeKind | str:

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from slfs.screening.reasons import BY_LABEL, SIGNIFICANT, Reason
-from slfs.selectors._shared.sentences import Figures, percent, required
+from slfs.screening.reasons import BY_LABEL, SIGNIFICANT, Reason, Role
+from slfs.selectors._shared.sentences import Figures, listed, percent, required
 
 _MOST_INCLUDED = 10
 """Maximum number of columns to include that are suggested; a tree of default size has room for them."""
+
+_LARGE_SHARE = 0.5
+"""Share of the class entropy from which a column of condition_on is said to explain the class."""
 
 _COUNTED = {
     Reason.CONSTANT: "constant",
@@ -44,7 +47,8 @@ def nothing_selected(records: Any, method: str, figures: Figures, n_wanted: int 
     ``figures`` contains the parameters of the selector. ``n_wanted`` is the number of columns that were
     asked for; None if the method chooses it.
     """
-    noun = figures["noun"]
+    given = listed(figures["conditioning"])
+    noun = f"{figures['noun']} given {given}" if given else figures["noun"]
     text = f"{method} selected 0 of {len(records)} columns: {_counted(records['reason'], figures)}."
     least = float(np.nanmin(np.append(records["q_value"], np.inf)))
     significant = records["q_value"] <= SIGNIFICANT
@@ -79,9 +83,27 @@ def nothing_selected(records: Any, method: str, figures: Figures, n_wanted: int 
     xor = "; columns that are informative only in combination, as in y = a xor b, are found by "
     xor = "" if method == "InteractionSelector" else f"{xor}InteractionSelector"
     smallest = f" (the smallest FDR is {percent(least)})" if least <= 1 else ""
+    if given:
+        return (
+            f"{text} No column depends significantly on the {noun}{smallest}. "
+            f"{_confounded(records, figures)}Check without condition_on which columns depend on the "
+            f"{figures['noun']} alone, or use more samples or other columns."
+        )
     return (
         f"{text} No column depends significantly on the {noun}{smallest}. Check that y is the intended "
         f"target, or use more samples or other columns{xor}."
+    )
+
+
+def _confounded(records: Any, figures: Figures) -> str:
+    """Say which columns of condition_on leave little of the target to explain; "" if none does."""
+    shares = records["relevance"] / figures["class_entropy"]
+    known = (records["role"] == Role.CONDITIONING) & (shares >= _LARGE_SHARE)
+    noun = figures["noun"]
+    return "".join(
+        f"{name!r} tells {share:.0%} of the entropy of the {noun} by itself, so that what comes with "
+        f"the {noun} cannot be distinguished from what comes with {name!r}. "
+        for name, share in zip(records["name"][known], shares[known], strict=True)
     )
 
 
