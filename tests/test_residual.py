@@ -254,8 +254,8 @@ def test_what_a_column_added_is_said_in_words(selector):
     loss = f"{steps[0].log_loss:.3g}"
     fell = f"lowers the training log loss of the growing model from 0.66 to {loss}"
     assert f"It was selected first: it {fell}." in first
-    assert "number 2: it best explains what the column before it gets wrong" in second
-    assert "number 3: it best explains what the 2 columns before it get wrong" in third
+    assert "number 2: it best explains what the model of the column before it still gets wrong" in second
+    assert "number 3: it best explains what the model of the 2 columns before it still gets wrong" in third
     assert f"from {steps[1].log_loss:.3g} to {steps[2].log_loss:.3g}" in third
 
 

@@ -184,7 +184,7 @@ class BNSLFS(SelectorModel, NetworkClassifier):
         if selector.target_bins_ is not None:
             raise ValueError(
                 f"This {type(selector).__name__} was fitted to a continuous target, but a classifier "
-                "needs classes. Use to_regressor(), or BNSLFSRegressor."
+                "needs classes. Fit BNSLFSRegressor(selector) on X and y instead."
             )
         if structure is None:
             structure = "linked" if selector._additive is None else "additive"

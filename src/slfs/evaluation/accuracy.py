@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -32,7 +33,7 @@ def compare_accuracy(
     """Cross-validate classifiers on all columns and on the selected ones.
 
     The selector is fitted to the training part of each fold, so that test samples do not influence the
-    selection.
+    selection. All classifiers have the ``class_weight`` of the selector.
 
     Parameters
     ----------
@@ -75,17 +76,19 @@ def compare_accuracy(
         cv = min(cv, int(sizes.min()))
     splits = make_splits(target, cv, random_state)
     categorical = resolve_categorical(selector.categorical_features, table, _column_names(X))
+    inner = getattr(selector, "selector", None)  # of StabilitySelection
+    naive_bayes = partial(NaiveBayes, class_weight=(inner or selector).get_params().get("class_weight"))
 
     def score(fold: Fold) -> dict[str, tuple[Metrics, int]]:
         fitted = fold.fit(BNSLFS(selector))
         chosen = np.flatnonzero(fitted.selector_.support_)
         network = selected = fold.metrics(fitted)
         if len(chosen):  # otherwise both predict the most frequent class
-            model = fold.fit(NaiveBayes(categorical_features=categorical[chosen]), chosen)
+            model = fold.fit(naive_bayes(categorical_features=categorical[chosen]), chosen)
             selected = fold.metrics(model, chosen)
         found = {SELECTED: (selected, len(chosen)), NETWORK: (network, len(chosen))}
         if table.n_features <= MAX_COLUMNS:
-            model = fold.fit(NaiveBayes(categorical_features=categorical))
+            model = fold.fit(naive_bayes(categorical_features=categorical))
             found[ALL] = fold.metrics(model), table.n_features
         return found
 

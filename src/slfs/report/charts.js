@@ -143,7 +143,7 @@ function accuracyRows(accuracy) {
       drawn("circle", { cx: at(model.mean), cy: 14, r: 6, class: "dot" }));
     return element("div", { class: "score" },
       element("div", {}, element("strong", {}, model.name),
-        element("span", { class: "note" }, `${Number(used.toFixed(1))} column${used === 1 ? "" : "s"}`)),
+        element("span", { class: "note" }, `${Number(used.toFixed(1))} column${used === 1 ? "" : "s"} · balanced ${percent(model.balanced_accuracy)}`)),
       track,
       element("div", { class: "amount" },
         element("strong", {}, percent(model.mean)), ` ± ${(100 * model.std).toFixed(1)}`));

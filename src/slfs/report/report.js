@@ -12,7 +12,8 @@ function showAccuracy() {
     body.append(...accuracyRows(accuracy), element("p", { class: "note" },
       `Mean and standard deviation over ${accuracy.n_splits} folds of cross-validation; columns are selected ` +
       "in each fold from its training samples. The dashed line is the accuracy of always predicting the " +
-      `most frequent class: ${percent(accuracy.majority)}.`));
+      `most frequent class: ${percent(accuracy.majority)}. Balanced accuracy is the mean of the accuracies within ` +
+      "the classes."));
   }
 }
 

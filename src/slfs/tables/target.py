@@ -64,7 +64,10 @@ _NAMED = 5
 """Maximum number of labels in a warning."""
 
 _MANY_CLASSES = 20
-"""A target with more classes, most of them with one or two samples, is refused."""
+"""A target with more classes, most of them with one sample, is refused."""
+
+_MANY_PAIRS = 100
+"""More classes, most of them with two samples, are refused as well."""
 
 _MANY_NUMBERS, _FEW = 30, 10
 """More classes that are numbers are warned about; more than `_MANY_CLASSES` if they have few samples."""
@@ -225,15 +228,20 @@ def _warn_about_numbers(classes: NDArray[Any], n_samples: int, name: str) -> Non
 
 
 def _refuse_identifiers(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
-    """Raise an error if more than half of the samples are in classes of one or two samples."""
+    """Raise an error if more than half of the samples are in classes of one sample, or one or two.
+
+    Of two samples each, as many classes are accepted as an experiment with replicates may have.
+    """
     if len(classes) <= _MANY_CLASSES:
         return
     sizes = np.bincount(codes)
-    if sizes[sizes <= 2].sum() > len(codes) / 2:
+    few = 1 if len(classes) <= _MANY_PAIRS else 2
+    if sizes[sizes <= few].sum() > len(codes) / 2:
+        only = "one sample" if few == 1 else "one or two samples"
         raise ValueError(
-            f"y has {len(classes)} classes in {len(codes)} samples, and most classes have only one or "
-            f"two samples (the first labels are {_shown(classes)}). If y is an identifier, use another "
-            f"column as the target.{_numbers_hint(classes)}"
+            f"y has {len(classes)} classes in {len(codes)} samples, and most classes have only {only} "
+            f"(the first labels are {_shown(classes)}). If y is an identifier, use another column as "
+            f"the target.{_numbers_hint(classes)}"
         )
 
 

@@ -68,8 +68,11 @@ def _joined(figures: Figures) -> str:
         )
     if number == 1:
         return f"It was selected first: it {falls}."
-    others = "column before it gets" if number == 2 else f"{number - 1} columns before it get"
-    return f"It was selected as number {number}: it best explains what the {others} wrong and {falls}."
+    others = "column" if number == 2 else f"{number - 1} columns"
+    return (
+        f"It was selected as number {number}: it best explains what the model of the {others} before it "
+        f"still gets wrong, and {falls}."
+    )
 
 
 def _apart(first: float, second: float) -> tuple[str, str]:
