@@ -60,10 +60,11 @@ def read_labelled(
         file = own_phenotype(file)
     if weights is not None:
         file = file.with_weights(weights)
+    notes = [] if file.y is None else _note_missing_labels(file, missing or ())
     if drop_missing_target and file.y is not None:
         file = file.with_target_only()
     name = None if column is None else file.names[file.find(column)]
-    for note in file.notes:
+    for note in (*notes, *file.notes):
         shown = note.only(name) if name is not None and isinstance(note, ColumnNote) else note
         if shown is not None:
             show_note(shown)
@@ -79,6 +80,16 @@ def read_labelled(
         )
     _check_target(file)
     return file
+
+
+def _note_missing_labels(file: DataFile, declared: Sequence[str]) -> list[str]:
+    """Note the text of the target that is read as missing, though the user has not said so."""
+    return [
+        f"{number} of the labels in {file.target!r} {'is' if number == 1 else 'are'} the text {text!r}, "
+        "which is read as a missing value. If it is a class, give it another name in the file."
+        for text, number in file.missing_labels().items()
+        if text not in declared
+    ]
 
 
 def _check_target(file: DataFile) -> None:

@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from slfs.files.data_file import ColumnNote, some_names
 from slfs.files.decimal_commas import comma_columns, has_decimal_points, read_thousands
+from slfs.files.fields import check_fields
 from slfs.files.inference import (
     TableError,
     are_codes,
@@ -37,6 +38,8 @@ def _read(content: io.BytesIO, options: ReadOptions, separator: str | None = Non
     types = dict.fromkeys(options.text, str)
     arguments: dict[str, Any] = {"na_values": list(options.missing), "dtype": types}
     table = _parse(content, options, separator, arguments)
+    header = _first_rows(content, separator)[:1] if options.header else []
+    options.notes.extend(check_fields(content, separator, header[0] if header else None, table))
     if separator != ",":
         commas = _read_decimal_commas(table, content, options, separator, arguments)
         if commas is not None:
@@ -237,7 +240,7 @@ def _read_decimal_commas(
             )
             return None
     table = _parse(content, options, separator, {"decimal": ",", **arguments})
-    table, ambiguous = read_thousands(table, options.text)
+    table, ambiguous = read_thousands(table, options.text, expected=options.decimal == ",")
     if ambiguous:
         name, example = next(iter(ambiguous.items()))
         why = "because other columns have decimal commas" if commas else "as in the file of fit"
@@ -257,7 +260,7 @@ def _note_blanks(content: IO[bytes], options: ReadOptions) -> None:
     if len(numbers) == 1 and numbers != {1}:
         options.notes.append(
             f"The file has a single column, but {numbers.pop()} words in each row. Separate its fields "
-            "by , ; tab or |, for example with: tr -s ' ' ','"
+            "by , ; tab or |, for example with: awk '{$1=$1} 1' OFS=,"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from slfs._core.suggest import similar_names
 from slfs.files.columns import FileColumns, FileRows
+from slfs.files.inference import with_numbers
 
 TRUTH = ("True", "TRUE", "true", "False", "FALSE", "false")
 """Text that is a boolean in files with types."""
@@ -105,6 +107,16 @@ class DataFile:
             return replace(self, X=self.X.without([name]), weights=self.X.read(name))
         return replace(self, X=without(self.X, [index]), weights=as_column(self.X, index))
 
+    def missing_labels(self) -> dict[str, int]:
+        """Return the text that was read as a missing target, such as None, and how often it occurs."""
+        import pandas as pd
+
+        missing = pd.Series(np.asarray(self.y)).isna().to_numpy()
+        if not missing.any() or self.read_originals is None or self.target not in self.all_names:
+            return {}
+        texts = self.read_originals([self.target])[self.target].to_numpy()
+        return dict(Counter(text for text in texts[missing] if isinstance(text, str) and text.strip()))
+
     def with_target_only(self) -> DataFile:
         """Return the same file without the rows whose target is missing, and a note about them."""
         import pandas as pd
@@ -118,9 +130,12 @@ class DataFile:
             f"{self.target!r} is missing."
         )
         read = self.read_originals
+        X = FileRows(self.X, rows) if isinstance(self.X, FileColumns) else _take_rows(self.X, rows)
+        if self.typed_ids is not None:  # of a text file; a row of totals may have had the only text
+            X = with_numbers(X)
         return replace(
             self,
-            X=FileRows(self.X, rows) if isinstance(self.X, FileColumns) else _take_rows(self.X, rows),
+            X=X,
             y=whole_numbers(np.asarray(self.y)[rows]),
             weights=None if self.weights is None else np.asarray(self.weights)[rows],
             typed_ids=None if self.typed_ids is None else _take_rows(self.typed_ids, rows),

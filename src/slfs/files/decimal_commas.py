@@ -50,8 +50,14 @@ def has_decimal_points(texts: Any) -> bool:
     return bool(dotted.any()) and not present.str.fullmatch(_DOT_THOUSANDS).all()
 
 
-def read_thousands(table: Any, text: Collection[str] = ()) -> tuple[Any, dict[str, str]]:
+def read_thousands(
+    table: Any, text: Collection[str] = (), *, expected: bool = False
+) -> tuple[Any, dict[str, str]]:
     """Convert text columns with thousands separators, such as 1.234 or 12.345.678,9, to numbers.
+
+    Columns that also contain words stay text, but their numbers are written with decimal points, as the
+    functions that look for numbers in text expect. If decimal commas are ``expected``, as in the file of
+    a model, each number is converted, whatever else the column contains.
 
     Also returns an example for each column of numbers that could as well have decimal points.
     """
@@ -64,10 +70,18 @@ def read_thousands(table: Any, text: Collection[str] = ()) -> tuple[Any, dict[st
             continue
         present = column.dropna().astype(str)
         dotted = present[present.str.contains(".", regex=False)]
-        if dotted.empty or not present.str.fullmatch(_DOT_THOUSANDS).all():
+        if len(dotted) and present.str.fullmatch(_DOT_THOUSANDS).all():
+            table.isetitem(index, pd.to_numeric(_with_points(present)).reindex(column.index))
+            if not present.str.contains(",", regex=False).any() and dotted.str.count(r"\.").max() == 1:
+                ambiguous[str(name)] = dotted.iloc[0].strip()
             continue
-        plain = present.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
-        table.isetitem(index, pd.to_numeric(plain).reindex(column.index))
-        if not present.str.contains(",", regex=False).any() and dotted.str.count(r"\.").max() == 1:
-            ambiguous[str(name)] = dotted.iloc[0].strip()
+        numbers = present[present.str.contains(r"\d")]
+        fits = numbers.str.fullmatch(_COMMA_NUMBER)
+        if expected or (fits.all() and numbers.str.contains(",", regex=False).any()):
+            table.isetitem(index, _with_points(numbers[fits]).reindex(column.index).fillna(column))
     return table, ambiguous
+
+
+def _with_points(texts: Any) -> Any:
+    """Write numbers such as 1.234,5 as 1234.5."""
+    return texts.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)

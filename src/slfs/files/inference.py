@@ -141,6 +141,17 @@ def exact_integers(column: Any) -> Any:
     return pd.Series(values, column.index, dtype=object)
 
 
+def with_numbers(frame: Any) -> Any:
+    """Convert columns of text that a CSV file would hold as numbers."""
+    import pandas as pd
+
+    for index, _ in _other_columns(frame):
+        column = frame.iloc[:, index]
+        if _holds_numbers(column):
+            frame = _with_column(frame, index, pd.to_numeric(column))
+    return frame
+
+
 def number_texts(frame: Any) -> list[str]:
     """Return the names of the columns of text or categories that a CSV file would hold as numbers."""
     found = []
@@ -151,12 +162,16 @@ def number_texts(frame: Any) -> list[str]:
             if column.dtype.kind in "iuf":
                 found.append(str(name))
                 continue
-        if not _is_text(column):
-            continue
-        present = column.dropna()
-        if len(present) and _all_match(present, _NUMBER) and not are_codes(present):
+        if _holds_numbers(column):
             found.append(str(name))
     return found
+
+
+def _holds_numbers(column: Any) -> bool:
+    """Return whether all values of a column of text are numbers, and not codes such as 02139."""
+    present = column.dropna()
+    is_text = len(present) > 0 and _is_text(column)
+    return is_text and _all_match(present, _NUMBER) and not are_codes(present)
 
 
 def are_codes(texts: Any) -> bool:
