@@ -159,3 +159,18 @@ def test_the_structure_of_the_classifier(cancer, slfs):
     assert Path("m.slfs").read_bytes() == before, "nothing is written"
     code, _, error = slfs("compare", "cancer.csv", "-t", "y", "-k", "auto")
     assert (code, "Use --own-size" in error) == (1, True)
+
+
+def test_the_threshold_of_a_stability_selection(tmp_path, slfs):
+    random = np.random.default_rng(20)
+    y = np.repeat(["a", "b"], 30)
+    X = pd.DataFrame(random.normal(size=(60, 60)))
+    X.iloc[:, :10] += 0.75 * (y == "b")[:, np.newaxis]
+    X.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    command = ["select", tmp_path / "t.csv", "-t", "y", "--method", "mrmr", "-k", "8"]
+    assert slfs(*command, "--stability", "20")[0] == 3
+    code, out, _ = slfs(*command, "--stability", "20", "--threshold", "0.2")
+    assert code == 0
+    assert "selected in at least 4 of 20 subsamples" in out
+    code, _, error = slfs(*command, "--threshold", "0.2")
+    assert (code, "--threshold needs --stability" in error) == (1, True)

@@ -173,7 +173,7 @@ def test_a_selected_column_without_evidence_is_tentative():
     assert set(selector.features_["role"][selector.support_]) == {"tentative"}
     sentence = selector.explain(selector.indices_[0])
     assert "is selected as tentative: it has" in sentence
-    assert "but it is not significant. Evidence that it depends on the class:" in sentence
+    assert "but its FDR is above 5%. Evidence that it depends on the class:" in sentence
 
 
 def test_degrees_of_freedom_ignore_empty_cells():
@@ -209,15 +209,15 @@ def test_a_column_of_gaps_has_levels_with_names():
     ]
 
 
-def test_the_given_false_discovery_rate_decides_who_is_tentative():
+def test_columns_with_a_large_false_discovery_rate_are_tentative_though_it_was_allowed():
     random = np.random.default_rng(3)
     y = np.arange(300) % 2
     X = random.integers(0, 2, (300, 60))
     X[:, :12] = np.where(random.random((300, 12)) < 0.15, y[:, np.newaxis], X[:, :12])
     selector = SLFS(order="relevance", irrelevance="test", fdr=0.3, categorical_features="all").fit(X, y)
-    q_values = selector.qvalues_[selector.support_]
+    q_values, roles = selector.qvalues_[selector.support_], selector.features_["role"][selector.support_]
     assert ((q_values > 0.05) & (q_values <= 0.3)).any()
-    assert "tentative" not in selector.features_["role"]
+    np.testing.assert_array_equal(roles == "tentative", q_values > 0.05)
 
 
 def test_a_chance_gap_does_not_make_a_column_relevant():
@@ -314,7 +314,7 @@ def test_nothing_is_outranked_if_nothing_is_selected(selector):
 
 def test_two_samples_cannot_be_cross_validated():
     X = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})
-    with pytest.warns(UserWarning, match=r"selected 0 of 2 columns: 2 not significant\."):
+    with pytest.warns(UserWarning, match=r"selected 0 of 2 columns: 2 that could not be tried in cross-validation\."):
         selector = SLFS().fit(X, [0, 1])
     assert set(selector.features_["role"]) == {"irrelevant"}
     assert "no column could be tried in cross-validation" in selector.explain("a")
@@ -335,3 +335,71 @@ def test_the_smallest_log_loss_is_that_of_the_path():
     assert selector.n_features_ == path.best < least
     assert f"{path.log_loss[least]:.3g} nats with {least} columns" in sentence
     assert "the smallest cross-validated" not in sentence
+
+
+@pytest.mark.filterwarnings("ignore::slfs.LeakageWarning")
+def test_nothing_is_strongly_relevant_beside_a_column_that_determines_the_class():
+    """Given that column, all others tell nothing: a tie of the criterion, which rounding must not break."""
+    random = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], [27, 11])
+    X = pd.DataFrame({"perfect": 3 * (y == "b") + random.random(38)})
+    for number in range(12):
+        X[f"g{number}"] = 2.2 * (y == "b") + random.normal(size=38)
+    selector = SLFS(n_features_to_select=10).fit(X, y)
+    strong = selector.features_["name"][selector.features_["role"] == "strongly relevant"]
+    assert strong.tolist() == ["perfect"]
+
+
+def test_columns_that_are_contained_in_selected_ones_are_redundant_where_no_other_is_left():
+    random = np.random.default_rng(2)
+    place, shapes = np.linspace(0, 1, 100), random.normal(size=(170, 4))
+    waves = sum(
+        shapes[:, [i]] * np.exp(-((place - c) ** 2) / 0.05) for i, c in enumerate((0.1, 0.4, 0.6, 0.9))
+    )
+    y = shapes[:, 0] + 0.5 * shapes[:, 2] + random.normal(0, 1, 170) > 0
+    selector = SLFS(n_features_to_select=80).fit(pd.DataFrame(waves), y)
+    assert selector.n_features_ < 80
+    assert "beyond size" not in selector.features_["reason"]
+    dropped = selector.features_[~selector.support_ & (selector.features_["reason"] != "no cut")]
+    assert set(dropped["role"]) == {"redundant"}
+    assert "asked for" not in selector.explain(int(np.flatnonzero(dropped["name"])[0]))
+
+
+def test_a_group_that_does_not_fit_is_not_called_beyond_a_smaller_size():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    names = X.columns.tolist()
+    groups = {"first": names[:10], "second": names[10:20], "third": names[20:]}
+    selector = SLFS(feature_groups=groups, n_features_to_select=15).fit(X, y)
+    other = names[int(np.flatnonzero(selector.features_["reason"] == "beyond size")[0])]
+    assert selector.n_features_ == 10
+    assert "its group has more columns than n_features_to_select=15 has room" in selector.explain(other)
+
+
+@pytest.mark.filterwarnings("ignore::slfs.LeakageWarning")
+def test_a_tree_without_room_is_said_aloud_though_the_others_are_redundant():
+    y = np.repeat(["a", "b"], [27, 11])
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(38, 60)) + 2 * (y == "b")[:, np.newaxis])
+    X.insert(0, "perfect", 9 * (y == "b"))
+    X.columns = X.columns.map(str)
+    with pytest.warns(UserWarning, match="Only 12 of n_features_to_select=30 columns.* max_children"):
+        selector = SLFS(n_features_to_select=30, max_children=3).fit(X, y)
+    assert selector._tree_is_full()
+
+
+def test_columns_beyond_the_size_are_not_said_to_lack_room():
+    X, y = load_digits(return_X_y=True, as_frame=True)
+    for max_children in (5, 50):
+        tree = {"order": "conditional", "max_children": max_children, "max_depth": 5}
+        selector = SLFS(n_features_to_select=8, **tree).fit(X, y)
+        assert "no room" not in selector.features_["role"]
+        assert "only 8 columns were asked for" in selector.explain("pixel_0_1")
+
+
+def test_an_included_identifier_does_not_contain_the_other_columns():
+    random = np.random.default_rng(0)
+    y = random.choice(["a", "b"], 300)
+    x = random.normal(size=300) + 1.5 * (y == "a")
+    X = pd.DataFrame({"x": x, "note": [f"n{i}" for i in range(300)]})
+    with pytest.warns(UserWarning, match="more categories than half"):
+        selector = SLFS(include=["note"]).fit(X, y)
+    assert selector.support_.all()

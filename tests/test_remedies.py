@@ -113,8 +113,8 @@ def test_the_command_names_a_sufficient_fdr(weak, slfs):
     strict = ["--set", "irrelevance=test", "--set", "fdr=1e-99"]
     code, _, error = slfs(*weak, *strict)
     assert code == 3
-    fdr = re.search(r"--set (fdr=\S+);", error)[1]
-    code, out, _ = slfs(*weak, *strict[:2], "--set", fdr)
+    remedy = re.search(r"with (--set fdr=\S+ -k 5);", error)[1]
+    code, out, _ = slfs(*weak, *strict[:2], *remedy.split())
     assert (code, "1 of 51 columns selected" in out) == (0, True)
 
 

@@ -372,7 +372,7 @@ def test_the_number_of_columns_in_words(cancer):
     assert found.endswith("0 to 2 columns: 0.2 nats with 2 columns, compared with 0.6 without columns.")
     found = words(path_of(0.6, 0.209, 0.2004, 0.2), 1, 1)  # the log losses of 2 and 3 nearly agree
     assert (
-        "error of that of 2 columns: 0.2 nats, nearly the smallest of 0 to 3 columns (0.2 nats with "
+        "error of that of 2 columns: 0.2004 nats, nearly the smallest of 0 to 3 columns (0.2 nats with "
         in (found)
     )
     assert "(0.2 nats with 3 columns), compared with 0.6 without columns." in found

@@ -450,3 +450,18 @@ def test_reasons_of_the_inner_selector_are_explained_with_its_parameters():
     assert len(columns) > 0
     for column in columns:
         assert "fdr=1e-09" in selector.explain(int(column))
+
+
+def test_a_column_without_levels_on_all_samples_is_explained_by_both():
+    """MDLP cuts it in many subsamples, but not in the whole table, so that it has no place in a tree."""
+    random = np.random.default_rng(20)
+    y = np.repeat(["a", "b"], 30)
+    X = random.normal(size=(60, 60))
+    X[:, :10] += 0.75 * (y == "b")[:, np.newaxis]
+    inner = MRMR(n_features_to_select=8)
+    selector = StabilitySelection(inner, n_subsamples=50, threshold=0.3, random_state=0).fit(X, y)
+    assert selector.frequencies_[1] > 0.3
+    assert "contain no information about the class on all samples together, although" in (
+        selector.explain(1)
+    )
+    assert "selected in 23 of 50 subsamples" in selector.explain(1)

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from slfs import BNSLFS, MRMR, SLFS, TAN, MDLPDiscretizer, StabilitySelection
-from slfs.tables.target import read_target
+from slfs.tables.target import _conversion, read_target
 
 
 @pytest.mark.parametrize(
@@ -236,3 +236,25 @@ def test_durations_can_be_converted():
         read_target(y, "regression")
     advice = re.search(r"y / .*'D'\)", str(error.value))[0]
     np.testing.assert_allclose(eval(advice, {"numpy": np, "y": y}), PRICES / 24)
+
+
+def test_integers_of_which_most_occur_once_are_warned_about():
+    y = np.array([48, 60, 71, 55, 62, 41, 37, 32, 39, 51, 30, 52, 35, 42, 50, 41, 25, 43, 30])
+    X = np.random.default_rng(0).normal(size=(len(y), 2))
+    with pytest.warns(UserWarning, match=r"17 distinct integers in 19 samples.*target='regression'"):
+        MRMR(n_features_to_select=1).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("labels", "snippet"),
+    [
+        (["(1,004)", "1,200", "1,300"], False),
+        (["900.1k", "1.2M", "1.3M"], False),
+        (["$1,200", "$1,300.5", "$7"], True),
+    ],
+)
+def test_the_conversion_of_numbers_with_units_does_not_change_them(labels, snippet):
+    """A regular expression would make (5) a positive number, and drop the letters of 1.2M."""
+    text = _conversion(np.array(labels, object))
+    assert ("str.replace" in text) == snippet
+    assert ("of the same unit" in text) != snippet

@@ -212,3 +212,12 @@ def test_probabilities_that_no_float_can_hold():
     half = np.log(0.5)
     np.testing.assert_allclose(found[0], half + np.log([0.3, 0.6]) + 100 * np.log(1 - 1e-9))
     np.testing.assert_allclose(found[1], half + 50 * np.log(1e-9) + 50 * np.log(1 - 1e-9))
+
+
+def test_text_with_underscores_is_not_a_number():
+    """Python reads 2024_01 as 202401."""
+    a = 5 * np.random.default_rng(0).normal(size=300)
+    model = BNSLFS().fit(pd.DataFrame({"a": a}), a > 0)
+    with pytest.warns(UnseenValueWarning, match="2024_01"):
+        found = model.predict_proba(pd.DataFrame({"a": ["2024_01"]}))
+    np.testing.assert_allclose(found[0], np.bincount(a > 0) / 300, atol=0.01)

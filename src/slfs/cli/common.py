@@ -178,16 +178,25 @@ def _finds_size(selector: Any) -> bool:
     return by_residuals and selector.n_features_to_select == "auto"
 
 
-def make_stable(selector: Any, stability: int | None, rate: float | None, size: Any, n_jobs: int) -> Any:
+def make_stable(
+    selector: Any,
+    stability: int | None,
+    *,
+    fdr: float | None,
+    threshold: float | None,
+    size: Any,
+    n_jobs: int,
+) -> Any:
     """Wrap a selector in a stability selection if the options ask for it."""
     from slfs import StabilitySelection
 
+    options = {"fdr": fdr, "threshold": threshold, "n_features_to_select": size}
+    given = {name: value for name, value in options.items() if value is not None}
     if stability is None:
-        if rate is not None:
-            raise ValueError("--fdr needs --stability, for example --stability 50.")
+        for name in given.keys() & {"fdr", "threshold"}:
+            raise ValueError(f"--{name} needs --stability, for example --stability 50.")
         return selector
-    limit = {} if size is None else {"n_features_to_select": size}
-    return StabilitySelection(selector, n_subsamples=stability, fdr=rate, n_jobs=n_jobs, **limit)
+    return StabilitySelection(selector, n_subsamples=stability, n_jobs=n_jobs, **given)
 
 
 def categorical_columns(names: Sequence[str] | None, file: DataFile) -> Any:

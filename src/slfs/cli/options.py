@@ -200,7 +200,15 @@ Rate = Annotated[
     typer.Option(
         "--fdr",
         metavar="Q",
-        help="With --stability: false discovery rate of the selection.",
+        help="With --stability: false discovery rate.",
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        "--threshold",
+        metavar="SHARE",
+        help="With --stability: share of subsamples [0.6].",
     ),
 ]
 EscapeFormulas = Annotated[

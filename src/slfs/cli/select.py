@@ -36,6 +36,7 @@ from slfs.cli.options import (
     Size,
     Stability,
     Target,
+    Threshold,
     TargetsFrom,
     TargetType,
     Transpose,
@@ -59,6 +60,7 @@ def select(
     settings: Setting = None,
     stability: Stability = None,
     fdr: Rate = None,
+    threshold: Threshold = None,
     categorical: Categorical = None,
     include: Include = None,
     exclude: Exclude = None,
@@ -139,7 +141,9 @@ def select(
         memory_limit=memory_limit,
         device=device,
     )
-    selector = make_stable(selector, stability, fdr, n_features_to_select, n_jobs)
+    selector = make_stable(
+        selector, stability, fdr=fdr, threshold=threshold, size=n_features_to_select, n_jobs=n_jobs
+    )
     with progress("selecting") as tick, progress_callback(tick):
         run = timed_fit(selector, file.X, labels(file), file.weights)
     selected = [file.names[column] for column in selector.indices_]
@@ -194,6 +198,7 @@ def explain(
     settings: Setting = None,
     stability: Stability = None,
     fdr: Rate = None,
+    threshold: Threshold = None,
     categorical: Categorical = None,
     include: Include = None,
     exclude: Exclude = None,
@@ -256,7 +261,9 @@ def explain(
         class_weight=class_weight,
         n_jobs=n_jobs,
     )
-    selector = make_stable(selector, stability, fdr, n_features_to_select, n_jobs)
+    selector = make_stable(
+        selector, stability, fdr=fdr, threshold=threshold, size=n_features_to_select, n_jobs=n_jobs
+    )
     index = file.find(column)
     with status("selecting"), focus(file.names[index]):
         selector.fit(file.X, labels(file), sample_weight=file.weights)

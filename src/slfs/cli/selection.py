@@ -204,7 +204,9 @@ def _remedies(selector: Any) -> str:
     if math.isinf(getattr(selector, "threshold_", 0)):
         found.append("increase --fdr, or omit it to select by a threshold")
     elif fdr := _sufficient_fdr(inner, records):
-        found.append(f"allow more false discoveries with --set fdr={fdr}{without}")
+        # cross-validation may find that columns with so much noise among them predict nothing
+        number = " -k 5" if inner.n_features_to_select == "auto" else ""
+        found.append(f"allow more false discoveries with --set fdr={fdr}{number}{without}")
     if weak:
         method = "" if "include" in inner.get_params(deep=False) else "--method slfs "
         which = f"{len(weak)} columns with the smallest p-values"

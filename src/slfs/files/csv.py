@@ -81,6 +81,8 @@ def _parse(content: io.BytesIO, options: ReadOptions, separator: str, arguments:
         arguments["index_col"] = False  # pandas would take the first column as row names
     if options.columns is not None and len({len(row) for row in rows}) == 1:  # no row names
         arguments["usecols"] = list(options.columns)
+    if rows and all(len(row) == 1 for row in rows):
+        arguments["skip_blank_lines"] = not _first_line(content).strip()  # a blank field is missing
     content.seek(0)
     with warnings.catch_warnings():
         # pandas warns that what follows the last separator is lost: it is empty
@@ -94,7 +96,14 @@ def _parse(content: io.BytesIO, options: ReadOptions, separator: str, arguments:
             ) from error
         except pd.errors.EmptyDataError:
             raise TableError("it has no columns and no rows") from None
+        except pd.errors.ParserError as error:
+            if "source failed" in str(error):  # pandas makes it of a KeyboardInterrupt
+                raise KeyboardInterrupt from error
+            raise
     content.seek(0)
+    surplus = options.header and len(rows) > 1 and len(rows[1]) > len(rows[0])
+    if surplus and "index_col" not in arguments and table.index.nlevels == 1:
+        table.index = table.index.map(str)  # row names, also if they are 1, 2, ...
     if table.shape[1] == 0 or (len(table) == 0 and not options.allow_empty):
         raise TableError("it has a header, but no rows")
     return table
@@ -134,13 +143,19 @@ def _guess_separator(content: IO[bytes], options: ReadOptions) -> str:
     Of several, those that give all rows as many fields as the header come first: names of columns may
     contain others.
     """
-    header = content.readline().decode("utf-8-sig", "replace")
-    content.seek(0)
+    header = _first_line(content)
     separators = ";\t|," if options.decimal == "," else ",;\t|"  # of one column, it is the first
     counts = {one: re.sub(r'"[^"]*"', "", header).count(one) for one in separators}
     found = [one for one in separators if counts[one]]
     fitting = [one for one in found if len(found) > 1 and _fits(_first_rows(content, one))]
     return max(fitting or separators, key=lambda one: counts[one])
+
+
+def _first_line(content: IO[bytes]) -> str:
+    content.seek(0)
+    line = content.readline().decode("utf-8-sig", "replace")
+    content.seek(0)
+    return line
 
 
 def _fits(rows: list[list[str]]) -> bool:

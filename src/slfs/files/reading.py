@@ -147,7 +147,7 @@ def read_file(
         target_name = labels.name
     names = column_names(found.table)
     unwanted, y = (
-        [find(column, found.table, name, notes) for column in (*found.ids, *found.drop)],
+        [find(column, found.table, name, notes, transpose) for column in (*found.ids, *found.drop)],
         found.y,
     )
     if labels is not None:
@@ -155,7 +155,7 @@ def read_file(
     elif y is not None and target is not None:
         raise ValueError(f"{name} already contains class labels. Remove --target {target!r}.")
     elif target is not None:
-        column = find(target, found.table, name, notes)
+        column = find(target, found.table, name, notes, transpose)
         y, target_name = as_column(found.table, column), names[column]
         if form.name in TEXT and set(y.dropna().map(type)) == {bool}:
             y = _as_written(y, by_name(found.originals, names)([target_name])[target_name])
@@ -170,10 +170,22 @@ def read_file(
     has_columns_only = not is_sparse(X) and (labels is not None or found.y is None)
     originals = by_name(found.originals, names) if has_columns_only else None
     is_text = has_columns_only and form.name in TEXT
-    typed_ids = found.table.set_axis(names, axis=1)[id_names] if is_text else None
+    typed_ids = None
+    if is_text:
+        typed_ids = _typed_ids(found.table.set_axis(names, axis=1)[id_names], originals)
     return DataFile(
         X, y, name, target_name, fingerprint, names, id_names, notes, originals, typed_ids, style=style
     )
+
+
+def _typed_ids(ids: Any, originals: Any) -> Any:
+    """Return ids as the text of the file where some of them, such as NA, were read as missing."""
+    spoiled = [name for name in ids.columns if ids[name].isna().any()]
+    if not spoiled:
+        return ids
+    texts = originals(spoiled).set_axis(ids.index)
+    lost = [name for name in spoiled if texts[name][ids[name].isna()].astype(str).str.strip().any()]
+    return ids.assign(**{name: texts[name].where(texts[name] != "", None) for name in lost})
 
 
 def _as_written(labels: Any, texts: Any) -> Any:

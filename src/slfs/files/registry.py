@@ -85,7 +85,8 @@ class Format:
 
     def missing_library(self, error: ImportError) -> ImportError:
         """Make the error to raise if the library behind the format is not installed."""
-        return ImportError(f"{self.name} files need {error.name}: pip install '{self.requirement}'")
+        library = error.name or "a library that is not installed"  # pandas does not say which
+        return ImportError(f"{self.name} files need {library}: pip install '{self.requirement}'")
 
 
 _formats: dict[str, Format] = {}

@@ -23,7 +23,7 @@ def refuse_target(target: str, ids: Sequence[str], drop: Sequence[str], name: st
         )
 
 
-def find(wanted: str, table: Any, name: str, notes: list[str]) -> int:
+def find(wanted: str, table: Any, name: str, notes: list[str], transposed: bool) -> int:
     """Find a column; the error contains what is known about the file, such as other sheets."""
     try:
         return find_column(wanted, column_names(table), name)
@@ -31,7 +31,10 @@ def find(wanted: str, table: Any, name: str, notes: list[str]) -> int:
         hints = list(notes)
         if not is_sparse(table) and wanted in set(table.iloc[:, 0].astype(str)):
             hints.append(
-                f"{wanted!r} is a value of its first column. If the samples are in columns, add "
+                f"It is the name of a column of the file before rows and columns are exchanged. If the "
+                "samples are in rows, remove --transpose."
+                if transposed
+                else f"{wanted!r} is a value of its first column. If the samples are in columns, add "
                 "--transpose."
             )
         raise ValueError(" ".join([str(error), *hints])) from None

@@ -78,7 +78,7 @@ class Covariates:
     @functools.cached_property
     def _counts(self) -> Ints:
         """Number of samples of each stratum and class."""
-        return _count(self.stratum, self.labels, *self.probability.shape)
+        return count(self.stratum, self.labels, *self.probability.shape)
 
     @functools.cached_property
     def _correction(self) -> Floats:
@@ -122,21 +122,7 @@ class Covariates:
             Number of intervals; there may be fewer if numbers are equal.
         """
         ranks = rankdata(numbers, axis=1)
-        sizes = self._counts.sum(axis=1)
-        cells = sparse.csr_array(
-            (np.ones(len(self.stratum)), self.stratum, np.arange(len(self.stratum) + 1)),
-            shape=(len(self.stratum), len(sizes)),
-        )
-        gram = (self.design.T @ (self.design * sizes[:, np.newaxis])).toarray()
-        gram[np.diag_indices(len(gram))] += _RIDGE
-        moments = self.design.T @ (cells.T @ ranks.T)
-        explained = self.design @ cho_solve(cho_factor(gram), moments)
-        residuals = np.round(ranks - explained[self.stratum].T, 6)  # equal ones must stay equal
-        share = (rankdata(residuals, axis=1) - 0.5) / numbers.shape[1]
-        levels: Codes = np.floor(share * intervals).astype(np.uint8)
-        for row in levels:  # levels without samples are left out
-            row[:] = np.unique(row, return_inverse=True)[1]
-        return levels
+        return cut_by_rank(ranks - least_squares(self.design, self.stratum, ranks), intervals)
 
     def test(self, codes: Codes, ordered: Ints | None = None) -> float:
         """Test one column for independence from the class given the columns of the model.
@@ -171,18 +157,18 @@ class Covariates:
         else:
             stratum, by_class = np.zeros_like(self.stratum), self._counts.sum(axis=0, keepdims=True)
         n_levels = int(codes.max()) + 1
-        by_level = _count(stratum, codes, len(by_class), n_levels)
-        cells = _count(stratum * n_classes + self.labels, codes, by_class.size, n_levels)
+        by_level = count(stratum, codes, len(by_class), n_levels)
+        cells = count(stratum * n_classes + self.labels, codes, by_class.size, n_levels)
         log = gammaln(by_class + 1).sum() + gammaln(by_level + 1).sum()
         log -= gammaln(by_class.sum(axis=1) + 1).sum() + gammaln(cells + 1).sum()
         return float(np.exp(log))
 
     def _score_test(self, codes: Codes, ordered: Ints | None) -> float:
         n_strata, n_classes = self.probability.shape
-        levels, rest = _pooled(codes)
+        levels, rest = pooled(codes)
         n_levels = int(levels.max()) + 1
-        by_stratum = _count(levels, self.stratum, n_levels, n_strata)
-        by_class = _count(levels, self.labels, n_levels, n_classes)
+        by_stratum = count(levels, self.stratum, n_levels, n_strata)
+        by_class = count(levels, self.labels, n_levels, n_classes)
         n = n_classes - 1
         residual = by_class[:, :-1] - by_stratum @ self.probability[:, :-1]
         information = by_stratum @ self._weights.reshape(n_strata, -1)
@@ -194,30 +180,31 @@ class Covariates:
         for level in range(n_levels):
             own = slice(level * n, (level + 1) * n)
             variance[own, own] += information[level].reshape(n, n)
-        statistic, freedom = _quadratic(score, variance)
+        statistic, freedom = quadratic(score, variance)
         if n_levels * n_classes == 4 and len(codes) <= _EXACT_SAMPLES and freedom:
             distance = max(abs(float(score[0])) - 0.5, 0.0)  # counts are whole numbers
             statistic = distance**2 / float(variance[0, 0])
         p_value = float(chdtrc(freedom, statistic)) if freedom else 1.0
         if ordered is None or freedom <= n or rest is None:
             return p_value
-        position = np.full(n_levels, np.nan)
-        position[rest[ordered]] = np.arange(len(ordered))  # pooled levels are next to each other rarely
-        sizes = by_class.sum(axis=1)
-        known = ~np.isnan(position)
-        position -= np.average(position[known], weights=sizes[known])
-        trend = np.kron(np.where(known, position, 0.0), np.eye(n)).reshape(n, -1)
-        statistic, freedom = _quadratic(trend @ score, trend @ variance @ trend.T)
-        if freedom == 0:
-            return p_value
-        by_trend = float(chdtrc(freedom, statistic))
-        return min(by_trend / _TREND_SHARE, p_value / (1 - _TREND_SHARE), 1.0)
+        position = centred_positions(by_class.sum(axis=1), rest[ordered])
+        trend = np.kron(position, np.eye(n)).reshape(n, -1)
+        statistic, freedom = quadratic(trend @ score, trend @ variance @ trend.T)
+        return both(float(chdtrc(freedom, statistic)), p_value) if freedom else p_value
 
 
 def fit_covariates(codes: list[Codes], labels: NDArray[np.integer]) -> Covariates:
     """Fit the model of the class given the levels of some columns, one array of codes per column."""
+    design, stratum = make_strata(codes)
+    most = int((_MOST_ENTRIES / max(design.nnz, 1)) ** 0.5)
+    labels = _few_classes(labels, min(max(most, 2), _MOST_CLASSES))
+    counts = count(stratum, labels, design.shape[0], int(labels.max()) + 1)
+    return Covariates(stratum, labels, _fit(design, counts), design)
+
+
+def make_strata(codes: list[Codes]) -> tuple[sparse.csr_array, Ints]:
+    """Return the levels of each stratum, with a constant, and the stratum of each sample."""
     strata, stratum = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
-    stratum = stratum.reshape(-1).astype(np.int64)
     n_strata = len(strata)
     blocks = [sparse.csr_array(np.ones((n_strata, 1)))]
     for own in strata.T:
@@ -226,11 +213,34 @@ def fit_covariates(codes: list[Codes], labels: NDArray[np.integer]) -> Covariate
         shape = n_strata, len(found) - 1
         blocks.append(sparse.csr_array((np.ones(len(kept)), (kept, level[kept] - 1)), shape=shape))
     design = sparse.csr_array(sparse.hstack(blocks, format="csr"))
-    most = int((_MOST_ENTRIES / max(design.nnz, 1)) ** 0.5)
-    labels = _few_classes(labels, min(max(most, 2), _MOST_CLASSES))
-    n_classes = int(labels.max()) + 1
-    counts = _count(stratum, labels, n_strata, n_classes)
-    return Covariates(stratum, labels, _fit(design, counts), design)
+    return design, stratum.reshape(-1).astype(np.int64)
+
+
+def least_squares(design: sparse.csr_array, stratum: Ints, rows: Floats) -> Floats:
+    """Return what the parameters of the strata explain of rows of numbers, one per sample."""
+    cells = sparse.csr_array(
+        (np.ones(len(stratum)), stratum, np.arange(len(stratum) + 1)),
+        shape=(len(stratum), design.shape[0]),
+    )
+    explained = design @ cho_solve(gram_factor(design, stratum), design.T @ (cells.T @ rows.T))
+    return np.asarray(explained[stratum].T)
+
+
+def gram_factor(design: sparse.csr_array, stratum: Ints) -> tuple[Floats, bool]:
+    """Return the products of the parameters over all samples, ready to be solved for."""
+    sizes = np.bincount(stratum, minlength=design.shape[0])
+    gram = (design.T @ (design * sizes[:, np.newaxis])).toarray()
+    gram[np.diag_indices(len(gram))] += _RIDGE
+    return cho_factor(gram)  # type: ignore[no-any-return]
+
+
+def cut_by_rank(rows: Floats, intervals: int) -> Codes:
+    """Cut rows of numbers into intervals of equal frequency; fewer if numbers are equal."""
+    share = (rankdata(np.round(rows, 6), axis=1) - 0.5) / rows.shape[1]  # equal ones stay equal
+    levels: Codes = np.floor(share * intervals).astype(np.uint8)
+    for row in levels:  # levels without samples are left out
+        row[:] = np.unique(row, return_inverse=True)[1]
+    return levels
 
 
 def _fit(design: sparse.csr_array, counts: Ints) -> Floats:
@@ -308,7 +318,20 @@ def _score(
     return (design.T @ residual).T.reshape(-1), cho_factor(flat)
 
 
-def _quadratic(score: Floats, variance: Floats) -> tuple[float, int]:
+def centred_positions(sizes: Ints, ordered: Ints) -> Floats:
+    """Return the positions of levels in their order, less their mean; 0 for levels without order."""
+    position = np.zeros(len(sizes))
+    position[ordered] = np.arange(len(ordered))  # pooled levels are next to each other rarely
+    position[ordered] -= np.average(position[ordered], weights=sizes[ordered])
+    return position
+
+
+def both(by_trend: float, by_levels: float) -> float:
+    """Return the p-value of two tests, of the trend over ordered levels and of any difference."""
+    return min(by_trend / _TREND_SHARE, by_levels / (1 - _TREND_SHARE), 1.0)
+
+
+def quadratic(score: Floats, variance: Floats) -> tuple[float, int]:
     """Return the statistic of a score, and its degrees of freedom."""
     values, vectors = np.linalg.eigh(variance)
     kept = values > _LEAST_INFORMATION
@@ -316,7 +339,7 @@ def _quadratic(score: Floats, variance: Floats) -> tuple[float, int]:
     return float((parts**2 / values[kept]).sum()), int(kept.sum())
 
 
-def _count(rows: NDArray[np.integer], columns: NDArray[np.integer], height: int, width: int) -> Ints:
+def count(rows: NDArray[np.integer], columns: NDArray[np.integer], height: int, width: int) -> Ints:
     cells = np.bincount(rows.astype(np.int64) * width + columns, minlength=height * width)
     return cells.reshape(height, width)
 
@@ -326,7 +349,7 @@ def _fewest(n_samples: int) -> float:
     return min(_FEWEST, n_samples * _FEWEST_SHARE)
 
 
-def _pooled(codes: Codes) -> tuple[Ints, Ints | None]:
+def pooled(codes: Codes) -> tuple[Ints, Ints | None]:
     """Pool the levels with few samples; return the new codes, and the new level of each level.
 
     None instead of the latter if levels were pooled.

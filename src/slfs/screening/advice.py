@@ -19,6 +19,7 @@ from slfs.tables.number_text import (
     is_number,
     look_like_numbers,
     not_numbers,
+    not_plain,
     partly_numbers,
     some_texts,
 )
@@ -93,7 +94,7 @@ def _warn_about_text(
             written.append(column)
     _warn_about_converted(dates, "dates or times", _CONVERT_DATES, text, names, selected)
     _warn_about_converted(spoiled, "numbers", _read_as_missing(spoiled, text), text, names, selected)
-    _warn_about_converted(written, "numbers", _CONVERT_NUMBERS, text, names, selected)
+    _warn_about_converted(written, "numbers", _convert_numbers(written, text), text, names, selected)
     alike = n_distinct > n_samples / 2
     alike &= coding.n_levels > 1 if selected is None else selected
     alike[dates + numbers] = False
@@ -132,10 +133,18 @@ _CONVERT_DATES = (
     "Convert them to dates, for example with pandas.to_datetime, or to categories such as month and "
     "weekday."
 )
-_CONVERT_NUMBERS = (
-    "Convert them to numbers: remove currency signs, units and thousands separators, and use "
-    "pandas.to_numeric."
-)
+
+
+def _convert_numbers(columns: list[int], text: Mapping[int, list[object]]) -> str:
+    """Say how to convert text to numbers."""
+    if any(has_decimal_commas(map(str, text[column])) for column in columns):
+        commas = "replace decimal commas by decimal points (decimal=',' in pandas.read_csv), "
+    else:
+        commas = ""
+    return (
+        f"Convert them to numbers: {commas}remove currency signs, units and thousands separators, and "
+        "use pandas.to_numeric."
+    )
 
 
 def _read_as_missing(columns: list[int], text: Mapping[int, list[object]]) -> str:
@@ -186,8 +195,9 @@ def _example(values: list[object]) -> str:
 
 
 def _all_dates(values: list[object]) -> bool:
-    found = [_DATE.fullmatch(text) for text in some_texts(values)]
-    return sum(match is not None for match in found) >= _NEARLY_ALL * len(found)
+    texts = some_texts(values)
+    written = [text for text in not_plain(texts) if _DATE.fullmatch(text)]  # 1999.12 is a number
+    return len(written) >= _NEARLY_ALL * len(texts)
 
 
 def warn_about_row_numbers(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.measures.adjusted import Covariates
+from slfs.measures.adjusted_numbers import AnyCovariates
 from slfs.measures.beyond import Baseline
 from slfs.screening.reasons import SIGNIFICANT, Reason
 from slfs.tables.choice import resolve_columns, resolve_groups
@@ -31,7 +31,7 @@ class Forced:
     reason : ndarray of int8 of shape (n_columns,)
         `Reason.INCLUDED`, `Reason.EXCLUDED` or `Reason.CONDITIONING`; `Reason.CANDIDATE` for columns
         about which the method decides.
-    covariates : Covariates or None
+    covariates : Covariates, NumberCovariates or None
         The model of the class given the conditioning columns, for tests; None without such columns.
     baseline : Baseline or None
         The same model, for the information of other columns: with weights and all classes.
@@ -44,7 +44,7 @@ class Forced:
     """
 
     reason: NDArray[np.int8]
-    covariates: Covariates | None = None
+    covariates: AnyCovariates | None = None
     baseline: Baseline | None = None
     group: Ints | None = None
     group_names: tuple[str, ...] = ()

@@ -26,7 +26,7 @@ from slfs.coding.run_kernels import Runs
 from slfs.coding.target_rank_kernels import N_POWERS, add_target_ranks, summarize_target_ranks
 from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
 from slfs.counting.value_planes import Codes, decoded
-from slfs.measures.adjusted import Covariates
+from slfs.measures.adjusted_numbers import AnyCovariates
 from slfs.measures.contingency import independence_p_values, log_factorials
 from slfs.measures.ranks import RankSummary, pool_rare_groups, rank_p_values
 from slfs.measures.target_ranks import (
@@ -90,7 +90,7 @@ def adjusted_p_values(
     columns: NDArray[np.int64],
     kind: str,
     layout: SampleLayout,
-    covariates: Covariates,
+    covariates: AnyCovariates,
 ) -> NDArray[np.float64]:
     """Compute p-values of independence from the class given covariates.
 

@@ -25,7 +25,8 @@ from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, pack_block
 from slfs.counting.store import PlaneStore
 from slfs.counting.value_planes import decoded
-from slfs.measures.adjusted import Covariates, fit_covariates
+from slfs.measures.adjusted import fit_covariates
+from slfs.measures.adjusted_numbers import AnyCovariates, centred_ranks, fit_number_covariates
 from slfs.measures.beyond import Baseline, fit_baseline
 from slfs.measures.information import column_information
 from slfs.screening.facts import ColumnFacts, Judge, join_facts
@@ -110,7 +111,8 @@ def screen_table(
     if forced is not None and len(forced.conditioning):
         codes = _covariate_codes(table, layout, categorical, resources, forced)
         baseline = fit_baseline(list(codes[:, layout.order]), layout.labels, layout.n_classes)
-        forced = replace(forced, covariates=_fit_covariates(codes, layout), baseline=baseline)
+        ranks = _covariate_ranks(table, layout, categorical, resources, forced)
+        forced = replace(forced, covariates=_fit_covariates(codes, ranks, layout), baseline=baseline)
     work = functools.partial(
         _screen, layout=layout, judge=judge, pack=pack, test=test, cuts=cuts, forced=forced
     )
@@ -141,7 +143,8 @@ def table_p_values(
     """
     if forced is not None and len(forced.conditioning):
         codes = _covariate_codes(table, layout, categorical, resources, forced)
-        covariates = _fit_covariates(codes, layout)
+        ranks = _covariate_ranks(table, layout, categorical, resources, forced)
+        covariates = _fit_covariates(codes, ranks, layout)
         work = functools.partial(_adjusted, layout=layout, covariates=covariates)
         plan = make_plan(table, layout.n_samples, categorical, resources)
         found = np.concatenate(list(_each_block(table, work, plan, resources)))
@@ -174,10 +177,45 @@ def _covariate_codes(
     return codes
 
 
-def _fit_covariates(codes: NDArray[np.uint8], layout: SampleLayout) -> Covariates:
-    """Fit the model of the class given the conditioning columns, for tests."""
+def _covariate_ranks(
+    table: Table, layout: SampleLayout, categorical: Mask, resources: Resources, forced: Forced
+) -> NDArray[np.float64]:
+    """Return the ranks of conditioning columns of numbers, in the order of the samples.
+
+    Only tests of a continuous target use them.
+    """
     layout = layout.tested or layout
-    return fit_covariates(list(codes[:, layout.order]), layout.labels)
+    if layout.target_ranks is None:
+        return np.empty((0, layout.n_samples))
+    keep = forced.reason == Reason.CONDITIONING
+    work = functools.partial(_rank_block, order=layout.order, keep=keep)
+    plan = make_plan(table, layout.n_samples, categorical, resources)
+    return np.concatenate(list(_each_block(table, work, plan, resources)))
+
+
+def _rank_block(
+    table: Table, block: Block, *, order: NDArray[np.int64], keep: Mask
+) -> NDArray[np.float64]:
+    """Return the ranks of some columns of numbers in a block."""
+    columns = block.columns[keep[block.columns]]
+    if block.kind != "mdlp" or len(columns) == 0:
+        return np.empty((0, len(order)))
+    return centred_ranks(table.number_block(columns, order).dense())
+
+
+def _fit_covariates(
+    codes: NDArray[np.uint8], ranks: NDArray[np.float64], layout: SampleLayout
+) -> AnyCovariates:
+    """Fit the model of the target given the conditioning columns, for tests.
+
+    ``codes`` are their levels in each row of the table, ``ranks`` those of `_covariate_ranks`.
+    """
+    layout = layout.tested or layout
+    ordered = list(codes[:, layout.order])
+    if layout.target_ranks is not None:
+        target = layout.target_ranks[layout.order]
+        return fit_number_covariates(ordered, ranks, target, layout.labels)
+    return fit_covariates(ordered, layout.labels)
 
 
 def pack_table_blind(
@@ -282,7 +320,7 @@ def _pack_blind(
 
 
 def _adjusted(
-    table: Table, block: Block, *, layout: SampleLayout, covariates: Covariates
+    table: Table, block: Block, *, layout: SampleLayout, covariates: AnyCovariates
 ) -> NDArray[np.float64]:
     """Compute the p-values of a block given covariates."""
     if block.n_rows < layout.n_samples:
@@ -375,7 +413,7 @@ def _screen(
 
 
 def _gap_p_values(
-    own: LearnedBlock, columns: NDArray[np.int64], layout: SampleLayout, covariates: Covariates
+    own: LearnedBlock, columns: NDArray[np.int64], layout: SampleLayout, covariates: AnyCovariates
 ) -> NDArray[np.float64]:
     """Test columns, which are informative by their missing values only, by these, given covariates."""
     tested, found = layout.tested or layout, np.empty(len(columns))

@@ -456,6 +456,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             "noun": self._target_noun(),
             "conditioning": self.conditioning_,
             "class_entropy": self._class_entropy(),
+            "n_wanted": self._n_wanted(len(self.features_)),
         }
         return {**self.get_params(deep=False), **own}
 

@@ -21,7 +21,7 @@ from slfs.measures.information import Information
 from slfs.network.tree import ROOT
 from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.judging import drop_costly, drop_insignificant
-from slfs.screening.reasons import SIGNIFICANT, Decision, Reason, Role
+from slfs.screening.reasons import Decision, Reason, Role
 from slfs.selectors._shared.insertion import Growth, Rules, TreeBuilder
 from slfs.selectors._shared.pursuit import Pursuit, Step, describe_steps, pursuit_bytes
 from slfs.selectors._shared.redundancy import is_contained
@@ -345,8 +345,9 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
 
     def _hints_on_size(self) -> list[str]:
         wanted = self._n_wanted(len(self.features_))
-        full = (self.features_["role"] == Role.NO_ROOM).any()
-        if wanted is None or not self.n_features_ < wanted <= len(self.features_) or not full:
+        if wanted is None or not self.n_features_ < wanted <= len(self.features_):
+            return []
+        if not self._tree_is_full():
             return []
         text = (
             f"Only {self.n_features_} of n_features_to_select={self.n_features_to_select} columns are "
@@ -354,6 +355,16 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             "them to None."
         )
         return [text]
+
+    def _tree_is_full(self) -> bool:
+        """Whether a column was dropped for want of room, or the tree has no room anywhere."""
+        if (self.features_["role"] == Role.NO_ROOM).any():
+            return True
+        if self.max_depth is None or self.max_children is None:
+            return False
+        network = self.network_
+        above = np.append(ROOT, np.flatnonzero(network.levels < self.max_depth))
+        return all((network.parents == node).sum() >= self.max_children for node in above)
 
     def _hints_on_chance(self) -> list[str]:
         n_tentative = int((self.features_["role"] == Role.TENTATIVE).sum())
@@ -519,10 +530,11 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
                 break
             steps.append(step)
         builder.drop_rest(np.setdiff1d(pursuit.candidates, [step.column for step in steps]))
+        ended = not full and len(steps) < size and not pursuit.groups
         return replace(
             self._conclude(builder.information, builder.growth),
             otherwise=Reason.NO_ROOM if full else Reason.BEYOND_SIZE if size else Reason.NO_GAIN,
-            pairwise=False,
+            pairwise=ended,  # then all others are contained in a column of the tree
             **describe_steps(steps),
         )
 
@@ -564,7 +576,6 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             dropped=memory.dropped,
             lost_to=memory.lost_to,
             tree=True,
-            significant=max(SIGNIFICANT, self.fdr) if self.irrelevance == "test" else SIGNIFICANT,
         )
 
     def _rules(self) -> Rules:

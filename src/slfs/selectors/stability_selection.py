@@ -63,7 +63,9 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
     fraction : float, default=0.5
         Fraction of the samples in each subsample. Above 0.5 the two subsamples of a pair overlap.
     threshold : float, default=0.6
-        Minimum fraction of subsamples on which a feature must be selected. Ignored if ``fdr`` is set.
+        Minimum fraction of subsamples on which a feature must be selected. Ignored if ``fdr`` is set. A
+        feature that is selected often enough, but has no levels that tell something about the class on
+        all samples together (MDLP finds no cut), cannot be part of the network and is dropped.
     n_features_to_select : int, float or "auto", default="auto"
         Maximum number of features to select, or fraction of the columns. ``"auto"`` keeps all
         features that are selected frequently enough; otherwise the most frequently selected ones are

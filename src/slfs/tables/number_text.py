@@ -69,6 +69,13 @@ def look_like_numbers(values: Sequence[object]) -> bool:
     return len(matches) >= share * len(texts) and len(units) <= _MAX_UNITS
 
 
+def same_unit(texts: Sequence[str]) -> bool:
+    """Return whether numbers are comparable once all but digits, points and signs are removed."""
+    matches = [match for match in map(_NUMBER.fullmatch, texts) if match is not None]
+    units = {match["after"].strip() for match in matches}
+    return len(units) == 1 and not any("(" in text for text in texts)
+
+
 def not_numbers(values: Sequence[object]) -> list[str]:
     """Return the text that spoils a column of plain numbers; none if it has units or the like."""
     texts = _texts(values)

@@ -20,6 +20,7 @@ from slfs.tables.number_text import (
     look_like_numbers,
     not_numbers,
     not_plain,
+    same_unit,
 )
 from slfs.tables.target_bins import bin_target
 from slfs.tables.values import in_memory, masked_as_missing, missing_values
@@ -69,8 +70,9 @@ _MANY_CLASSES = 20
 _MANY_PAIRS = 100
 """More classes, most of them with two samples, are refused as well."""
 
-_MANY_NUMBERS, _FEW = 30, 10
-"""More classes that are numbers are warned about; more than `_MANY_CLASSES` if they have few samples."""
+_MANY_NUMBERS, _FEW, _FEW_NUMBERS = 30, 10, 5
+"""More classes that are numbers are warned about; more than `_MANY_CLASSES` if they have few samples, and
+more than `_FEW_NUMBERS` if most of them have one."""
 
 
 def read_target(
@@ -214,6 +216,8 @@ def _warn_about_spellings(classes: NDArray[Any], name: str) -> None:
 def _warn_about_numbers(classes: NDArray[Any], n_samples: int, name: str) -> None:
     """Warn about many classes that are numbers: they may be a quantity."""
     many = _MANY_CLASSES if n_samples < _FEW * len(classes) else _MANY_NUMBERS
+    if len(classes) > n_samples / 2:  # most classes have one sample
+        many = _FEW_NUMBERS
     texts = _are_number_texts(classes) and not all(map(str.isdigit, classes))
     if len(classes) > many and (classes.dtype.kind in "iuf" or texts):
         what = f"texts that look like numbers, such as {_shown(classes[:1])}," if texts else "integers"
@@ -282,6 +286,8 @@ def _conversion(distinct: NDArray[Any]) -> str:
     how = "Remove currency signs, units and thousands separators from y, and convert it to numbers"
     if any(map(has_decimal_comma, distinct.tolist())):
         return f"{how} with a decimal point"
+    if not same_unit(distinct.tolist()):
+        return f"{how} of the same unit (1.2M is 1200000, and (5) is -5)"
     pattern = r"r'[^\d.-]', ''"
     return f"{how}, for example with pandas.to_numeric(y.str.replace({pattern}, regex=True))"
 

@@ -69,6 +69,8 @@ def is_dask(X: Any) -> bool:
 def _number(value: Any) -> float:
     if isinstance(value, TEMPORAL):
         return float("nan") if _is_missing(value) else days_of(value)
+    if isinstance(value, str) and "_" in value:  # Python would read 2024_01 as a number
+        return float("nan")
     try:
         return float(value)
     except OverflowError:

@@ -193,7 +193,7 @@ class TreeBuilder:
         tree = self.tree
         nodes = list(tree.parent)
         affinity = dict(zip(nodes, self._affinities(f, nodes).tolist(), strict=True))
-        affinity[ROOT] = float(self.information.relevance[f])
+        affinity[ROOT] = float(self.information.relevance[f]) - NO_INFORMATION  # not in a rounded tie
 
         def nearest(children: list[int]) -> int:
             """Return the node with the largest affinity to f; ties: the smaller index."""
@@ -251,7 +251,7 @@ class TreeBuilder:
         """Eq. 8: whether f is placed below the class rather than below its nearest child, ``node``."""
         relevance, relevance_weight = self.information.relevance[f], self.rules.relevance_weight
         if self.rules.rule == "objective":
-            return bool(relevance > affinity)
+            return bool(relevance - affinity > NO_INFORMATION)
         pair = self.information.pairs(f, np.array([node]))
         below = pair.mutual_information[0] - relevance_weight * pair.of_one_given_other[0]
         return bool(relevance_weight * relevance - self.information.entropy[f] > below)

@@ -89,7 +89,7 @@ def make_records(
     if selection.tree:
         records["role"][kept] = np.where(network.levels == 1, str(Role.STRONG), str(Role.WEAK))
         records["role"][kept[_supporting(information, selection, network)]] = str(Role.SUPPORTING)
-        records["role"][kept[records["q_value"][kept] > selection.significant]] = str(Role.TENTATIVE)
+        records["role"][kept[records["q_value"][kept] > SIGNIFICANT]] = str(Role.TENTATIVE)
     records["reason"][kept] = Reason.SELECTED.label
     records["reason"][kept[facts.reason[kept] == Reason.INCLUDED]] = Reason.INCLUDED.label
     below = network.parents != ROOT

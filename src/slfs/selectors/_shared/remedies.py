@@ -66,8 +66,8 @@ def nothing_selected(records: Any, method: str, figures: Figures, n_wanted: int 
         which = "them" if n_significant > 1 else "it"
         return (
             f"{text} {n_significant} {depend} significantly on the {noun}, but the subsamples do not "
-            f"agree on {which}. Lower threshold, increase the number of columns that the selector may "
-            "select, or use more samples."
+            f"agree on {which}. Lower threshold (--threshold on the command line), increase the number "
+            "of columns that the selector may select, or use more samples."
         )
     if n_significant:
         number = len(to_include(records, n_wanted))
@@ -134,6 +134,6 @@ def _counted(reasons: Any, figures: Figures) -> str:
     """Count the columns with each reason."""
     words = dict(_COUNTED)
     if figures.get("n_tried") == 0:
-        words[Reason.NO_GAIN] = words[Reason.NOT_SIGNIFICANT]
-    counts = Counter(reasons.tolist()).most_common()
-    return ", ".join(f"{count} {words.get(BY_LABEL[label], repr(label))}" for label, count in counts)
+        words[Reason.NO_GAIN] = "that could not be tried in cross-validation"
+    described = [words.get(BY_LABEL[label], repr(label)) for label in reasons.tolist()]
+    return ", ".join(f"{count} {text}" for text, count in Counter(described).most_common())

@@ -14,7 +14,7 @@ from slfs.counting.planes import SampleLayout
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.screening.facts import ColumnFacts
-from slfs.screening.reasons import SIGNIFICANT, Decision, Reason
+from slfs.screening.reasons import Decision, Reason
 
 Ints = NDArray[np.int64]
 
@@ -48,8 +48,6 @@ class Selection:
     tree : bool
         Whether the level in the tree distinguishes strongly and weakly relevant columns, as in the
         paper.
-    significant : float
-        Maximum q-value of a column of the tree that is not tentative.
     ranked : bool
         Whether ``nodes`` are in order of preference, so that a smaller selection consists of the first
         ones; otherwise it consists of the most relevant ones.
@@ -66,7 +64,6 @@ class Selection:
     pairwise: bool = True
     figures: dict[int, dict[str, Any]] = field(default_factory=dict)
     tree: bool = False
-    significant: float = SIGNIFICANT
     ranked: bool = True
     n_included: int = 0
 
@@ -83,8 +80,10 @@ class Selection:
 
     def truncate(self, n_features: int | None, relevance: NDArray[np.float64]) -> Selection:
         """Keep at most ``n_features`` columns: level by level, within a level in order of preference."""
-        if n_features is None or n_features >= len(self.nodes):
+        if n_features is None or n_features > len(self.nodes):
             return self
+        if n_features == len(self.nodes):
+            return replace(self, otherwise=Reason.BEYOND_SIZE)
         preference = np.arange(len(self.nodes)) if self.ranked else -relevance[self.nodes]
         included = np.arange(len(self.nodes)) < self.n_included
         order = np.lexsort((preference, self.levels, ~included))
@@ -97,6 +96,7 @@ class Selection:
         beyond = Decision(Reason.BEYOND_SIZE)
         return replace(
             self,
+            otherwise=Reason.BEYOND_SIZE,
             nodes=self.nodes[kept],
             parents=np.where(parents == ROOT, ROOT, position[parents]),
             scores=None if self.scores is None else self.scores[kept],

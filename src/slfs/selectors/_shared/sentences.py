@@ -78,7 +78,7 @@ def _joined(figures: Figures) -> str:
 def _apart(first: float, second: float) -> tuple[str, str]:
     """Format two numbers with as many digits, at least 3 and at most 6, as tell them apart."""
     pairs = [(f"{first:.{digits}g}", f"{second:.{digits}g}") for digits in (3, 4, 5, 6)]
-    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[-1])
+    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 
 def _decision(record: Any, figures: Figures) -> str:
@@ -109,7 +109,7 @@ def _decision(record: Any, figures: Figures) -> str:
         where = f"is a child of the {noun}"
         if record["parent"] is not None:
             where = f"is a child of {record['parent']!r}"
-        return f"{name!r} is selected as tentative: {has} and {where}, but it is not significant."
+        return f"{name!r} is selected as tentative: {has} and {where}, but its FDR is above 5%."
     if role == Role.SELECTED:
         often = ""
         if "n_subsamples" in figures:
@@ -204,7 +204,9 @@ def _beyond_size(record: Any, figures: Figures) -> str:
         return "n_features_to_select leaves no room for it"
     count = figures["n_features_"]
     were = f"{count} other column{'s were' if count > 1 else ' was'} preferred"
-    if figures["n_features_to_select"] != "auto":
+    if figures["n_wanted"] is not None and count < figures["n_wanted"]:
+        why = f"its group has more columns than n_features_to_select={figures['n_wanted']} has room for"
+    elif figures["n_wanted"] is not None:
         why = f"only {count} column{'s were' if count > 1 else ' was'} asked for (n_features_to_select)"
     elif figures["n_tried"] <= count < figures["max_features"]:
         more = "more columns" if figures["n_tried"] > figures["n_first"] else "column"
@@ -226,7 +228,7 @@ def _beyond_size(record: Any, figures: Figures) -> str:
 
 def _no_gain(_: Any, figures: Figures) -> str:
     if figures.get("n_tried") == 0:
-        return "it is not significant, and no column could be tried in cross-validation (size_path_)"
+        return "no column could be tried in cross-validation (size_path_)"
     given = listed(figures.get("conditioning", []))
     alone = _baseline(figures.get("n_first", 0), given, figures["noun"])
     much = _by_how_much(figures)
@@ -242,6 +244,14 @@ def _by_how_much(figures: Figures) -> str:
 def _rarely(record: Any, figures: Figures) -> str:
     words = frequency(record["frequency"], figures["n_subsamples"])
     return f"it was {words}, fewer than the {figures['needed']} required"
+
+
+def _no_information(record: Any, figures: Figures) -> str:
+    nothing = f"its levels contain no information about the {figures['noun']}"
+    if "n_subsamples" in figures and record["frequency"] > 0:
+        often = frequency(record["frequency"], figures["n_subsamples"])
+        return f"{nothing} on all samples together, although it was {often}"
+    return nothing
 
 
 def _no_threshold(record: Any, figures: Figures) -> str:
@@ -278,9 +288,7 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.CONSTANT: lambda *_: "it has a single value",
     Reason.ALL_MISSING: lambda *_: "all its values are missing",
     Reason.NO_CUT: lambda *_: "MDLP finds no cut that is worth its cost",
-    Reason.NO_INFORMATION: lambda _, figures: (
-        f"its levels contain no information about the {figures['noun']}"
-    ),
+    Reason.NO_INFORMATION: _no_information,
     Reason.COSTS_MORE: lambda *_: "this is less than its parameters cost (MDL)",
     Reason.NOT_SIGNIFICANT: _not_significant,
     Reason.MERGED: lambda *_: "all its intervals can be merged into one without inconsistency",
@@ -342,7 +350,8 @@ def size_sentence(
     on. ``noun`` is what is predicted: "class" or "target".
     """
     most, best, fewest = int(path.n_features[-1]), path.best, path.within_one_standard_error
-    without, smallest = f"{path.log_loss[0]:.3g}", f"{path.log_loss[path.at(best)]:.3g}"
+    without = f"{path.log_loss[0]:.3g}"
+    smallest, lowest = _apart(path.log_loss[path.at(best)], path.log_loss.min())
     if path.log_loss[0] == 0:  # a log loss that was computed is larger
         return "No class has two samples: numbers of columns cannot be compared by cross-validation."
     first = int(path.n_features[0])
@@ -370,7 +379,7 @@ def size_sentence(
             text = (
                 f"{size} {'column is' if size == 1 else 'columns are'} the fewest whose cross-validated "
                 f"log loss, {smallest} nats, is nearly the smallest of {first} to {most} columns: "
-                f"{path.log_loss.min():.3g} nats with {least} columns, compared with {without} {base}."
+                f"{lowest} nats with {least} columns, compared with {without} {base}."
             )
         if fewest < best:
             are = "column is" if fewest == 1 else "columns are"
@@ -381,7 +390,7 @@ def size_sentence(
         of = f"the smallest of {first} to {most} columns"
         its = f"{smallest} nats with {_columns(best)}"
         if best != least:
-            nearly = f"{path.log_loss.min():.3g} nats with {_columns(least)}"
+            nearly = f"{lowest} nats with {_columns(least)}"
             of, its = f"that of {_columns(best)}", f"{smallest} nats, nearly {of} ({nearly})"
         text = (
             f"{size} {are} the fewest whose cross-validated log loss, {own:.3g} nats, is within one "

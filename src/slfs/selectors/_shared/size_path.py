@@ -25,7 +25,7 @@ from slfs.measures.information import Information
 from slfs.screening.facts import ColumnFacts
 from slfs.screening.forced import Forced
 from slfs.screening.pipeline import screen_table
-from slfs.screening.reasons import SIGNIFICANT, Reason, Role
+from slfs.screening.reasons import SIGNIFICANT, Reason
 from slfs.selectors._shared.additive import node_scores
 from slfs.selectors._shared.joint_gain import Group
 from slfs.selectors._shared.pursuit import Pursuit, pursuit_bytes
@@ -362,12 +362,15 @@ class AutomaticSizeMixin(BaseSelector):
         if path is None:
             return ""
         given = listed(self.conditioning_)
-        full = bool((self.features_["role"] == Role.NO_ROOM).any())
-        size, noun = self._found_size(path), self._target_noun()
+        size, noun, full = self._found_size(path), self._target_noun(), self._tree_is_full()
         text = size_sentence(path, size, self.n_features_, full=full, given=given, noun=noun)
         if path.best == self.max_features < self.n_features_in_:
             text += f" More were not tried: see max_features={self.max_features}."
         return text
+
+    def _tree_is_full(self) -> bool:
+        """Whether there is a tree that has no room for more columns."""
+        return False
 
     def _found_size(self, path: SizePath) -> int:
         """Return the number of columns that cross-validation has found."""

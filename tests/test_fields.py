@@ -1,0 +1,179 @@
+"""Rows of CSV files with more or fewer fields than the header, and labels and ids that look missing."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from slfs.files import csv as csv_files
+from slfs.files import fields, read_file
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def model(here, slfs):
+    """A model of two columns of numbers, the file m.slfs."""
+    a, b = np.random.default_rng(0).normal(size=(2, 300)).round(3)
+    frame = pd.DataFrame({"a": a, "b": b, "note": "x", "y": np.where(a - b > 0, "up", "down")})
+    frame.to_csv("train.csv", index=False)
+    assert slfs("fit", "train.csv", "-t", "y", "-o", "m.slfs")[0] == 0
+    return "m.slfs"
+
+
+def read(text, **options):
+    with open("t.csv", "w") as file:
+        file.write(text)
+    return read_file("t.csv", **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a,b\n1,2,u\n1,3,v\n", "its header has 2 names ('a', 'b'), but line 2 has 3 fields. Add"),
+        ("a\n1,2,u\n2,3,v\n", "its header has 1 name ('a'), but line 2 has 3 fields. Add the missing"),
+        ("# by Kim\na,b,c\n1,2,3\n", "its header has 1 name ('# by Kim'), but line 2 has 3 fields"),
+        ("a,b\n1,2,u\n3,4\n5,6\n7,8\n", "but line 2 has 3 fields. Fix the row"),
+    ],
+)
+def test_rows_with_more_fields_than_the_header_are_refused(text, expected, here):
+    """pandas would use the first fields as an index, and shift all columns."""
+    with pytest.raises(ValueError, match="cannot be read as csv") as error:
+        read(text)
+    assert expected in str(error.value)
+
+
+def test_one_comma_too_many_does_not_shift_the_columns_of_a_prediction(model, slfs):
+    rows = "2,-2,ok\n2.1,-2.1,ok\n"
+    for text in ("a,b,note\n" + rows.replace("ok\n", "ok, late\n", 1), "a,b,note\n" + rows + "3,-3,a,b\n"):
+        with open("new.csv", "w") as file:
+            file.write(text)
+        code, _, error = slfs("predict", model, "new.csv")
+        assert (code, "fields" in error) == (1, True)
+
+
+def test_row_names_without_a_name_are_noted(here):
+    file = read("a,b\nr1,1,2\nr2,3,4\n")
+    assert file.X["a"].tolist() == [1, 3]
+    assert any("one field more than the header" in note for note in file.notes)
+
+
+@pytest.mark.parametrize("piece", [1 << 24, 7])
+def test_short_rows_are_noted(piece, here, monkeypatch):
+    monkeypatch.setattr(fields, "_PIECE", piece)
+    file = read('a,b,c\n1,"x, y",2\n\n3,4\n5,"two\nlines",6\n7\n')
+    (note,) = file.notes
+    assert note.startswith("2 rows have fewer than 3 fields: line 4 has 2.")
+    assert len(file.X) == 4
+    (note,) = read("a,b,c\n1,2,3\n4,5").notes
+    assert "1 row has fewer than 3 fields: line 3 has 2" in note
+    assert "cut off" in note
+    assert not read('a,b\n1,5" pipe\n2,6" pipe\n').notes
+    assert not read("a,b\n1,2\n   \n3,4\n").notes
+
+
+def test_rows_of_a_file_without_header_are_compared_with_the_longest(here):
+    (note,) = read("1,2,3\n4,5\n6,7,8\n", header=False).notes
+    assert "1 row has fewer than 3 fields: line 2 has 2" in note
+
+
+def test_blank_lines_of_a_single_column_are_missing_values(here):
+    assert read("a\n2.0\n\n-2.0\n").X["a"].isna().tolist() == [False, True, False]
+    assert len(read("a,b\n2,1\n\n-2,1\n").X) == 2
+
+
+def test_an_interrupt_while_pandas_reads_is_an_interrupt(monkeypatch):
+    def interrupted(*_, **__):
+        raise pd.errors.ParserError("Calling read(nbytes) on source failed. Try engine='python'.")
+
+    monkeypatch.setattr(pd, "read_csv", interrupted)
+    options = csv_files.ReadOptions((), (), True)
+    with pytest.raises(KeyboardInterrupt):
+        csv_files._read(io.BytesIO(b"a,b\n1,2\n"), options)
+
+
+def test_text_that_is_read_as_a_missing_label_is_named(here, slfs):
+    dose = np.random.default_rng(0).normal(size=90).round(2)
+    pd.DataFrame({"dose": dose, "y": np.where(dose < 0, "None", "Mild")}).to_csv("t.csv", index=False)
+    expected = f"{(dose < 0).sum()} of the labels in 'y' are the text 'None', which is read as a missing"
+    for options in ([], ["--drop-missing-target"]):
+        assert expected in slfs("select", "t.csv", "-t", "y", *options)[2]
+    assert expected not in slfs("select", "t.csv", "-t", "y", "--missing", "None")[2]
+
+
+def test_a_row_of_totals_does_not_make_its_columns_text(here, slfs):
+    x = np.random.default_rng(0).normal(size=60).round(2)
+    rows = "".join(f"{value},{'u' if value > 0 else 'd'}\n" for value in x)
+    with open("t.csv", "w") as file:
+        file.write(f"x,y\n{rows}Total,\n")
+    code, out, error = slfs("select", "t.csv", "-t", "y", "--drop-missing-target", "--json")
+    assert (code, "look like numbers" in error) == (0, False)
+    assert json.loads(out)["selected"] == ["x"]
+
+
+def test_ids_that_look_missing_are_copied(model, slfs):
+    with open("new.csv", "w") as file:
+        file.write("key,a,b\nNA,2,-2\nDE,2,-2\n,2,-2\n")
+    for suffix, expected in (("jsonl", ["NA", "DE", None]), ("csv", ["NA", "DE", ""])):
+        assert slfs("predict", model, "new.csv", "--id", "key", "--out", f"out.{suffix}")[0] == 0
+        with open(f"out.{suffix}") as file:
+            lines = file.read().splitlines()
+        own = [json.loads(line)["key"] for line in lines] if suffix == "jsonl" else None
+        assert (own or [line.partition(",")[0] for line in lines[1:]]) == expected
+
+
+@pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
+def test_numbers_with_decimal_commas_are_read_beside_text(here, slfs):
+    """A stray text must not change how the other rows are read."""
+    y = np.arange(200) % 2
+    x = np.random.default_rng(0).normal(100 + 40 * y, 10)
+    price = [f"{value:.2f}".replace(".", ",") for value in x]
+    pd.DataFrame({"price": price, "y": y}).to_csv("t.csv", index=False, sep=";")
+    assert slfs("fit", "t.csv", "-t", "y", "-o", "m.slfs")[0] == 0
+    found = {}
+    for name, rows in (("plain", ["150,00", "1.500"]), ("odd", ["150,00", "1.500", "unbekannt", "2 kg"])):
+        with open(f"{name}.csv", "w") as file:
+            file.write("id;price\n" + "".join(f"x;{row}\n" for row in rows))
+        _, out, _ = slfs("predict", "m.slfs", f"{name}.csv", "-p")
+        found[name] = out.splitlines()[1:3]
+    assert found["plain"] == found["odd"]
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_mark_in_a_column_with_thousands_separators_is_named(here, slfs):
+    y = np.arange(200) % 2
+    x = np.random.default_rng(0).normal(1500 + 400 * y, 100)
+    price = [f"{value:,.2f}".translate(str.maketrans(",.", ".,")) for value in x]
+    price[7] = "k.A."
+    pd.DataFrame({"price": price, "y": y}).to_csv("t.csv", index=False, sep=";")
+    assert "--missing 'k.A.' on the command line" in slfs("select", "t.csv", "-t", "y")[2]
+    assert slfs("select", "t.csv", "-t", "y", "--missing", "k.A.")[0] == 0
+
+
+@pytest.mark.filterwarnings("default")
+def test_decimal_commas_in_quotation_marks_are_named(here, slfs):
+    pd.DataFrame({"x": [f"{i},5" for i in range(60)], "y": np.arange(60) % 2}).to_csv("t.csv", index=False)
+    assert "replace decimal commas by decimal points" in slfs("select", "t.csv", "-t", "y")[2]
+
+
+def test_the_remedy_for_a_column_that_is_a_row(here, slfs):
+    with open("t.csv", "w") as file:
+        file.write("gene,s1,s2\ny,1,2\nb,2,3\n")
+    assert "add --transpose" in slfs("select", "t.csv", "-t", "y")[2]
+    error = slfs("select", "t.csv", "-t", "s1", "--transpose")[2]
+    assert "remove --transpose" in error
+    assert "add --transpose" not in error
+
+
+def test_a_missing_library_without_a_name(here):
+    from slfs.files.registry import formats
+
+    error = formats()["parquet"].missing_library(ImportError("no engine"))
+    assert "None" not in str(error)
+    assert "slfs[parquet]" in str(error)
