@@ -51,7 +51,10 @@ def test_rows_with_more_fields_than_the_header_are_refused(text, expected, here)
 
 def test_one_comma_too_many_does_not_shift_the_columns_of_a_prediction(model, slfs):
     rows = "2,-2,ok\n2.1,-2.1,ok\n"
-    for text in ("a,b,note\n" + rows.replace("ok\n", "ok, late\n", 1), "a,b,note\n" + rows + "3,-3,a,b\n"):
+    for text in (
+        "a,b,note\n" + rows.replace("ok\n", "ok, late\n", 1),
+        "a,b,note\n" + rows + "3,-3,a,b\n",
+    ):
         with open("new.csv", "w") as file:
             file.write(text)
         code, _, error = slfs("predict", model, "new.csv")
@@ -137,7 +140,10 @@ def test_numbers_with_decimal_commas_are_read_beside_text(here, slfs):
     pd.DataFrame({"price": price, "y": y}).to_csv("t.csv", index=False, sep=";")
     assert slfs("fit", "t.csv", "-t", "y", "-o", "m.slfs")[0] == 0
     found = {}
-    for name, rows in (("plain", ["150,00", "1.500"]), ("odd", ["150,00", "1.500", "unbekannt", "2 kg"])):
+    for name, rows in (
+        ("plain", ["150,00", "1.500"]),
+        ("odd", ["150,00", "1.500", "unbekannt", "2 kg"]),
+    ):
         with open(f"{name}.csv", "w") as file:
             file.write("id;price\n" + "".join(f"x;{row}\n" for row in rows))
         _, out, _ = slfs("predict", "m.slfs", f"{name}.csv", "-p")
@@ -158,7 +164,9 @@ def test_the_mark_in_a_column_with_thousands_separators_is_named(here, slfs):
 
 @pytest.mark.filterwarnings("default")
 def test_decimal_commas_in_quotation_marks_are_named(here, slfs):
-    pd.DataFrame({"x": [f"{i},5" for i in range(60)], "y": np.arange(60) % 2}).to_csv("t.csv", index=False)
+    pd.DataFrame({"x": [f"{i},5" for i in range(60)], "y": np.arange(60) % 2}).to_csv(
+        "t.csv", index=False
+    )
     assert "replace decimal commas by decimal points" in slfs("select", "t.csv", "-t", "y")[2]
 
 

@@ -314,7 +314,9 @@ def test_nothing_is_outranked_if_nothing_is_selected(selector):
 
 def test_two_samples_cannot_be_cross_validated():
     X = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})
-    with pytest.warns(UserWarning, match=r"selected 0 of 2 columns: 2 that could not be tried in cross-validation\."):
+    with pytest.warns(
+        UserWarning, match=r"selected 0 of 2 columns: 2 that could not be tried in cross-validation\."
+    ):
         selector = SLFS().fit(X, [0, 1])
     assert set(selector.features_["role"]) == {"irrelevant"}
     assert "no column could be tried in cross-validation" in selector.explain("a")

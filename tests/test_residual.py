@@ -255,7 +255,9 @@ def test_what_a_column_added_is_said_in_words(selector):
     fell = f"lowers the training log loss of the growing model from 0.66 to {loss}"
     assert f"It was selected first: it {fell}." in first
     assert "number 2: it best explains what the model of the column before it still gets wrong" in second
-    assert "number 3: it best explains what the model of the 2 columns before it still gets wrong" in third
+    assert (
+        "number 3: it best explains what the model of the 2 columns before it still gets wrong" in third
+    )
     assert f"from {steps[1].log_loss:.3g} to {steps[2].log_loss:.3g}" in third
 
 

@@ -20,9 +20,7 @@ _PIECE = 1 << 24
 _QUOTE, _LINE_END = ord('"'), ord("\n")
 
 
-def check_fields(
-    content: io.BytesIO, separator: str, header: list[str] | None, table: Any
-) -> list[str]:
+def check_fields(content: io.BytesIO, separator: str, header: list[str] | None, table: Any) -> list[str]:
     """Compare the fields of the rows with the columns of the table that a parser has made of them.
 
     Returns notes about rows with fewer fields than the table has columns, and about rows that have one
