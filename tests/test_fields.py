@@ -2,6 +2,7 @@
 
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,14 +12,13 @@ from slfs.files import csv as csv_files
 from slfs.files import fields, read_file
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.fixture
-def model(here, slfs):
+def model(slfs):
     """A model of two columns of numbers, the file m.slfs."""
     a, b = np.random.default_rng(0).normal(size=(2, 300)).round(3)
     frame = pd.DataFrame({"a": a, "b": b, "note": "x", "y": np.where(a - b > 0, "up", "down")})
@@ -28,8 +28,7 @@ def model(here, slfs):
 
 
 def read(text, **options):
-    with open("t.csv", "w") as file:
-        file.write(text)
+    Path("t.csv").write_text(text)
     return read_file("t.csv", **options)
 
 
@@ -42,7 +41,7 @@ def read(text, **options):
         ("a,b\n1,2,u\n3,4\n5,6\n7,8\n", "but line 2 has 3 fields. Fix the row"),
     ],
 )
-def test_rows_with_more_fields_than_the_header_are_refused(text, expected, here):
+def test_rows_with_more_fields_than_the_header_are_refused(text, expected):
     """pandas would use the first fields as an index, and shift all columns."""
     with pytest.raises(ValueError, match="cannot be read as csv") as error:
         read(text)
@@ -55,20 +54,19 @@ def test_one_comma_too_many_does_not_shift_the_columns_of_a_prediction(model, sl
         "a,b,note\n" + rows.replace("ok\n", "ok, late\n", 1),
         "a,b,note\n" + rows + "3,-3,a,b\n",
     ):
-        with open("new.csv", "w") as file:
-            file.write(text)
+        Path("new.csv").write_text(text)
         code, _, error = slfs("predict", model, "new.csv")
         assert (code, "fields" in error) == (1, True)
 
 
-def test_row_names_without_a_name_are_noted(here):
+def test_row_names_without_a_name_are_noted():
     file = read("a,b\nr1,1,2\nr2,3,4\n")
     assert file.X["a"].tolist() == [1, 3]
     assert any("one field more than the header" in note for note in file.notes)
 
 
 @pytest.mark.parametrize("piece", [1 << 24, 7])
-def test_short_rows_are_noted(piece, here, monkeypatch):
+def test_short_rows_are_noted(piece, monkeypatch):
     monkeypatch.setattr(fields, "_PIECE", piece)
     file = read('a,b,c\n1,"x, y",2\n\n3,4\n5,"two\nlines",6\n7\n')
     (note,) = file.notes
@@ -81,12 +79,12 @@ def test_short_rows_are_noted(piece, here, monkeypatch):
     assert not read("a,b\n1,2\n   \n3,4\n").notes
 
 
-def test_rows_of_a_file_without_header_are_compared_with_the_longest(here):
+def test_rows_of_a_file_without_header_are_compared_with_the_longest():
     (note,) = read("1,2,3\n4,5\n6,7,8\n", header=False).notes
     assert "1 row has fewer than 3 fields: line 2 has 2" in note
 
 
-def test_blank_lines_of_a_single_column_are_missing_values(here):
+def test_blank_lines_of_a_single_column_are_missing_values():
     assert read("a\n2.0\n\n-2.0\n").X["a"].isna().tolist() == [False, True, False]
     assert len(read("a,b\n2,1\n\n-2,1\n").X) == 2
 
@@ -101,7 +99,7 @@ def test_an_interrupt_while_pandas_reads_is_an_interrupt(monkeypatch):
         csv_files._read(io.BytesIO(b"a,b\n1,2\n"), options)
 
 
-def test_text_that_is_read_as_a_missing_label_is_named(here, slfs):
+def test_text_that_is_read_as_a_missing_label_is_named(slfs):
     dose = np.random.default_rng(0).normal(size=90).round(2)
     pd.DataFrame({"dose": dose, "y": np.where(dose < 0, "None", "Mild")}).to_csv("t.csv", index=False)
     expected = f"{(dose < 0).sum()} of the labels in 'y' are the text 'None', which is read as a missing"
@@ -110,29 +108,26 @@ def test_text_that_is_read_as_a_missing_label_is_named(here, slfs):
     assert expected not in slfs("select", "t.csv", "-t", "y", "--missing", "None")[2]
 
 
-def test_a_row_of_totals_does_not_make_its_columns_text(here, slfs):
+def test_a_row_of_totals_does_not_make_its_columns_text(slfs):
     x = np.random.default_rng(0).normal(size=60).round(2)
     rows = "".join(f"{value},{'u' if value > 0 else 'd'}\n" for value in x)
-    with open("t.csv", "w") as file:
-        file.write(f"x,y\n{rows}Total,\n")
+    Path("t.csv").write_text(f"x,y\n{rows}Total,\n")
     code, out, error = slfs("select", "t.csv", "-t", "y", "--drop-missing-target", "--json")
     assert (code, "look like numbers" in error) == (0, False)
     assert json.loads(out)["selected"] == ["x"]
 
 
 def test_ids_that_look_missing_are_copied(model, slfs):
-    with open("new.csv", "w") as file:
-        file.write("key,a,b\nNA,2,-2\nDE,2,-2\n,2,-2\n")
+    Path("new.csv").write_text("key,a,b\nNA,2,-2\nDE,2,-2\n,2,-2\n")
     for suffix, expected in (("jsonl", ["NA", "DE", None]), ("csv", ["NA", "DE", ""])):
         assert slfs("predict", model, "new.csv", "--id", "key", "--out", f"out.{suffix}")[0] == 0
-        with open(f"out.{suffix}") as file:
-            lines = file.read().splitlines()
+        lines = Path(f"out.{suffix}").read_text().splitlines()
         own = [json.loads(line)["key"] for line in lines] if suffix == "jsonl" else None
         assert (own or [line.partition(",")[0] for line in lines[1:]]) == expected
 
 
 @pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
-def test_numbers_with_decimal_commas_are_read_beside_text(here, slfs):
+def test_numbers_with_decimal_commas_are_read_beside_text(slfs):
     """A stray text must not change how the other rows are read."""
     y = np.arange(200) % 2
     x = np.random.default_rng(0).normal(100 + 40 * y, 10)
@@ -144,15 +139,14 @@ def test_numbers_with_decimal_commas_are_read_beside_text(here, slfs):
         ("plain", ["150,00", "1.500"]),
         ("odd", ["150,00", "1.500", "unbekannt", "2 kg"]),
     ):
-        with open(f"{name}.csv", "w") as file:
-            file.write("id;price\n" + "".join(f"x;{row}\n" for row in rows))
+        Path(f"{name}.csv").write_text("id;price\n" + "".join(f"x;{row}\n" for row in rows))
         _, out, _ = slfs("predict", "m.slfs", f"{name}.csv", "-p")
         found[name] = out.splitlines()[1:3]
     assert found["plain"] == found["odd"]
 
 
 @pytest.mark.filterwarnings("default")
-def test_the_mark_in_a_column_with_thousands_separators_is_named(here, slfs):
+def test_the_mark_in_a_column_with_thousands_separators_is_named(slfs):
     y = np.arange(200) % 2
     x = np.random.default_rng(0).normal(1500 + 400 * y, 100)
     price = [f"{value:,.2f}".translate(str.maketrans(",.", ".,")) for value in x]
@@ -163,23 +157,22 @@ def test_the_mark_in_a_column_with_thousands_separators_is_named(here, slfs):
 
 
 @pytest.mark.filterwarnings("default")
-def test_decimal_commas_in_quotation_marks_are_named(here, slfs):
+def test_decimal_commas_in_quotation_marks_are_named(slfs):
     pd.DataFrame({"x": [f"{i},5" for i in range(60)], "y": np.arange(60) % 2}).to_csv(
         "t.csv", index=False
     )
     assert "replace decimal commas by decimal points" in slfs("select", "t.csv", "-t", "y")[2]
 
 
-def test_the_remedy_for_a_column_that_is_a_row(here, slfs):
-    with open("t.csv", "w") as file:
-        file.write("gene,s1,s2\ny,1,2\nb,2,3\n")
+def test_the_remedy_for_a_column_that_is_a_row(slfs):
+    Path("t.csv").write_text("gene,s1,s2\ny,1,2\nb,2,3\n")
     assert "add --transpose" in slfs("select", "t.csv", "-t", "y")[2]
     error = slfs("select", "t.csv", "-t", "s1", "--transpose")[2]
     assert "remove --transpose" in error
     assert "add --transpose" not in error
 
 
-def test_a_missing_library_without_a_name(here):
+def test_a_missing_library_without_a_name():
     from slfs.files.registry import formats
 
     error = formats()["parquet"].missing_library(ImportError("no engine"))

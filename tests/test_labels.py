@@ -341,7 +341,7 @@ def test_the_smallest_log_loss_is_that_of_the_path():
 
 @pytest.mark.filterwarnings("ignore::slfs.LeakageWarning")
 def test_nothing_is_strongly_relevant_beside_a_column_that_determines_the_class():
-    """Given that column, all others tell nothing: a tie of the criterion, which rounding must not break."""
+    """Given that column, all others tell nothing: a tie, which rounding must not break."""
     random = np.random.default_rng(0)
     y = np.repeat(["a", "b"], [27, 11])
     X = pd.DataFrame({"perfect": 3 * (y == "b") + random.random(38)})

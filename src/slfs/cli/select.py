@@ -36,9 +36,9 @@ from slfs.cli.options import (
     Size,
     Stability,
     Target,
-    Threshold,
     TargetsFrom,
     TargetType,
+    Threshold,
     Transpose,
     Weights,
 )

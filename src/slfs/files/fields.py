@@ -33,6 +33,8 @@ def check_fields(content: io.BytesIO, separator: str, header: list[str] | None, 
     import pandas as pd
 
     has_row_names = not isinstance(table.index, pd.RangeIndex)
+    if table.shape[1] + has_row_names < 2:
+        return []
     lines, counts = (part[header is not None :] for part in _count_fields(content, separator))
     width = table.shape[1] + has_row_names
     known = len(counts) == len(table)
@@ -46,7 +48,7 @@ def check_fields(content: io.BytesIO, separator: str, header: list[str] | None, 
             "is left out as row names."
         )
     few = np.flatnonzero(counts < width)
-    if known and len(few) and width > 1:
+    if known and len(few):
         what = "1 row has" if len(few) == 1 else f"{len(few)} rows have"
         ends_there = len(few) == 1 and few[0] == len(counts) - 1 and not _ends_with_line(content)
         cut = " The file may have been cut off there." if ends_there else ""
@@ -63,6 +65,8 @@ def _without_names(header: list[str], counts: Ints, lines: Ints) -> str:
     names = f"{len(header)} name{'s' if len(header) > 1 else ''}"
     shown = f"{', '.join(map(repr, header[:3]))}{', ...' if len(header) > 3 else ''}"
     more = np.flatnonzero(counts > len(header))
+    if not len(more):  # quotation marks are part of the text
+        return f"its header has {names} ({shown}), but its rows have more fields. Add the missing names"
     found = f"its header has {names} ({shown}), but line {lines[more[0]]} has {counts[more[0]]} fields"
     if 2 * len(more) < len(counts):
         return f"{found}. Fix the row, for example by putting text with separators into quotation marks"
@@ -72,13 +76,18 @@ def _without_names(header: list[str], counts: Ints, lines: Ints) -> str:
 def _count_fields(content: io.BytesIO, separator: str) -> tuple[Ints, Ints]:
     """Return the line in which each row begins, and its number of fields; blank rows are left out."""
     text = np.frombuffer(content.getbuffer(), np.uint8)
-    ends, separators = [], []
-    for begin, piece in _unquoted(text):
-        ends.append(begin + np.flatnonzero(piece == _LINE_END))
-        separators.append(begin + np.flatnonzero(piece == ord(separator)))
-    last = [] if _ends_with_line(content) else [np.array([len(text)])]
-    end = np.concatenate([*ends, *last])
-    counts = np.diff(np.searchsorted(np.concatenate(separators), end), prepend=0) + 1
+    ends, before, n_separators = [], [], 0  # line ends, and the number of separators before each
+    for first, piece in _unquoted(text):
+        ends.append(np.flatnonzero(piece == _LINE_END))
+        separators = np.flatnonzero(piece == ord(separator))
+        before.append(n_separators + np.searchsorted(separators, ends[-1]))
+        ends[-1] += first
+        n_separators += len(separators)
+    if not _ends_with_line(content):
+        ends.append(np.array([len(text)]))
+        before.append(np.array([n_separators]))
+    end = np.concatenate(ends)
+    counts: Ints = np.diff(np.concatenate(before), prepend=0) + 1
     begin = np.concatenate([[0], end[:-1] + 1])
     full = counts > 1
     for row in np.flatnonzero(~full).tolist():

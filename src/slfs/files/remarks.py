@@ -31,7 +31,7 @@ def find(wanted: str, table: Any, name: str, notes: list[str], transposed: bool)
         hints = list(notes)
         if not is_sparse(table) and wanted in set(table.iloc[:, 0].astype(str)):
             hints.append(
-                f"It is the name of a column of the file before rows and columns are exchanged. If the "
+                "It is the name of a column of the file before rows and columns are exchanged. If the "
                 "samples are in rows, remove --transpose."
                 if transposed
                 else f"{wanted!r} is a value of its first column. If the samples are in columns, add "

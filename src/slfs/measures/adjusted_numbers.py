@@ -1,8 +1,8 @@
 """Levels of columns -> tests of independence from a continuous target, given other columns.
 
-The ranks of the target less what the conditioning columns explain of them, by least squares, are compared
-between the levels of a column: an analysis of covariance of ranks (Quade 1967). The conditioning columns
-explain by their levels and, if they are numbers, by their ranks.
+The ranks of the target less what the conditioning columns explain of them, by least squares, are
+compared between the levels of a column: an analysis of covariance of ranks (Quade 1967). The
+conditioning columns explain by their levels and, if they are numbers, by their ranks.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class NumberCovariates:
         for slope in self.slopes:
             own = np.bincount(levels, slope)
             variance -= np.outer(own, own)
-        score = np.bincount(levels, self.residual)
+        score = np.bincount(levels, self.residual).astype(np.float64)
         p_value, freedom = self._p_value(score, variance)
         if ordered is None or freedom <= 1 or rest is None:
             return p_value
@@ -175,7 +175,8 @@ def centred_ranks(numbers: Floats) -> Floats:
     """Return the ranks of the numbers in each row, less their mean; missing ones have rank 0."""
     ranks = rankdata(numbers, axis=1, nan_policy="omit")
     ranks -= np.nanmean(ranks, axis=1, keepdims=True)
-    return np.nan_to_num(ranks)
+    found: Floats = np.nan_to_num(ranks)
+    return found
 
 
 def _unexplained(design: sparse.csr_array, stratum: Ints, slopes: Floats, rows: Floats) -> Floats:

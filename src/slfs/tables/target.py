@@ -71,8 +71,8 @@ _MANY_PAIRS = 100
 """More classes, most of them with two samples, are refused as well."""
 
 _MANY_NUMBERS, _FEW, _FEW_NUMBERS = 30, 10, 5
-"""More classes that are numbers are warned about; more than `_MANY_CLASSES` if they have few samples, and
-more than `_FEW_NUMBERS` if most of them have one."""
+"""More classes that are numbers are warned about; more than `_MANY_CLASSES` if they have few samples,
+and more than `_FEW_NUMBERS` if most of them have one."""
 
 
 def read_target(
