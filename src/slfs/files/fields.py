@@ -86,8 +86,8 @@ def _count_fields(content: io.BytesIO, separator: str) -> tuple[Ints, Ints]:
     if not _ends_with_line(content):
         ends.append(np.array([len(text)]))
         before.append(np.array([n_separators]))
-    end = np.concatenate(ends)
-    counts: Ints = np.diff(np.concatenate(before), prepend=0) + 1
+    end, total = np.concatenate(ends), np.concatenate(before)
+    counts = total - np.append(0, total[:-1]) + 1
     begin = np.concatenate([[0], end[:-1] + 1])
     full = counts > 1
     for row in np.flatnonzero(~full).tolist():
