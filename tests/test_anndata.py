@@ -11,7 +11,9 @@ import pytest
 from scipy import sparse
 
 import slfs
+import slfs.anndata
 from slfs import BNSLFS, MRMR, SLFS, StabilitySelection
+from slfs._core.warn import quiet
 from slfs.evaluation import p_values
 from slfs.files import AnnDataColumns
 from slfs.files.reading import read_file
@@ -280,6 +282,61 @@ def test_wrong_arguments(frame, arguments, message):
     with pytest.raises(ValueError, match=message):
         slfs.anndata.select(adata, **arguments)
     assert "slfs" not in adata.var
+
+
+@pytest.mark.parametrize("backed", [False, True])
+def test_markers_of_each_type_are_those_of_a_selector(frame, path, backed, tmp_path):
+    adata = anndata.read_h5ad(path, backed="r" if backed else None)
+    assert slfs.anndata.rank_markers(adata, "kind", n_genes=4, condition_on="batch") is None
+    found = adata.uns["slfs_markers"]
+    X = frame.drop(columns="kind")
+    values = X.to_numpy()
+    for kind in ("B", "NK", "T"):
+        own = (frame["kind"] == kind).to_numpy()
+        with quiet():
+            expected = MRMR(n_features_to_select=4, condition_on=["batch"]).fit(
+                X.assign(batch=adata.obs["batch"].to_numpy()), own
+            )
+        columns = expected.indices_
+        assert found["names"][kind].tolist() == X.columns[columns].tolist()
+        np.testing.assert_array_equal(found["pvals"][kind], expected.pvalues_[columns])
+        np.testing.assert_array_equal(found["pvals_adj"][kind], expected.qvalues_[columns])
+        np.testing.assert_allclose(found["scores"][kind], expected.scores_[columns], rtol=1e-6)
+        means = [np.expm1(values[rows][:, columns].mean(axis=0)) + 1e-9 for rows in (own, ~own)]
+        np.testing.assert_allclose(
+            found["logfoldchanges"][kind], np.log2(means[0] / means[1]), rtol=1e-4
+        )
+    assert found["params"]["groupby"] == "kind"
+    adata.write_h5ad(tmp_path / "out.h5ad")
+    again = anndata.read_h5ad(tmp_path / "out.h5ad").uns["slfs_markers"]
+    assert again["names"]["T"].tolist() == found["names"]["T"].tolist()
+
+
+def test_markers_are_as_many_as_asked_for_where_few_genes_have_levels(frame):
+    """A method that selects too few is completed by the smallest p-values."""
+    adata = make(frame)
+    n_genes = adata.n_vars
+    slfs.anndata.rank_markers(adata, "kind", groups=["T"], n_genes=n_genes, key_added="all")
+    assert adata.uns["all"]["names"].dtype.names == ("T",)
+    assert sorted(adata.uns["all"]["names"]["T"]) == sorted(adata.var_names)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"target": "kind", "groups": ["NKT"]}, r"no type 'NKT'. Did you mean 'NK'\?"),
+        ({"target": "kind", "n_genes": 0}, "n_genes=0 must be from 1"),
+        ({"target": "one"}, "single type"),
+        ({"target": "gaps"}, r"has 3 missing values.*notna\(\)"),
+    ],
+)
+def test_wrong_arguments_of_markers(frame, arguments, message):
+    adata = make(frame)
+    adata.obs["one"] = "a"
+    adata.obs["gaps"] = adata.obs["kind"].astype(object).where(np.arange(N) > 2, None)
+    with pytest.raises(ValueError, match=message):
+        slfs.anndata.rank_markers(adata, **arguments)
+    assert not adata.uns
 
 
 def test_what_cannot_be_used(frame, path):
