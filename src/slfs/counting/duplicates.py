@@ -31,13 +31,13 @@ def find_duplicates(packed: PackedColumns, sums: NDArray[np.int64]) -> list[NDAr
     order, same = _sorted(_hashes(packed, tied))
     begins = np.flatnonzero(~same & np.append(same[1:], False))
     ends = np.flatnonzero(same & ~np.append(same[1:], False)) + 1
-    groups = [tied[order[begin:end]] for begin, end in zip(begins, ends, strict=True)]
+    groups = [np.sort(tied[order[begin:end]]) for begin, end in zip(begins, ends, strict=True)]
     return sorted(groups, key=lambda group: int(group[0]))
 
 
 def _sorted(keys: Words) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the order of the keys, and whether each one is equal to the one before it."""
-    order = np.argsort(keys, kind="stable")
+    """Return an order of the keys, and whether each one is equal to the one before it."""
+    order = np.argsort(keys)
     ordered = keys[order]
     return order, np.append(False, ordered[1:] == ordered[:-1])[: len(keys)]
 

@@ -125,11 +125,11 @@ def set_reason(records: NDArray[Any], columns: NDArray[Any], reason: Reason) -> 
 
     A column that depends significantly on the class is not called irrelevant.
     """
-    roles = np.full(len(records), str(reason.role), object)
+    rows = np.flatnonzero(columns) if columns.dtype == np.bool_ else columns
+    records["role"][rows] = str(reason.role)
     if reason.role == Role.IRRELEVANT:
-        roles[records["q_value"] <= SIGNIFICANT] = str(Role.TOO_WEAK)
-    records["role"][columns] = roles[columns]
-    records["reason"][columns] = reason.label
+        records["role"][rows[records["q_value"][rows] <= SIGNIFICANT]] = str(Role.TOO_WEAK)
+    records["reason"][rows] = reason.label
 
 
 def _reasons(facts: ColumnFacts, information: Information, selection: Selection) -> NDArray[np.int8]:
