@@ -61,6 +61,6 @@ def table3(rows: pd.DataFrame) -> str:
         "\n\nNCH, λ and MAXDEPTH are the parameters `max_children`, `relevance_weight` and `max_depth`. "
         "Values are means over the folds. *reversed*: equation 7 as described in the sentence that "
         "follows it, columns in the given order; *mdl*: our rule for irrelevant columns, given order; "
-        "*conditional*: our rule and the default order of version 0.1. The paper does not say which classifier its "
-        "accuracies belong to."
+        "*conditional*: our rule and the default order of version 0.1. The paper does not say which "
+        "classifier its accuracies belong to."
     )
