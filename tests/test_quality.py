@@ -270,6 +270,20 @@ def test_incomplete_datasets_and_later_stages_are_not_used(tiny, tmp_path):
     assert "No dataset is complete for two methods yet" in empty
 
 
+def test_a_classifier_is_used_with_all_sizes_or_with_none(tiny, tmp_path):
+    """Otherwise means over classifiers could not be compared between sizes."""
+    config, data, _ = tiny
+    assert run(config, data, tmp_path / "rows", n_jobs=1)
+    selections, scores = read_all(config, tmp_path / "rows")
+    assert ("4", "GNB") in Summary(config, selections, scores).pairs
+    gone = (scores["classifier"] == "GNB") & (scores["size"] == "2")
+    first = replace(config.stages[0], classifiers=("3-NN",))
+    partly = replace(config, stages=(first, *config.stages[1:]))
+    pairs = Summary(partly, selections, scores[~gone]).pairs
+    assert ("4", "GNB") not in pairs
+    assert {("2", "3-NN"), ("4", "3-NN"), ("own", "GNB")} <= set(pairs)
+
+
 def test_wins_ties_and_losses_are_counted_over_datasets():
     pair = pd.DataFrame({"accuracy": [0.9, 0.8, 0.7, 0.6], "other": [0.8, 0.8005, 0.75, 0.5]})
     assert wins_ties_losses(pair) == (2, 1, 1)

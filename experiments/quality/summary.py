@@ -25,7 +25,8 @@ class Summary:
     """Comparisons of the methods of a configuration.
 
     The comparisons use the datasets for which the first stage is complete, and of these the pairs of
-    size and classifier that are complete on all of them.
+    size and classifier that are complete on all of them. A classifier is used with all fixed sizes or
+    with none, so that means over classifiers can be compared between sizes.
 
     Attributes
     ----------
@@ -47,7 +48,12 @@ class Summary:
     @cached_property
     def pairs(self) -> list[tuple[str, str]]:
         """The pairs of size and classifier that are complete on these datasets."""
-        return self._pairs(self.config.stages[0].folds)
+        complete = self._pairs(self.config.stages[0].folds)
+        return [
+            (size, classifier)
+            for size, classifier in complete
+            if size == OWN or all((str(other), classifier) in complete for other in self.config.sizes)
+        ]
 
     @cached_property
     def folds(self) -> tuple[int, ...]:
