@@ -117,8 +117,9 @@ def _headline(summary: Summary) -> str:
         name for name in rivals if _difference(summary, name) < 0 and p_values[name] < statistics.LEVEL
     ]
     best = next(name for name in means.index if name in rivals)
+    fixed = {name for size, name in summary.pairs if size != OWN}
     return (
-        f"Over {len(summary.datasets)} datasets, {len({name for _, name in summary.pairs})} classifiers "
+        f"Over {len(summary.datasets)} datasets, {len(fixed)} classifiers "
         f"and {len(_by_size(summary))} sizes, {ours} has a mean accuracy of {100 * means[ours]:.2f}%, "
         f"place {list(means.index).index(ours) + 1} of {len(means)}; the best other method is {best} "
         f"with {100 * means[best]:.2f}%. Its mean rank is {ranks[ours]:.2f}, place "
