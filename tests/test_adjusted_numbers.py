@@ -99,3 +99,37 @@ def test_ties_of_both_sides_are_tested_by_bins():
     y[np.flatnonzero(rare)[0]] = 1.0
     found = p_values(X, y, condition_on=["sex"], target="regression")[0]
     assert 0.01 < found <= 1
+
+
+@pytest.mark.parametrize("continuous", [False, True])
+def test_a_few_missing_values_do_not_cost_the_power(continuous):
+    """The other numbers are still cut by their ranks less what the covariate explains."""
+    found = {}
+    for n_missing in (0, 1, 4, 12):
+        small = []
+        for seed in range(20):
+            random = np.random.default_rng(seed)
+            batch, y = np.arange(80) % 4, np.repeat([0.0, 1.0], 40)
+            x = 3 * batch + random.normal(size=80) + y
+            if continuous:
+                y = batch + 0.7 * (x - 3 * batch) + random.normal(size=80)
+            x[random.choice(80, n_missing, replace=False)] = np.nan
+            X = pd.DataFrame({"x": x, "batch": batch.astype(str)})
+            kind = "regression" if continuous else "classification"
+            small.append(p_values(X, y, condition_on="batch", target=kind)[0] <= 0.05)
+        found[n_missing] = np.mean(small)
+    assert min(found.values()) >= found[0] - 0.15
+    assert found[0] >= 0.7
+
+
+def test_noise_beside_a_covariate_is_not_said_to_be_explained_by_it():
+    random = np.random.default_rng(13)
+    y, x = np.repeat(["a", "b"], 60), random.normal(size=120)
+    x[random.choice(np.arange(60, 120), 9, replace=False)] = 3 + random.random(9)
+    X = pd.DataFrame({"gene": x, "batch": random.choice(["u", "v"], 120)})
+    selector = SLFS(condition_on="batch")
+    with pytest.warns(UserWarning, match="selected 0 of"):
+        selector.fit(X, y)
+    assert p_values(X[["gene"]], y)[0] < 0.05 < selector.pvalues_[0]
+    assert selector.features_["role"][0] == "irrelevant"
+    assert "given 'batch' it is not significant" in selector.explain("gene")

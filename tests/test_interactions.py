@@ -492,3 +492,14 @@ def test_informative_columns_of_madelon_are_found():
     selector = InteractionSelector().fit(X, y)
     assert informative <= set(selector.indices_.tolist())
     assert selector.n_features_ <= 28
+
+
+def test_missing_values_that_join_an_interval_are_named():
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(2, 600))
+    y = (a > 0) ^ (b > 0)
+    a[:12] = np.nan
+    found = interactions(pd.DataFrame({"a": a, "b": b}), y)
+    table = found.tables[0]
+    assert sum(name.endswith(" or missing") for name in table.first_levels) == 1
+    assert not any("missing" in name for name in table.second_levels)

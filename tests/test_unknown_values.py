@@ -221,3 +221,15 @@ def test_text_with_underscores_is_not_a_number():
     with pytest.warns(UnseenValueWarning, match="2024_01"):
         found = model.predict_proba(pd.DataFrame({"a": ["2024_01"]}))
     np.testing.assert_allclose(found[0], np.bincount(a > 0) / 300, atol=0.01)
+
+
+@pytest.mark.parametrize("n_codes", [4, 16, 17, 40])
+def test_text_that_is_a_number_is_the_category_of_that_number(n_codes):
+    """Columns with more than 16 categories are grouped; that must not change what a value means."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"code": random.integers(0, n_codes, 2000)})
+    y = random.random(2000) < 0.2 + 0.6 * (X["code"] % 2)
+    model = BNSLFS(SLFS(categorical_features=["code"])).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X.astype(str)), model.predict_proba(X))
+    with pytest.warns(UnseenValueWarning, match="'no code'"):
+        model.predict(pd.DataFrame({"code": ["1", "no code"]}))

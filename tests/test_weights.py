@@ -615,3 +615,14 @@ def test_command_line(tmp_path, monkeypatch, slfs):
     assert found["cut_points"] == expected["cut_points"]
     code, _, error = slfs("compare", "a.csv", "-t", "y", "--weights", "w")
     assert (code, "No such option" in error, "--weights" in error) == (2, True, True)
+
+
+def test_whole_numbers_that_may_be_survey_weights_are_warned_about():
+    """As frequencies they turn chance into evidence."""
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(500, 5)), random.integers(0, 2, 500)
+    weights = random.integers(50, 400, 500)
+    with pytest.warns(UserWarning, match=rf"500 rows count as {weights.sum()} samples.*by their mean"):
+        MRMR(n_features_to_select=1).fit(X, y, sample_weight=weights)
+    MRMR(n_features_to_select=1).fit(X, y, sample_weight=weights / weights.mean())
+    MRMR(n_features_to_select=1).fit(X[:20], y[:20], sample_weight=weights[:20])

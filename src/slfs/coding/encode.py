@@ -14,6 +14,7 @@ from slfs._core.warn import UnseenValueWarning, warn
 from slfs.coding.codebook import NONE, Coding, Level, missing_codes
 from slfs.tables.alleles import recounted
 from slfs.tables.dates import TimeKind, as_date, days_of, from_days, time_kind
+from slfs.tables.number_text import is_number
 from slfs.tables.table import LabelBlock, Table
 from slfs.tables.values import to_numbers
 
@@ -167,7 +168,21 @@ def _value_levels(coding: Coding, block: LabelBlock) -> NDArray[Level]:
         return _number_levels(coding, block, to_numbers(block.values, kind))
     if kind != TimeKind.NUMBER:  # the categories are numbers of days
         block = replace(block, values=to_numbers(block.values, kind).tolist())
+    elif all(map(is_number, coding.categories[0])):
+        block = replace(block, values=_with_numbers(block.values))
     return _label_levels(coding, 0, block)
+
+
+def _with_numbers(values: list[Any]) -> list[Any]:
+    """Replace text that is a number, such as "3", by the number."""
+    texts = [index for index, value in enumerate(values) if isinstance(value, str)]
+    if not texts:
+        return values
+    values = list(values)
+    for index, number in zip(texts, to_numbers([values[index] for index in texts]), strict=True):
+        if not np.isnan(number):
+            values[index] = float(number)
+    return values
 
 
 def _number_levels(coding: Coding, block: LabelBlock, numbers: NDArray[np.float64]) -> NDArray[Level]:

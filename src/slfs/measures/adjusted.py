@@ -13,6 +13,7 @@ the variances are those of Cochran, Mantel and Haenszel where each stratum has a
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,8 @@ from scipy.stats import rankdata
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8]
+Known = Ints | slice
+"""The samples whose value is known, or all of them."""
 
 _MOST_CLASSES, _MOST_ENTRIES = 32, 1e7
 """Limits of the number of classes, and of the number of products of weights and levels.
@@ -119,10 +122,13 @@ class Covariates:
         ----------
         numbers : ndarray of shape (n_columns, n_samples)
         intervals : int
-            Number of intervals; there may be fewer if numbers are equal.
+            Number of intervals; there may be fewer if numbers are equal. Missing numbers have one more.
         """
-        ranks = rankdata(numbers, axis=1)
-        return cut_by_rank(ranks - least_squares(self.design, self.stratum, ranks), intervals)
+
+        def unexplained(ranks: Floats, known: Known) -> Floats:
+            return ranks - least_squares(self.design, self.stratum[known], ranks)
+
+        return cut_rows(numbers, intervals, unexplained)
 
     def test(self, codes: Codes, ordered: Ints | None = None) -> float:
         """Test one column for independence from the class given the columns of the model.
@@ -185,7 +191,7 @@ class Covariates:
             distance = max(abs(float(score[0])) - 0.5, 0.0)  # counts are whole numbers
             statistic = distance**2 / float(variance[0, 0])
         p_value = float(chdtrc(freedom, statistic)) if freedom else 1.0
-        if ordered is None or freedom <= n or rest is None:
+        if ordered is None or freedom <= n or (rest[ordered] < 0).any():
             return p_value
         position = centred_positions(by_class.sum(axis=1), rest[ordered])
         trend = np.kron(position, np.eye(n)).reshape(n, -1)
@@ -232,6 +238,24 @@ def gram_factor(design: sparse.csr_array, stratum: Ints) -> tuple[Floats, bool]:
     gram = (design.T @ (design * sizes[:, np.newaxis])).toarray()
     gram[np.diag_indices(len(gram))] += _RIDGE
     return cho_factor(gram)  # type: ignore[no-any-return]
+
+
+def cut_rows(numbers: Floats, intervals: int, unexplained: Callable[[Floats, Known], Floats]) -> Codes:
+    """Cut rows of numbers by what is not explained of their ranks; missing ones are the last level.
+
+    ``unexplained`` takes rows of ranks, and the samples that they belong to.
+    """
+    codes = np.empty(numbers.shape, np.uint8)
+    missing = np.isnan(numbers)
+    whole = ~missing.any(axis=1)
+    codes[whole] = cut_by_rank(unexplained(rankdata(numbers[whole], axis=1), slice(None)), intervals)
+    for row in np.flatnonzero(~whole).tolist():
+        known = np.flatnonzero(~missing[row])
+        ranks = rankdata(numbers[[row]][:, known], axis=1)
+        own = cut_by_rank(unexplained(ranks, known), intervals)
+        codes[row] = own.max() + 1
+        codes[row, known] = own
+    return codes
 
 
 def cut_by_rank(rows: Floats, intervals: int) -> Codes:
@@ -349,18 +373,15 @@ def _fewest(n_samples: int) -> float:
     return min(_FEWEST, n_samples * _FEWEST_SHARE)
 
 
-def pooled(codes: Codes) -> tuple[Ints, Ints | None]:
+def pooled(codes: Codes) -> tuple[Ints, Ints]:
     """Pool the levels with few samples; return the new codes, and the new level of each level.
 
-    None instead of the latter if levels were pooled.
+    The latter is -1 for levels that were pooled with others.
     """
     sizes = np.bincount(codes)
-    rare = sizes < _fewest(len(codes))
-    level = np.cumsum(~rare) - 1
-    if rare.any() and sizes[rare].sum() > 0:
-        level[rare] = int((~rare).sum())
-        return level[codes], None
-    return level[codes], level
+    rare = (sizes < _fewest(len(codes))) & (sizes > 0)
+    kept = np.cumsum(~rare) - 1
+    return np.where(rare, int((~rare).sum()), kept)[codes], np.where(rare, -1, kept)
 
 
 def _few_classes(labels: NDArray[np.integer], most: int) -> Ints:

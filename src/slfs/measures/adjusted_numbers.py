@@ -19,10 +19,11 @@ from scipy.stats import rankdata
 
 from slfs.measures.adjusted import (
     Covariates,
+    Known,
     both,
     centred_positions,
     count,
-    cut_by_rank,
+    cut_rows,
     fit_covariates,
     gram_factor,
     least_squares,
@@ -89,10 +90,16 @@ class NumberCovariates:
         ----------
         numbers : ndarray of shape (n_columns, n_samples)
         intervals : int
-            Number of intervals; there may be fewer if numbers are equal.
+            Number of intervals; there may be fewer if numbers are equal. Missing numbers have one more.
         """
-        ranks = rankdata(numbers, axis=1)
-        return cut_by_rank(_unexplained(self.design, self.stratum, self.slopes, ranks), intervals)
+
+        def unexplained(ranks: Floats, known: Known) -> Floats:
+            stratum, slopes = self.stratum[known], self.slopes
+            if not isinstance(known, slice):  # without the other samples they are not orthonormal
+                slopes = _orthonormal(self.design, stratum, slopes[:, known])
+            return _unexplained(self.design, stratum, slopes, ranks)
+
+        return cut_rows(numbers, intervals, unexplained)
 
     def test(self, codes: Codes, ordered: Ints | None = None) -> float:
         """Test one column for independence from the target given the columns of the model.
@@ -125,7 +132,7 @@ class NumberCovariates:
             variance -= np.outer(own, own)
         score = np.bincount(levels, self.residual).astype(np.float64)
         p_value, freedom = self._p_value(score, variance)
-        if ordered is None or freedom <= 1 or rest is None:
+        if ordered is None or freedom <= 1 or (rest[ordered] < 0).any():
             return p_value
         trend = centred_positions(sizes, rest[ordered])[np.newaxis]
         by_trend, freedom = self._p_value(trend @ score, trend @ variance @ trend.T)
@@ -160,12 +167,7 @@ def fit_number_covariates(
         The ranks of the target, and its bins.
     """
     design, stratum = make_strata(codes)
-    slopes = np.empty((0, len(target)))
-    for own in ranks:
-        left = _unexplained(design, stratum, slopes, own[np.newaxis])
-        length = float(np.linalg.norm(left))
-        if length > 1e-6 * np.linalg.norm(own):  # not a function of the levels
-            slopes = np.concatenate([slopes, left / length])
+    slopes = _orthonormal(design, stratum, ranks)
     residual = _unexplained(design, stratum, slopes, target[np.newaxis].astype(np.float64))[0]
     n_untied = len(target) - int(np.unique(target, return_counts=True)[1].max())
     return NumberCovariates(stratum, design, slopes, residual, codes, labels, n_untied)
@@ -176,6 +178,17 @@ def centred_ranks(numbers: Floats) -> Floats:
     ranks = rankdata(numbers, axis=1, nan_policy="omit")
     ranks -= np.nanmean(ranks, axis=1, keepdims=True)
     found: Floats = np.nan_to_num(ranks)
+    return found
+
+
+def _orthonormal(design: sparse.csr_array, stratum: Ints, rows: Floats) -> Floats:
+    """Return rows less what strata and the rows before explain of them, of length one."""
+    found = np.empty((0, rows.shape[1]))
+    for row in rows:
+        left = _unexplained(design, stratum, found, row[np.newaxis])
+        length = float(np.linalg.norm(left))
+        if length > 1e-6 * np.linalg.norm(row):  # not a function of the levels
+            found = np.concatenate([found, left / length])
     return found
 
 

@@ -76,7 +76,11 @@ class FewLevels:
         """Return the names of the groups of a column."""
         group, n_groups = self.group[column], int(self.n_groups[column])
         if self.coding.cut[column]:
-            return level_names(self._merged(column), 0)
+            names = level_names(self._merged(column), 0)
+            missing = int(self.coding.columns["missing"][column])
+            if missing != NONE and len(names) == len(self._cuts(column)) + 1:  # they joined an interval
+                names[group[missing]] += " or missing"
+            return names
         members: list[list[str]] = [[] for _ in range(n_groups)]
         for name, own in zip(level_names(self.coding, column), group.tolist(), strict=False):
             members[own].append(name)

@@ -105,6 +105,10 @@ class Forced:
         return np.where(own == Reason.CANDIDATE, reasons, own).astype(np.int8)
 
 
+EXPLAINED_SHARE = 0.5
+"""Maximum share of its information that a column has left given the columns that explain it."""
+
+
 def read_forced(selector: Any, n_columns: int, names: NDArray[Any] | None) -> Forced | None:
     """Resolve the parameters of a selector that list columns; None if it has none.
 

@@ -103,9 +103,10 @@ def adjusted_p_values(
         learned, codes = _cut_blind(numbers, layout, INTERVALS)
         levels = decoded(codes, layout)
         if not isinstance(numbers, PlaneBlock):
-            fine = learned.coding.cut & (learned.coding.columns["missing"] == NONE)
+            fine = learned.coding.cut.copy()
             values = numbers.dense()[fine]
-            rare = (np.diff(np.sort(values, axis=1)) > 0).sum(axis=1) >= layout.n_samples / 2
+            distinct = (np.diff(np.sort(values, axis=1)) > 0).sum(axis=1)
+            rare = distinct >= (~np.isnan(values)).sum(axis=1) / 2
             fine[fine] = rare
             levels[fine] = covariates.cut_residuals(values[rare], INTERVALS)
     else:
@@ -115,7 +116,8 @@ def adjusted_p_values(
         record = learned.coding.columns[j]
         ordered = None
         if fine[j]:
-            ordered = np.arange(own.max() + 1)
+            has_missing = record["missing"] != NONE  # the last level
+            ordered = np.arange(own.max() + 1 - has_missing)
         elif record["cut"] or record["ordered"]:
             ordered = np.arange(record["n_levels"])
             ordered = ordered[ordered != record["missing"]]

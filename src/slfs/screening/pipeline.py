@@ -31,7 +31,7 @@ from slfs.measures.beyond import Baseline, fit_baseline
 from slfs.measures.information import column_information
 from slfs.screening.facts import ColumnFacts, Judge, join_facts
 from slfs.screening.few_levels import FewColumn, learn_few, pack_few
-from slfs.screening.forced import FORCED, Forced, n_intervals
+from slfs.screening.forced import EXPLAINED_SHARE, FORCED, Forced, n_intervals
 from slfs.screening.judging import CERTAIN, pays
 from slfs.screening.learn import Cuts, LearnedBlock, block_p_values, learn_block
 from slfs.screening.p_values import INTERVALS, adjusted_p_values, pack_blind
@@ -398,6 +398,8 @@ def _screen(
         if forced.baseline is not None:
             given = _given_relevance(own, ~decided, layout, forced.baseline)
             facts = replace(facts, given_relevance=given)
+            left = ~(given < EXPLAINED_SHARE * relevance)
+            reason[(reason == Reason.EXPLAINED) & left] = Reason.NOT_SIGNIFICANT
     facts = replace(facts, reason=reason)
     candidate = np.isin(facts.reason, (Reason.CANDIDATE, *FORCED))
     kept = np.flatnonzero(candidate)

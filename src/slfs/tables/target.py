@@ -160,7 +160,7 @@ def _continuous(
         shown = _shown(np.array(others, object) if others else distinct)
         raise ValueError(
             f"target='regression' needs numbers, but y contains {shown}. {_conversion(distinct)}, or "
-            "use target='classification'."
+            "use target='classification' (selectors) or BNSLFS instead of BNSLFSRegressor."
         )
     if len(distinct) == 1:
         raise ValueError(

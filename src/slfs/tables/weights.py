@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.memory import parse_size, show_size, total_memory
+from slfs._core.warn import warn
 from slfs.counting.planes import SampleLayout
 from slfs.tables.target import Target, centered_ranks
 from slfs.tables.values import in_memory, masked_as_missing
@@ -41,6 +42,9 @@ SAMPLE_BYTES = 40
 
 _FEW = 1e6
 """Totals of the weights that are not worth asking for the memory of the machine."""
+
+_MANY_ROWS, _LARGE = 100, 5
+"""Number of rows, and mean of their frequencies, from which these may be survey weights."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +169,14 @@ def make_weights(
     if whole and class_weight is None:
         if (values == 1).all():
             return None
-        _check_total(float(values.sum()), memory_limit)
+        total = float(values.sum())
+        _check_total(total, memory_limit)
+        if len(values) >= _MANY_ROWS and total >= _LARGE * len(values):
+            warn(
+                "sample_weight contains whole numbers, which are used as frequencies: "
+                f"{len(values)} rows count as {total:.0f} samples, so that chance may seem significant. "
+                "If they are survey weights, divide them by their mean."
+            )
         return SampleWeights(values.astype(np.int64))
     _check_total(float(values.sum()) if whole else 0.0, memory_limit)
     frequencies = values.astype(np.int64) if whole else (values > 0).astype(np.int64)

@@ -271,8 +271,7 @@ def required(fdr: float) -> int:
 def _not_significant(record: Any, figures: Figures) -> str:
     given = listed(figures.get("conditioning", []))
     if given and record["p_value"] > SIGNIFICANT:
-        p = p_text(record["p_value"])
-        return f"it is not significant, neither on its own nor given {given} ({p})"
+        return _explained(record, figures)
     if "fdr" in figures:
         return f"it is not significant at a false discovery rate of fdr={figures['fdr']:g}"
     return "it is not significant at the level 0.05, divided by the number of columns"
