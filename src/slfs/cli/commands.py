@@ -106,6 +106,7 @@ def run() -> None:
 def _with_options(text: str) -> str:
     """Replace the parameters and remedies that a message names by the options of the commands."""
     text = text.replace("Drop these rows, or, if", "Leave them out with --drop-missing-target, or, if")
+    text = re.sub(r"\birrelevance='(\w+)'", r"--set irrelevance=\1", text)
     return re.sub(r"\btarget='(\w+)'", r"--target-type \1", text)
 
 

@@ -92,14 +92,14 @@ def _parse(content: io.BytesIO, options: ReadOptions, separator: str, arguments:
         except UnicodeDecodeError as error:
             raise TableError(
                 f"it is not encoded in UTF-8 (byte {error.start}). Save it as UTF-8, or convert it, for "
-                "example with: iconv -f latin1 -t utf-8"
+                "example with: iconv -f WINDOWS-1252 -t utf-8"
             ) from error
         except pd.errors.EmptyDataError:
             raise TableError("it has no columns and no rows") from None
         except pd.errors.ParserError as error:
             if "source failed" in str(error):  # pandas makes it of a KeyboardInterrupt
                 raise KeyboardInterrupt from error
-            raise
+            raise TableError(_parser_message(str(error))) from error
     content.seek(0)
     surplus = options.header and len(rows) > 1 and len(rows[1]) > len(rows[0])
     if surplus and "index_col" not in arguments and table.index.nlevels == 1:
@@ -107,6 +107,19 @@ def _parse(content: io.BytesIO, options: ReadOptions, separator: str, arguments:
     if table.shape[1] == 0 or (len(table) == 0 and not options.allow_empty):
         raise TableError("it has a header, but no rows")
     return table
+
+
+def _parser_message(text: str) -> str:
+    """Say in which line pandas has found too many fields, and what to do."""
+    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", text)
+    if found is None:
+        return text.strip().rstrip(".")
+    expected, line, seen = found.groups()
+    return (
+        f"line {line} has {seen} fields, but the lines above it have {expected}. If they are not part of "
+        f"the table, remove them, for example with: tail -n +{line}. Otherwise fix the line, for example "
+        "by putting text with separators into quotation marks"
+    )
 
 
 def check_line_ends(content: IO[bytes]) -> None:
