@@ -116,9 +116,9 @@ def _parser_message(text: str) -> str:
         return text.strip().rstrip(".")
     expected, line, seen = found.groups()
     return (
-        f"line {line} has {seen} fields, but the lines above it have {expected}. If they are not part of "
-        f"the table, remove them, for example with: tail -n +{line}. Otherwise fix the line, for example "
-        "by putting text with separators into quotation marks"
+        f"line {line} has {seen} fields, but the lines above it have {expected}. If they are not part "
+        f"of the table, remove them, for example with: tail -n +{line}. Otherwise fix the line, for "
+        "example by putting text with separators into quotation marks"
     )
 
 
