@@ -133,3 +133,29 @@ def test_noise_beside_a_covariate_is_not_said_to_be_explained_by_it():
     assert p_values(X[["gene"]], y)[0] < 0.05 < selector.pvalues_[0]
     assert selector.features_["role"][0] == "irrelevant"
     assert "given 'batch' it is not significant" in selector.explain("gene")
+
+
+@pytest.mark.parametrize("target", ["classification", "regression"])
+def test_columns_without_values_given_covariates(target):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"c": random.normal(size=200), "x": random.normal(size=200), "empty": np.nan})
+    y = np.round(X["c"] + random.normal(size=200))
+    for known in (["c"], ["c", "empty"]):
+        found = p_values(X, y, condition_on=known, target=target)
+        assert np.isnan(found[0])
+        assert found[1] > 0.001
+
+
+@pytest.mark.parametrize("n_groups", [6, 40])
+def test_nothing_is_left_where_a_covariate_determines_the_target(n_groups):
+    """What rounding leaves of the ranks must not be tested."""
+    random = np.random.default_rng(0)
+    group, value = random.integers(0, n_groups, 500), random.normal(size=n_groups)
+    X = pd.DataFrame(value[group][:, np.newaxis] + 0.5 * random.normal(size=(500, 30)))
+    X.columns = X.columns.map(str)
+    X["group"] = group.astype(str)
+    found = p_values(X, value[group], condition_on=["group"], target="regression")
+    np.testing.assert_array_equal(found[:30], 1.0)
+    numbers = X.drop(columns="group").assign(y=value[group])
+    found = p_values(numbers, value[group], condition_on=["y"], target="regression")
+    np.testing.assert_array_equal(found[:30], 1.0)

@@ -316,9 +316,14 @@ def test_markers_are_as_many_as_asked_for_where_few_genes_have_levels(frame):
     """A method that selects too few is completed by the smallest p-values."""
     adata = make(frame)
     n_genes = adata.n_vars
-    slfs.anndata.rank_markers(adata, "kind", groups=["T"], n_genes=n_genes, key_added="all")
+    slfs.anndata.rank_markers(adata, "kind", groups="T", n_genes=n_genes, key_added="all")
     assert adata.uns["all"]["names"].dtype.names == ("T",)
     assert sorted(adata.uns["all"]["names"]["T"]) == sorted(adata.var_names)
+    slfs.anndata.rank_markers(adata, "kind", n_genes=n_genes - 1, condition_on="g3", key_added="given")
+    assert sorted([*adata.uns["given"]["names"]["T"], "g3"]) == sorted(adata.var_names)
+    adata.obs["number"] = adata.obs["kind"].cat.codes.astype("category")
+    slfs.anndata.rank_markers(adata, "number", groups=["1"], n_genes=2)
+    assert adata.uns["slfs_markers"]["names"].dtype.names == ("1",)
 
 
 @pytest.mark.parametrize(
@@ -326,6 +331,7 @@ def test_markers_are_as_many_as_asked_for_where_few_genes_have_levels(frame):
     [
         ({"target": "kind", "groups": ["NKT"]}, r"no type 'NKT'. Did you mean 'NK'\?"),
         ({"target": "kind", "n_genes": 0}, "n_genes=0 must be from 1"),
+        ({"target": "kind", "groups": []}, "groups is empty"),
         ({"target": "one"}, "single type"),
         ({"target": "gaps"}, r"has 3 missing values.*notna\(\)"),
     ],

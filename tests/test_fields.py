@@ -76,6 +76,9 @@ def test_short_rows_are_noted(piece, monkeypatch):
     assert "1 row has fewer than 3 fields: line 3 has 2" in note
     assert "cut off" in note
     assert not read('a,b\n1,5" pipe\n2,6" pipe\n').notes
+    assert not read('a,b\n5",3"\nx,y\n').notes
+    assert read('a,b\nr1,5",3"\nr2,x,y\n').X["b"].tolist() == ['3"', "y"]
+    assert not read('\ufeff"a","b"\r\n1,"x ""y"", z"\r\n').notes
     assert not read("a,b\n1,2\n   \n3,4\n").notes
 
 
@@ -188,3 +191,14 @@ def test_lines_above_the_header_and_rows_that_are_too_long_are_named():
     assert "C error" not in str(error.value)
     with pytest.raises(ValueError, match="line 3 has 3 fields, but the lines above it have 2"):
         read("a,b\n1,2\n3,4,5\n")
+
+
+def test_values_beyond_the_last_column_are_not_lost():
+    assert read("a,b\n" + "1,2,\n" * 30).X.shape == (30, 2)
+    with pytest.raises(ValueError, match="the table has 2 columns, but line 27 has 3 fields"):
+        read("a,b\n" + "1,2,\n" * 25 + "1,2,3\n")
+
+
+def test_a_line_of_blanks_does_not_hide_row_names():
+    (note,) = read("a,b\n  \n1,1,2\n2,3,4\n").notes
+    assert "left out as row names" in note

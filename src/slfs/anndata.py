@@ -19,6 +19,9 @@ from slfs.tables.anndata import annotation, annotation_name, table_of
 
 __all__ = ["rank_markers", "select"]
 
+_FIELDS = ("names", "scores", "pvals", "pvals_adj", "logfoldchanges")
+"""The arrays that scanpy expects."""
+
 _SMALL = 1e-9
 """Added to mean counts before their ratio is computed, as scanpy does."""
 
@@ -125,7 +128,7 @@ def rank_markers(
     target: str,
     *,
     n_genes: int = 10,
-    groups: Sequence[str] | None = None,
+    groups: str | Sequence[str] | None = None,
     layer: str | None = None,
     use_raw: bool = False,
     method: Any = "mrmr",
@@ -151,7 +154,7 @@ def rank_markers(
         The column of ``adata.obs`` with the types.
     n_genes : int, default=10
         Number of genes per type.
-    groups : sequence of str or None, default=None
+    groups : str, sequence of str or None, default=None
         The types to rank genes for; by default all of them.
     layer : str or None, default=None
         The layer to select from; by default ``adata.X``.
@@ -195,8 +198,9 @@ def rank_markers(
     ['7']
     """
     labels, table, given, n_all = _read(adata, target, layer, use_raw, condition_on, parameters)
-    if not 1 <= n_genes <= n_all:
-        raise ValueError(f"n_genes={n_genes} must be from 1 to the number of genes, {n_all}.")
+    n_free = n_all - sum(name in table.names[:n_all] for name in given if name not in adata.obs)
+    if not 1 <= n_genes <= n_free:
+        raise ValueError(f"n_genes={n_genes} must be from 1 to the number of genes, {n_free}.")
     weights = None if sample_weight is None else annotation(adata, sample_weight).to_numpy()
     chosen = _groups(labels, target, groups)
     results: dict[str, dict[str, Any]] = {name: {} for name in _FIELDS}
@@ -206,8 +210,9 @@ def rank_markers(
         with quiet():  # about leaks and tentative columns: a marker is meant to tell the type
             selector.fit(table, own, **({} if weights is None else {"sample_weight": weights}))
         order = np.argsort(np.nan_to_num(selector.pvalues_, nan=1.0), kind="stable")
-        others = order[~selector.support_[order]]  # where the method selects too few
-        columns = np.concatenate([selector.indices_, others[others < n_all]])[:n_genes]
+        free = ~selector.support_ & ~np.isin(table.names, selector.conditioning_)
+        free[n_all:] = False
+        columns = np.append(selector.indices_, order[free[order]])[:n_genes]  # if it selects too few
         values = table.number_block(columns, None).dense()
         inside, outside = np.expm1(values[:, own].mean(axis=1)), np.expm1(values[:, ~own].mean(axis=1))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -231,9 +236,6 @@ def rank_markers(
     }
     arrays = {name: _structured(columns) for name, columns in results.items()}
     adata.uns[key_added] = {"params": {**about, **_described(layer, parameters)}, **arrays}
-
-
-_FIELDS = ("names", "scores", "pvals", "pvals_adj", "logfoldchanges")
 
 
 def _read(
@@ -270,7 +272,7 @@ def _read(
     return labels, table, given, len(genes)
 
 
-def _groups(labels: Any, target: str, groups: Sequence[str] | None) -> list[Any]:
+def _groups(labels: Any, target: str, groups: str | Sequence[str] | None) -> list[Any]:
     """Return the types to rank genes for, in the order of the categories or of the alphabet."""
     if labels.isna().any():
         raise ValueError(
@@ -283,13 +285,14 @@ def _groups(labels: Any, target: str, groups: Sequence[str] | None) -> list[Any]
         raise ValueError(f"obs[{target!r}] has a single type, which cannot be compared with others.")
     if groups is None:
         return present
-    unknown = [group for group in groups if group not in present]
-    if unknown:
-        near = similar_names(str(unknown[0]), list(map(str, present))) or list(map(str, present))
-        raise ValueError(
-            f"obs[{target!r}] has no type {unknown[0]!r}. Did you mean {' or '.join(map(repr, near))}?"
-        )
-    return list(groups)
+    named = {str(group): group for group in present}
+    wanted = [groups] if isinstance(groups, str) else [str(group) for group in groups]
+    unknown = [group for group in wanted if group not in named]
+    if unknown or not wanted:
+        near = similar_names("".join(unknown[:1]), list(named)) or list(named)
+        shown = f"no type {unknown[0]!r}" if unknown else "types, but groups is empty"
+        raise ValueError(f"obs[{target!r}] has {shown}. Did you mean {' or '.join(map(repr, near))}?")
+    return [named[group] for group in wanted]
 
 
 def _structured(columns: dict[str, Any]) -> Any:

@@ -193,8 +193,9 @@ def make_stable(
     options = {"fdr": fdr, "threshold": threshold, "n_features_to_select": size}
     given = {name: value for name, value in options.items() if value is not None}
     if stability is None:
-        for name in given.keys() & {"fdr", "threshold"}:
-            raise ValueError(f"--{name} needs --stability, for example --stability 50.")
+        alone = [name for name in ("fdr", "threshold") if name in given]
+        if alone:
+            raise ValueError(f"--{alone[0]} needs --stability, for example --stability 50.")
         return selector
     return StabilitySelection(selector, n_subsamples=stability, n_jobs=n_jobs, **given)
 

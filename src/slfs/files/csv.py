@@ -182,7 +182,11 @@ def _first_rows(content: IO[bytes], separator: str) -> list[list[str]]:
     content.seek(0)
     lines = (line.decode("utf-8-sig", "replace") for line in content)
     try:
-        rows = (row for row in csv.reader(lines, delimiter=separator) if row)
+        rows = (
+            row
+            for row in csv.reader(lines, delimiter=separator)
+            if len(row) > 1 or any(map(str.strip, row))
+        )
         return list(itertools.islice(rows, _ROWS_TO_COMPARE))
     except csv.Error:
         return []

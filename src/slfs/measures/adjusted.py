@@ -13,7 +13,6 @@ the variances are those of Cochran, Mantel and Haenszel where each stratum has a
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,13 +20,24 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import chdtrc, gammaln, softmax
-from scipy.stats import rankdata
+
+from slfs.measures.strata import (
+    RIDGE,
+    Known,
+    centred_positions,
+    count_cells,
+    cut_rows,
+    fewest,
+    joint_p_value,
+    least_squares,
+    make_strata,
+    pool_rare,
+    quadratic,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8]
-Known = Ints | slice
-"""The samples whose value is known, or all of them."""
 
 _MOST_CLASSES, _MOST_ENTRIES = 32, 1e7
 """Limits of the number of classes, and of the number of products of weights and levels.
@@ -35,26 +45,16 @@ _MOST_CLASSES, _MOST_ENTRIES = 32, 1e7
 With more classes the rarest are pooled.
 """
 
-_FEWEST, _FEWEST_SHARE = 5, 1 / 8
-"""Levels and classes with fewer samples, and a smaller share of them, are pooled: a chi-squared
-distribution does not suit them."""
-
 _LARGEST_LEVERAGE = 0.9
 
 _EXACT_SAMPLES = 200
 """Maximum number of samples for which the probability of the table itself is computed."""
 
-_LEAST_INFORMATION = 0.5
-"""Directions in which the residuals have a smaller variance are left out of a test."""
-
-_TREND_SHARE = 0.75
-"""Share of the error rate that is spent on the trend over ordered levels."""
-
 _DENSE = 1 << 20
 """Maximum number of entries of a design that is converted to a dense array."""
 
-_RIDGE, _ENOUGH, _ROUNDS = 1e-6, 1e-9, 100
-"""Weight of the squares of the parameters; when to stop fitting them."""
+_ENOUGH, _ROUNDS = 1e-9, 100
+"""When to stop fitting the parameters."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Covariates:
     @functools.cached_property
     def _counts(self) -> Ints:
         """Number of samples of each stratum and class."""
-        return count(self.stratum, self.labels, *self.probability.shape)
+        return count_cells(self.stratum, self.labels, *self.probability.shape)
 
     @functools.cached_property
     def _correction(self) -> Floats:
@@ -163,18 +163,18 @@ class Covariates:
         else:
             stratum, by_class = np.zeros_like(self.stratum), self._counts.sum(axis=0, keepdims=True)
         n_levels = int(codes.max()) + 1
-        by_level = count(stratum, codes, len(by_class), n_levels)
-        cells = count(stratum * n_classes + self.labels, codes, by_class.size, n_levels)
+        by_level = count_cells(stratum, codes, len(by_class), n_levels)
+        cells = count_cells(stratum * n_classes + self.labels, codes, by_class.size, n_levels)
         log = gammaln(by_class + 1).sum() + gammaln(by_level + 1).sum()
         log -= gammaln(by_class.sum(axis=1) + 1).sum() + gammaln(cells + 1).sum()
         return float(np.exp(log))
 
     def _score_test(self, codes: Codes, ordered: Ints | None) -> float:
         n_strata, n_classes = self.probability.shape
-        levels, rest = pooled(codes)
+        levels, rest = pool_rare(codes)
         n_levels = int(levels.max()) + 1
-        by_stratum = count(levels, self.stratum, n_levels, n_strata)
-        by_class = count(levels, self.labels, n_levels, n_classes)
+        by_stratum = count_cells(levels, self.stratum, n_levels, n_strata)
+        by_class = count_cells(levels, self.labels, n_levels, n_classes)
         n = n_classes - 1
         residual = by_class[:, :-1] - by_stratum @ self.probability[:, :-1]
         information = by_stratum @ self._weights.reshape(n_strata, -1)
@@ -196,7 +196,7 @@ class Covariates:
         position = centred_positions(by_class.sum(axis=1), rest[ordered])
         trend = np.kron(position, np.eye(n)).reshape(n, -1)
         statistic, freedom = quadratic(trend @ score, trend @ variance @ trend.T)
-        return both(float(chdtrc(freedom, statistic)), p_value) if freedom else p_value
+        return joint_p_value(float(chdtrc(freedom, statistic)), p_value) if freedom else p_value
 
 
 def fit_covariates(codes: list[Codes], labels: NDArray[np.integer]) -> Covariates:
@@ -204,67 +204,8 @@ def fit_covariates(codes: list[Codes], labels: NDArray[np.integer]) -> Covariate
     design, stratum = make_strata(codes)
     most = int((_MOST_ENTRIES / max(design.nnz, 1)) ** 0.5)
     labels = _few_classes(labels, min(max(most, 2), _MOST_CLASSES))
-    counts = count(stratum, labels, design.shape[0], int(labels.max()) + 1)
+    counts = count_cells(stratum, labels, design.shape[0], int(labels.max()) + 1)
     return Covariates(stratum, labels, _fit(design, counts), design)
-
-
-def make_strata(codes: list[Codes]) -> tuple[sparse.csr_array, Ints]:
-    """Return the levels of each stratum, with a constant, and the stratum of each sample."""
-    strata, stratum = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
-    n_strata = len(strata)
-    blocks = [sparse.csr_array(np.ones((n_strata, 1)))]
-    for own in strata.T:
-        found, level = np.unique(own, return_inverse=True)
-        kept = np.flatnonzero(level > 0)
-        shape = n_strata, len(found) - 1
-        blocks.append(sparse.csr_array((np.ones(len(kept)), (kept, level[kept] - 1)), shape=shape))
-    design = sparse.csr_array(sparse.hstack(blocks, format="csr"))
-    return design, stratum.reshape(-1).astype(np.int64)
-
-
-def least_squares(design: sparse.csr_array, stratum: Ints, rows: Floats) -> Floats:
-    """Return what the parameters of the strata explain of rows of numbers, one per sample."""
-    cells = sparse.csr_array(
-        (np.ones(len(stratum)), stratum, np.arange(len(stratum) + 1)),
-        shape=(len(stratum), design.shape[0]),
-    )
-    explained = design @ cho_solve(gram_factor(design, stratum), design.T @ (cells.T @ rows.T))
-    return np.asarray(explained[stratum].T)
-
-
-def gram_factor(design: sparse.csr_array, stratum: Ints) -> tuple[Floats, bool]:
-    """Return the products of the parameters over all samples, ready to be solved for."""
-    sizes = np.bincount(stratum, minlength=design.shape[0])
-    gram = (design.T @ (design * sizes[:, np.newaxis])).toarray()
-    gram[np.diag_indices(len(gram))] += _RIDGE
-    return cho_factor(gram)  # type: ignore[no-any-return]
-
-
-def cut_rows(numbers: Floats, intervals: int, unexplained: Callable[[Floats, Known], Floats]) -> Codes:
-    """Cut rows of numbers by what is not explained of their ranks; missing ones are the last level.
-
-    ``unexplained`` takes rows of ranks, and the samples that they belong to.
-    """
-    codes = np.empty(numbers.shape, np.uint8)
-    missing = np.isnan(numbers)
-    whole = ~missing.any(axis=1)
-    codes[whole] = cut_by_rank(unexplained(rankdata(numbers[whole], axis=1), slice(None)), intervals)
-    for row in np.flatnonzero(~whole).tolist():
-        known = np.flatnonzero(~missing[row])
-        ranks = rankdata(numbers[[row]][:, known], axis=1)
-        own = cut_by_rank(unexplained(ranks, known), intervals)
-        codes[row] = own.max() + 1
-        codes[row, known] = own
-    return codes
-
-
-def cut_by_rank(rows: Floats, intervals: int) -> Codes:
-    """Cut rows of numbers into intervals of equal frequency; fewer if numbers are equal."""
-    share = (rankdata(np.round(rows, 6), axis=1) - 0.5) / rows.shape[1]  # equal ones stay equal
-    levels: Codes = np.floor(share * intervals).astype(np.uint8)
-    for row in levels:  # levels without samples are left out
-        row[:] = np.unique(row, return_inverse=True)[1]
-    return levels
 
 
 def _fit(design: sparse.csr_array, counts: Ints) -> Floats:
@@ -277,12 +218,12 @@ def _fit(design: sparse.csr_array, counts: Ints) -> Floats:
     def loss(at: Floats) -> float:
         log_p = design @ at
         log_p -= np.logaddexp.reduce(log_p, axis=1)[:, np.newaxis]
-        return float(-(counts * log_p).sum() + _RIDGE / 2 * (at**2).sum())
+        return float(-(counts * log_p).sum() + RIDGE / 2 * (at**2).sum())
 
     now = loss(beta)
     for _ in range(_ROUNDS):
         score, factor = _score(design, counts, softmax(design @ beta, axis=1))
-        score -= _RIDGE * beta[:, :-1].T.reshape(-1)
+        score -= RIDGE * beta[:, :-1].T.reshape(-1)
         step = np.zeros_like(beta)
         step[:, :-1] = cho_solve(factor, score).reshape(-1, len(beta)).T
         size = 1.0
@@ -338,50 +279,8 @@ def _score(
                 own = dense.T @ (dense * weight[:, np.newaxis])
             information[a, :, b], information[b, :, a] = own, own.T
     flat = information.reshape(n * q, n * q)
-    flat[np.diag_indices(n * q)] += _RIDGE
+    flat[np.diag_indices(n * q)] += RIDGE
     return (design.T @ residual).T.reshape(-1), cho_factor(flat)
-
-
-def centred_positions(sizes: Ints, ordered: Ints) -> Floats:
-    """Return the positions of levels in their order, less their mean; 0 for levels without order."""
-    position = np.zeros(len(sizes))
-    position[ordered] = np.arange(len(ordered))  # pooled levels are next to each other rarely
-    position[ordered] -= np.average(position[ordered], weights=sizes[ordered])
-    return position
-
-
-def both(by_trend: float, by_levels: float) -> float:
-    """Return the p-value of two tests, of the trend over ordered levels and of any difference."""
-    return min(by_trend / _TREND_SHARE, by_levels / (1 - _TREND_SHARE), 1.0)
-
-
-def quadratic(score: Floats, variance: Floats) -> tuple[float, int]:
-    """Return the statistic of a score, and its degrees of freedom."""
-    values, vectors = np.linalg.eigh(variance)
-    kept = values > _LEAST_INFORMATION
-    parts = (vectors.T @ score)[kept]
-    return float((parts**2 / values[kept]).sum()), int(kept.sum())
-
-
-def count(rows: NDArray[np.integer], columns: NDArray[np.integer], height: int, width: int) -> Ints:
-    cells = np.bincount(rows.astype(np.int64) * width + columns, minlength=height * width)
-    return cells.reshape(height, width)
-
-
-def _fewest(n_samples: int) -> float:
-    """Return the number of samples below which levels and classes are pooled."""
-    return min(_FEWEST, n_samples * _FEWEST_SHARE)
-
-
-def pooled(codes: Codes) -> tuple[Ints, Ints]:
-    """Pool the levels with few samples; return the new codes, and the new level of each level.
-
-    The latter is -1 for levels that were pooled with others.
-    """
-    sizes = np.bincount(codes)
-    rare = (sizes < _fewest(len(codes))) & (sizes > 0)
-    kept = np.cumsum(~rare) - 1
-    return np.where(rare, int((~rare).sum()), kept)[codes], np.where(rare, -1, kept)
 
 
 def _few_classes(labels: NDArray[np.integer], most: int) -> Ints:
@@ -389,7 +288,7 @@ def _few_classes(labels: NDArray[np.integer], most: int) -> Ints:
     sizes = np.bincount(labels)
     order = np.argsort(-sizes, kind="stable")
     frequent = order[: most - 1 if len(order) > most else most]
-    frequent = np.sort(frequent[sizes[frequent] >= _fewest(len(labels))])
+    frequent = np.sort(frequent[sizes[frequent] >= fewest(len(labels))])
     if len(frequent) < len(sizes) and len(frequent) == 0:
         frequent = order[:1]
     place = np.full(len(sizes), len(frequent))

@@ -17,18 +17,17 @@ from scipy.linalg import cho_solve
 from scipy.special import betainc
 from scipy.stats import rankdata
 
-from slfs.measures.adjusted import (
-    Covariates,
+from slfs.measures.adjusted import Covariates, fit_covariates
+from slfs.measures.strata import (
     Known,
-    both,
     centred_positions,
-    count,
+    count_cells,
     cut_rows,
-    fit_covariates,
     gram_factor,
+    joint_p_value,
     least_squares,
     make_strata,
-    pooled,
+    pool_rare,
     quadratic,
 )
 
@@ -39,6 +38,9 @@ Codes = NDArray[np.uint8]
 _FEWEST_UNTIED = 10
 """Expected number of samples outside the most frequent value of both the column and the target, below
 which ranks are not tested."""
+
+_NOTHING = 1e-9
+"""Share of the squared ranks that may be left by rounding where the model determines the target."""
 
 _FEWEST_LEFT = 3
 """Degrees of freedom of the residuals, below which nothing can be said."""
@@ -64,6 +66,8 @@ class NumberCovariates:
         Bin of the target of each sample.
     n_untied : int
         Number of samples whose target is not the most frequent one.
+    scale : float
+        Sum of the squared ranks of the target.
     """
 
     stratum: Ints
@@ -73,6 +77,7 @@ class NumberCovariates:
     codes: list[Codes]
     labels: NDArray[np.integer]
     n_untied: int
+    scale: float
 
     @functools.cached_property
     def _bins(self) -> Covariates:
@@ -122,10 +127,10 @@ class NumberCovariates:
         outside = (n_samples - int(np.bincount(codes).max())) * self.n_untied / n_samples
         if outside < _FEWEST_UNTIED and self.n_untied < n_samples / 2:
             return self._bins.test(codes, ordered)
-        levels, rest = pooled(codes)
+        levels, rest = pool_rare(codes)
         n_levels, n_strata = int(levels.max()) + 1, self.design.shape[0]
         sizes = np.bincount(levels)
-        crossed = count(levels, self.stratum, n_levels, n_strata) @ self.design
+        crossed = count_cells(levels, self.stratum, n_levels, n_strata) @ self.design
         variance = np.diag(sizes) - crossed @ cho_solve(self._factor, crossed.T)
         for slope in self.slopes:
             own = np.bincount(levels, slope)
@@ -136,14 +141,14 @@ class NumberCovariates:
             return p_value
         trend = centred_positions(sizes, rest[ordered])[np.newaxis]
         by_trend, freedom = self._p_value(trend @ score, trend @ variance @ trend.T)
-        return both(by_trend, p_value) if freedom else p_value
+        return joint_p_value(by_trend, p_value) if freedom else p_value
 
     def _p_value(self, score: Floats, variance: Floats) -> tuple[float, int]:
         """Return the p-value of the share of the squared residuals that a score explains."""
         statistic, freedom = quadratic(score, variance)
         left = len(self.residual) - self.design.shape[1] - len(self.slopes) - freedom
         total = float(self.residual @ self.residual)
-        if freedom == 0 or left < _FEWEST_LEFT or total == 0:
+        if freedom == 0 or left < _FEWEST_LEFT or total <= _NOTHING * self.scale:
             return 1.0, freedom
         unexplained = min(max(1 - statistic / total, 0.0), 1.0)
         return float(betainc(left / 2, freedom / 2, unexplained)), freedom
@@ -170,15 +175,16 @@ def fit_number_covariates(
     slopes = _orthonormal(design, stratum, ranks)
     residual = _unexplained(design, stratum, slopes, target[np.newaxis].astype(np.float64))[0]
     n_untied = len(target) - int(np.unique(target, return_counts=True)[1].max())
-    return NumberCovariates(stratum, design, slopes, residual, codes, labels, n_untied)
+    scale = float((target.astype(np.float64) ** 2).sum())
+    return NumberCovariates(stratum, design, slopes, residual, codes, labels, n_untied, scale)
 
 
 def centred_ranks(numbers: Floats) -> Floats:
     """Return the ranks of the numbers in each row, less their mean; missing ones have rank 0."""
     ranks = rankdata(numbers, axis=1, nan_policy="omit")
-    ranks -= np.nanmean(ranks, axis=1, keepdims=True)
-    found: Floats = np.nan_to_num(ranks)
-    return found
+    known = ~np.isnan(ranks)
+    mean = np.nansum(ranks, axis=1) / np.maximum(known.sum(axis=1), 1)
+    return np.where(known, ranks - mean[:, np.newaxis], 0.0)
 
 
 def _orthonormal(design: sparse.csr_array, stratum: Ints, rows: Floats) -> Floats:

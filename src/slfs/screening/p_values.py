@@ -106,7 +106,7 @@ def adjusted_p_values(
             fine = learned.coding.cut.copy()
             values = numbers.dense()[fine]
             distinct = (np.diff(np.sort(values, axis=1)) > 0).sum(axis=1)
-            rare = distinct >= (~np.isnan(values)).sum(axis=1) / 2
+            rare = (distinct > 0) & (distinct >= (~np.isnan(values)).sum(axis=1) / 2)
             fine[fine] = rare
             levels[fine] = covariates.cut_residuals(values[rare], INTERVALS)
     else:
