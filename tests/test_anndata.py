@@ -302,7 +302,10 @@ def test_markers_of_each_type_are_those_of_a_selector(frame, path, backed, tmp_p
         np.testing.assert_array_equal(found["pvals"][kind], expected.pvalues_[columns])
         np.testing.assert_array_equal(found["pvals_adj"][kind], expected.qvalues_[columns])
         np.testing.assert_allclose(found["scores"][kind], expected.scores_[columns], rtol=1e-6)
-        means = [np.expm1(values[rows][:, columns].mean(axis=0)) + 1e-9 for rows in (own, ~own)]
+        part = values[:, columns]
+        logarithms = (part != np.floor(part)).any() and part.max() < 50
+        means = [part[rows].mean(axis=0) for rows in (own, ~own)]
+        means = [(np.expm1(mean) if logarithms else mean) + 1e-9 for mean in means]
         np.testing.assert_allclose(
             found["logfoldchanges"][kind], np.log2(means[0] / means[1]), rtol=1e-4
         )
@@ -310,6 +313,24 @@ def test_markers_of_each_type_are_those_of_a_selector(frame, path, backed, tmp_p
     adata.write_h5ad(tmp_path / "out.h5ad")
     again = anndata.read_h5ad(tmp_path / "out.h5ad").uns["slfs_markers"]
     assert again["names"]["T"].tolist() == found["names"]["T"].tolist()
+
+
+def test_fold_changes_of_counts_and_of_scaled_values():
+    random = np.random.default_rng(0)
+    kind = np.repeat(["A", "B"], 100)
+    counts = random.poisson(
+        np.where((kind == "B")[:, np.newaxis] & (np.arange(5) < 1), 20, 10), (200, 5)
+    )
+    expected = np.log2(counts[:100, 0].mean() / counts[100:, 0].mean())
+    for values, change in ((counts, expected), (np.log1p(counts), None), (counts - 10, np.nan)):
+        adata = anndata.AnnData(values.astype(float))
+        adata.obs["kind"] = kind
+        slfs.anndata.rank_markers(adata, "kind", n_genes=1)
+        found = float(adata.uns["slfs_markers"]["logfoldchanges"]["A"][0])
+        if change is None:
+            assert -1.2 < found < -0.8
+        else:
+            np.testing.assert_allclose(found, change, rtol=1e-5)
 
 
 def test_markers_are_as_many_as_asked_for_where_few_genes_have_levels(frame):

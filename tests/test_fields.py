@@ -202,3 +202,12 @@ def test_values_beyond_the_last_column_are_not_lost():
 def test_a_line_of_blanks_does_not_hide_row_names():
     (note,) = read("a,b\n  \n1,1,2\n2,3,4\n").notes
     assert "left out as row names" in note
+
+
+def test_blank_labels_are_missing(slfs):
+    x = np.random.default_rng(0).normal(size=90).round(2)
+    labels = np.where(x > 1, " ", np.where(x > 0, "yes", "no"))
+    pd.DataFrame({"x": x, "y": labels}).to_csv("t.csv", index=False)
+    code, _, error = slfs("select", "t.csv", "-t", "y")
+    assert (code, f"{(x > 1).sum()} missing label(s)" in error) == (1, True)
+    assert slfs("select", "t.csv", "-t", "y", "--drop-missing-target")[0] == 0

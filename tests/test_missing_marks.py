@@ -163,3 +163,15 @@ def test_transposed_numbers():
     frame.to_parquet("a.parquet")
     X = read_file("a.parquet", transpose=True, missing=["-99"]).X
     assert X["g2"].isna().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("mark", ["<LOD", "n.d.", "ND", "BDL", "<1", "not detected"])
+def test_limits_of_detection_in_small_counts_are_named(mark):
+    """A few counts are few categories, but one text must not silently make them so."""
+    y = np.repeat(["a", "b"], 20)
+    counts = np.random.default_rng(2).poisson(np.where(y == "b", 4.5, 2.5)).astype(str).astype(object)
+    counts[0] = mark
+    with pytest.warns(UserWarning, match=f"look like numbers.*{mark}"):
+        SLFS(n_features_to_select=1).fit(
+            pd.DataFrame({"c": counts, "d": np.arange(40) % 7 + 9 * (y == "b")}), y
+        )

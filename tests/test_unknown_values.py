@@ -233,3 +233,19 @@ def test_text_that_is_a_number_is_the_category_of_that_number(n_codes):
     np.testing.assert_array_equal(model.predict_proba(X.astype(str)), model.predict_proba(X))
     with pytest.warns(UnseenValueWarning, match="'no code'"):
         model.predict(pd.DataFrame({"code": ["1", "no code"]}))
+
+
+def test_dates_and_booleans_as_text():
+    """A service receives them as JSON."""
+    random = np.random.default_rng(0)
+    days = pd.Series(pd.Timestamp("2022-01-01") + pd.to_timedelta(random.integers(0, 1000, 400), "D"))
+    flag = random.random(400) < 0.5
+    y = (days > "2023-06-01").to_numpy() * 2 + flag + random.normal(size=400) > 1.5
+    X = pd.DataFrame({"when": days, "flag": flag})
+    model = BNSLFS().fit(X, y)
+    expected = model.predict_proba(X)
+    for text in ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"):
+        found = model.predict_proba(X.assign(when=days.dt.strftime(text), flag=flag.astype(str)))
+        np.testing.assert_array_equal(found, expected)
+    with pytest.warns(UnseenValueWarning, match=r"'soon'.*'maybe'"):
+        model.predict(pd.DataFrame({"when": ["soon"], "flag": ["maybe"]}))

@@ -22,6 +22,9 @@ __all__ = ["rank_markers", "select"]
 _FIELDS = ("names", "scores", "pvals", "pvals_adj", "logfoldchanges")
 """The arrays that scanpy expects."""
 
+_LARGEST_LOG = 50
+"""Larger values are not logarithms."""
+
 _SMALL = 1e-9
 """Added to mean counts before their ratio is computed, as scanpy does."""
 
@@ -180,8 +183,9 @@ def rank_markers(
         `scanpy.pl.rank_genes_groups_dotplot` can use it with ``key=key_added``. ``"names"``,
         ``"scores"``, ``"pvals"``, ``"pvals_adj"`` and ``"logfoldchanges"`` are structured arrays with
         one field per type and one row per gene, in order of selection. The scores are mutual
-        information with the type, in nats. Fold changes are those of means, and assume a matrix of
-        log1p counts. ``"params"`` contains the parameters.
+        information with the type, in nats. Fold changes are those of means of log1p counts, as in
+        scanpy, or of counts if all values are whole numbers; NaN if some values are negative, as
+        those of a scaled matrix are. ``"params"`` contains the parameters.
 
     Examples
     --------
@@ -213,10 +217,7 @@ def rank_markers(
         free = ~selector.support_ & ~np.isin(table.names, selector.conditioning_)
         free[n_all:] = False
         columns = np.append(selector.indices_, order[free[order]])[:n_genes]  # if it selects too few
-        values = table.number_block(columns, None).dense()
-        inside, outside = np.expm1(values[:, own].mean(axis=1)), np.expm1(values[:, ~own].mean(axis=1))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            change = np.log2((inside + _SMALL) / (outside + _SMALL))
+        change = _fold_changes(table.number_block(columns, None).dense(), own)
         found = (
             np.array(table.names, object)[columns],
             selector.scores_[columns].astype(np.float32),
@@ -270,6 +271,16 @@ def _read(
         ]
     table = table_of(adata, layer=layer, use_raw=use_raw, obs=covariates)
     return labels, table, given, len(genes)
+
+
+def _fold_changes(values: Any, own: Any) -> Any:
+    """Return the log2 fold change of the mean of each row in some cells against all others."""
+    inside, outside = values[:, own].mean(axis=1), values[:, ~own].mean(axis=1)
+    if np.nanmin(values) < 0:
+        return np.full(len(values), np.nan)
+    if (values != np.floor(values)).any() and np.nanmax(values) < _LARGEST_LOG:
+        inside, outside = np.expm1(inside), np.expm1(outside)
+    return np.log2((inside + _SMALL) / (outside + _SMALL))
 
 
 def _groups(labels: Any, target: str, groups: str | Sequence[str] | None) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -164,6 +165,10 @@ def _label_levels(coding: Coding, column: int, block: LabelBlock) -> NDArray[Lev
 def _value_levels(coding: Coding, block: LabelBlock) -> NDArray[Level]:
     """Return the level of each value of a single column; NONE for unknown values."""
     kind = coding.time_kind(0)
+    if kind == TimeKind.DATE:
+        block = replace(block, values=[_as_date(value) for value in block.values])
+    elif coding.columns["boolean"][0]:
+        block = replace(block, values=[_as_truth(value) for value in block.values])
     if not coding.categories:
         return _number_levels(coding, block, to_numbers(block.values, kind))
     if kind != TimeKind.NUMBER:  # the categories are numbers of days
@@ -171,6 +176,23 @@ def _value_levels(coding: Coding, block: LabelBlock) -> NDArray[Level]:
     elif all(map(is_number, coding.categories[0])):
         block = replace(block, values=_with_numbers(block.values))
     return _label_levels(coding, 0, block)
+
+
+def _as_date(value: Any) -> Any:
+    """Convert text such as 2024-04-30 to a date in UTC; return anything else unchanged."""
+    if not isinstance(value, str):
+        return value
+    try:
+        found = datetime.datetime.fromisoformat(value.strip())
+    except ValueError:
+        return value
+    return found if found.tzinfo is None else found.astimezone(datetime.UTC).replace(tzinfo=None)
+
+
+def _as_truth(value: Any) -> Any:
+    """Convert text such as true to a boolean; return anything else unchanged."""
+    known = {"true": True, "false": False}
+    return known.get(value.strip().lower(), value) if isinstance(value, str) else value
 
 
 def _with_numbers(values: list[Any]) -> list[Any]:

@@ -157,6 +157,8 @@ def read_file(
     elif target is not None:
         column = find(target, found.table, name, notes, transpose)
         y, target_name = as_column(found.table, column), names[column]
+        if form.name in TEXT and y.dtype.kind not in "biufmM":
+            y = y.mask(y.map(lambda label: isinstance(label, str) and not label.strip()), None)
         if form.name in TEXT and set(y.dropna().map(type)) == {bool}:
             y = _as_written(y, by_name(found.originals, names)([target_name])[target_name])
         others = [names[index] for index in unwanted]

@@ -39,10 +39,11 @@ _CODE = re.compile(r"\s*0\d+\s*")
 
 _MISSING_MARKER = re.compile(
     r"[\W_]*|\s*(?:n\.?/?a\.?n?|k\. ?a\.|none|nil|null|missing|unknown|unk)\s*"
-    r"|\s*(?:not|no) (?:available|known|applicable|data|answer)\s*",
+    r"|\s*(?:not|no) (?:available|known|applicable|data|answer|detected)\s*"
+    r"|\s*(?:n\.? ?d\.?|[<>]? ?lo[dq]|b[dq]l|[<>]=? ?\d+(?:[.,]\d+)?)\s*",
     re.IGNORECASE,
 )
-"""Text that often means a missing value: signs such as ?, -- and *, and words."""
+"""Text that often means a missing value: signs such as ?, -- and *, words, and limits of detection."""
 
 
 def is_number(value: object) -> bool:

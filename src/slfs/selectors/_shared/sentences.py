@@ -437,7 +437,8 @@ def evidence(
     depends = f"it depends on the {noun}" + (f" given {given}" if given else "")
     depends += " on its own" if alone else ""
     if grade(q_value) == "none":
-        return f"The tests find no evidence that {depends} {figures}."
+        tests = "The tests" if noun == "class" else "The tests, which compare the level of the target,"
+        return f"{tests} find no evidence that {depends} {figures}."
     return f"Evidence that {depends}: {grade(q_value)} {figures}."
 
 
