@@ -109,7 +109,12 @@ class AnnDataColumns(FileColumns):
         return self._annotations
 
     def check_name(self, name: str) -> None:
-        """Raise an error if a column of ``obs`` and a variable have the same name."""
+        """Raise an error if a column of ``obs`` and a variable have the same name.
+
+        Parameters
+        ----------
+        name : str
+        """
         from slfs.tables.anndata import annotation_name
 
         other = annotation_name(name, {name})
