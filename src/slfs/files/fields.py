@@ -39,7 +39,7 @@ def check_fields(content: io.BytesIO, separator: str, header: list[str] | None, 
         return []
     rows = _read_rows(content, separator, skip=header is not None)
     if rows is None or len(rows.counts) != len(table):
-        rows = _Rows(rows.text if rows else np.empty(0, np.uint8), *np.zeros((3, 0), np.int64))
+        rows = _NO_ROWS
     notes = []
     if header is not None and has_row_names:
         several = isinstance(table.index, pd.MultiIndex) or not table.index.is_unique
@@ -88,6 +88,9 @@ class _Rows(NamedTuple):
             counted = self.counts[found] - width > back
             full |= counted & (self.text[last - back] != separator)
         return found[full]
+
+
+_NO_ROWS = _Rows(np.empty(0, np.uint8), *np.zeros((3, 0), np.int64))
 
 
 def _without_names(header: list[str], rows: _Rows) -> str:

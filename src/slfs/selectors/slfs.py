@@ -345,9 +345,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
 
     def _hints_on_size(self) -> list[str]:
         wanted = self._n_wanted(len(self.features_))
-        if wanted is None or not self.n_features_ < wanted <= len(self.features_):
-            return []
-        if not self._tree_is_full():
+        fewer = wanted is not None and self.n_features_ < wanted <= len(self.features_)
+        if not fewer or not self._tree_is_full():
             return []
         text = (
             f"Only {self.n_features_} of n_features_to_select={self.n_features_to_select} columns are "
