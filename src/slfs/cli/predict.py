@@ -280,7 +280,7 @@ def _match_columns(
     # a frame does not know which alleles it counts, so this cannot wait for predict
     table: Any = recounted(file.X, reduced._coding.alleles, nodes)
     part = file.take(columns) if table is file.X else table.take(columns)
-    return reduced, _with_types(part, reduced)
+    return reduced, part
 
 
 def _remedy(fitted: NetworkModel, targets_from: str | None) -> str:
@@ -299,22 +299,6 @@ def _text_columns(fitted: NetworkModel) -> list[str]:
         for node, levels in fitted._coding.categories.items()
         if all(isinstance(value, str) for value in levels)
     ]
-
-
-def _with_types(table: Any, fitted: NetworkModel) -> Any:
-    """Restore booleans and dates in columns that were read as text because of another value in them."""
-    from slfs.files.inference import restore_dates
-    from slfs.tables.dates import TimeKind
-
-    truth = {"true": True, "false": False}
-    coding, table = fitted._coding, table.copy(deep=False)
-    for node, name in enumerate(fitted.network_.names):
-        if coding.time_kind(node) == TimeKind.DATE:
-            table[name] = restore_dates(table[name])
-        known = all(isinstance(value, bool) for value in coding.categories.get(node, ()))
-        if known and not coding.cut[node] and table[name].dtype.kind not in "biuf":
-            table[name] = [truth.get(str(value).lower(), value) for value in table[name]]
-    return table
 
 
 def _reasons(fitted: NetworkModel, table: Any) -> Reasons:

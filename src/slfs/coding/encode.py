@@ -167,7 +167,7 @@ def _value_levels(coding: Coding, block: LabelBlock) -> NDArray[Level]:
     kind = coding.time_kind(0)
     if kind == TimeKind.DATE:
         block = replace(block, values=[_as_date(value) for value in block.values])
-    elif coding.columns["boolean"][0]:
+    elif _holds_truth(coding):
         block = replace(block, values=[_as_truth(value) for value in block.values])
     if not coding.categories:
         return _number_levels(coding, block, to_numbers(block.values, kind))
@@ -176,6 +176,14 @@ def _value_levels(coding: Coding, block: LabelBlock) -> NDArray[Level]:
     elif all(map(is_number, coding.categories[0])):
         block = replace(block, values=_with_numbers(block.values))
     return _label_levels(coding, 0, block)
+
+
+def _holds_truth(coding: Coding) -> bool:
+    """Return whether a single column is boolean; one with missing values may have categories."""
+    levels = coding.categories.get(0, {})
+    return bool(coding.columns["boolean"][0]) or (
+        len(levels) > 0 and all(isinstance(value, bool) for value in levels)
+    )
 
 
 def _as_date(value: Any) -> Any:

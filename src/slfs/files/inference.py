@@ -73,24 +73,6 @@ def parse_dates(frame: Any, text: Collection[str] = ()) -> Any:
     return frame
 
 
-def restore_dates(column: Any) -> Any:
-    """Convert the dates of a text column that is known to hold dates.
-
-    Other values stay text, so that they are told apart from missing values.
-    """
-    import pandas as pd
-
-    if column.dtype.kind in "biufmM" or not _is_text(column):
-        return column
-    present = column.dropna()
-    matches = present.astype(object).map(str).str.fullmatch(_ISO)
-    dates = pd.to_datetime(present[matches], format="ISO8601", errors="coerce", utc=True)
-    dates = dates.dropna().dt.tz_localize(None)  # 2020-02-31 looks like a date but is not one
-    found = column.astype(object)
-    found[dates.index] = dates.astype(object)
-    return found
-
-
 def infer_types(frame: Any, missing: Container[Any] = ()) -> Any:
     """Give columns of Python values the types that the same values have in a CSV file.
 
