@@ -52,6 +52,43 @@ def test_the_tables_minimize_the_penalized_loss(n_classes):
     assert loss(own) - best < 0.002 * (start - best)
 
 
+def test_a_strong_indicator_of_a_rare_class_has_its_share():
+    X = pd.DataFrame({"flag": np.repeat(["no", "yes", "yes"], [9000, 500, 500])})
+    y = np.repeat([0, 0, 1], [9000, 500, 500])
+    classifier = BNSLFS().fit(X, y)
+    no, yes = classifier.predict_proba(X.iloc[[0, -1]])[:, 1]
+    assert no < 0.001
+    assert abs(yes - 0.5) < 0.02
+    assert "lowers the training log loss of the growing model" in classifier.selector_.explain("flag")
+    path = classifier.selector_.size_path_.log_loss
+    assert path[1] < path[0]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_tables_are_settled_whatever_the_shares_of_the_classes(seed):
+    random = np.random.default_rng(seed)
+    n_samples, n_classes = int(10 ** random.uniform(2.5, 4.5)), int(random.integers(2, 5))
+    y = np.append(
+        np.arange(n_classes), random.choice(n_classes, n_samples, p=random.dirichlet([0.3] * n_classes))
+    )
+    codes = []
+    for n_levels in (2, 3, 5):
+        below = random.dirichlet([0.3] * n_levels, size=n_classes).cumsum(axis=1)[:, :-1]
+        codes.append((random.random(len(y))[:, np.newaxis] > below[y]).sum(axis=1))
+    codes, totals = np.array(codes, np.uint8), np.bincount(y)
+    n_levels = codes.max(axis=1).astype(np.int64) + 1
+    tables, _ = fit_tables(codes, n_levels, np.full(3, -1), y.astype(np.int32), totals)
+    log_prior = np.log(totals / totals.sum())
+    found = penalized_loss(tables, codes, y, [], log_prior)
+    size, bounds = int(n_levels.sum()), np.cumsum(n_levels)[:-1]
+    best = minimize(
+        lambda flat: penalized_loss(np.split(flat.reshape(size, -1), bounds), codes, y, [], log_prior),
+        np.concatenate(tables).reshape(-1),
+        options={"maxiter": 20},
+    ).fun
+    assert found - best < 1e-3 * len(y)
+
+
 def test_shifted_tables_make_the_same_predictions():
     codes, y = dependent_codes(4, 300, 5, n_levels=3)
     information = information_of(codes, y)

@@ -28,6 +28,12 @@ RIDGE = 3.0
 """Weight of the squares of the tables."""
 DAMPING = 0.5
 """Share of a Newton step that is taken: the steps of several tables overlap."""
+MAX_CHANGE = 2.0
+"""Largest change of an entry of a table in one step.
+
+Where a class is rare, the weights are small before a step and large after it: full steps would jump from one
+side of the solution to the other, further each time.
+"""
 SWEEPS = 20
 """Number of steps for each table, unless a model is extended column by column."""
 
@@ -201,5 +207,6 @@ def _sweep(
             residual = counts[begin + cell] - totals[cell]
             weight = totals[cell] - squares[cell]
             change = DAMPING * (residual - ridge * tables[begin + cell]) / (weight + ridge_sum)
+            change = min(max(change, -MAX_CHANGE), MAX_CHANGE)
             tables[begin + cell] += change
             factors[cell] = math.exp(change)
