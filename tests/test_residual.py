@@ -15,7 +15,8 @@ from slfs._core.threads import Threads
 from slfs.counting.backend import use_backend
 from slfs.counting.numpy_backend import NumpyBackend
 from slfs.counting.planes import SampleLayout
-from slfs.counting.residuals import Queue, Residuals, row_length
+from slfs.counting.queue import Queue
+from slfs.counting.residuals import Residuals, row_length
 from slfs.measures.information import Information
 from slfs.measures.residuals import AdditiveModel
 from slfs.screening.plan import BlockLimits, block_limits
@@ -28,7 +29,7 @@ from tests.test_selectors import REFERENCES, load
 def test_order_and_scores_equal_the_reference(name):
     X, y, parameters = load(name)
     expected = REFERENCES["residual"][name]
-    selector = ResidualPursuit(len(expected["selected"]), **parameters).fit(X, y)
+    selector = ResidualPursuit(len(expected["selected"]), trends=False, **parameters).fit(X, y)
     assert selector.indices_.tolist() == expected["selected"]
     # the reference has no limit of the steps: one score of digits differs by 0.16%
     np.testing.assert_allclose(selector.selection_scores_, expected["scores"], rtol=2e-3)
@@ -87,11 +88,100 @@ def test_equal_to_the_algorithm_in_floats(seed, n_classes):
     assert pursuit.model.log_loss() == pytest.approx(loss)
 
 
+def numbers_and_classes(seed, n_classes, n_samples=300, n_columns=40):
+    """Numbers whose means depend on the class, some of them rounded, some missing."""
+    random = np.random.default_rng(seed)
+    y = random.integers(0, n_classes, n_samples)
+    X = random.normal(size=(n_samples, n_columns)) + random.normal(size=(n_classes, n_columns))[y] / 2
+    X[:, ::3] = X[:, ::3].round()
+    X[random.random(X.shape) < 0.1] = np.nan
+    X[:, 1::3] = np.nan_to_num(X[:, 1::3])
+    return X, y
+
+
+def naive_quartile_scores(column):
+    """The standardized mean rank of the quartile of each sample; 0 for missing values."""
+    present = ~np.isnan(column)
+    values = column[present]
+    below = (values[:, np.newaxis] > values).sum(axis=1)
+    tied = (values[:, np.newaxis] == values).sum(axis=1)
+    quartile = (2 * below + tied) * 4 // (2 * len(values))
+    rank = below + (tied + 1) / 2
+    scores = np.array([rank[quartile == own].mean() for own in quartile]) - rank.mean()
+    found = np.zeros(len(column))
+    found[present] = scores / scores.std()
+    return found
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_gains_include_trends_over_quartiles(n_classes):
+    X, y = numbers_and_classes(1, n_classes)
+    own = np.eye(n_classes)[y]
+    share = own.mean(axis=0)
+    g, h = own - share, np.tile(share * (1 - share), (len(y), 1))
+    discretizer = MDLPDiscretizer().fit(X, y)
+    codes = discretizer.transform(X)
+    cut = np.flatnonzero([len(cuts) for cuts in discretizer.cut_points_])
+    assert len(cut) > 5
+    for f in cut:
+        levels = np.eye(codes[:, f].max() + 1)[codes[:, f]]
+        table = ((levels.T @ g) ** 2 / (levels.T @ h + 5)).sum()
+        score = naive_quartile_scores(X[:, f])
+        weight = (score**2) @ h - (score @ h) ** 2 / h.sum(axis=0)
+        trend = ((score @ g) ** 2 / (weight + 5)).sum()
+        found = ResidualPursuit(1, include=[int(f)]).fit(X, y).selection_scores_[0]
+        assert found == pytest.approx(table + 2 * trend, rel=1e-3)
+        without = ResidualPursuit(1, include=[int(f)], trends=False).fit(X, y).selection_scores_[0]
+        assert without == pytest.approx(table, rel=1e-3)
+
+
+def test_monotone_transformations_change_nothing():
+    X, y = numbers_and_classes(2, 3)
+    first, other = (ResidualPursuit(12).fit(table, y) for table in (X, np.exp(X)))
+    np.testing.assert_array_equal(other.indices_, first.indices_)
+    np.testing.assert_array_equal(other.selection_scores_, first.selection_scores_)
+
+
+def test_ordered_categories_have_trends_as_numbers_have():
+    X, y = numbers_and_classes(3, 3)
+    X = np.nan_to_num(X.round(), nan=0.0).clip(-3, 3)
+    names = np.array(["---", "--", "-", "0", "+", "++", "+++"])
+    ordered = pd.DataFrame(
+        {
+            f"x{j}": pd.Categorical(names[column.astype(int) + 3], categories=names, ordered=True)
+            for j, column in enumerate(X.T)
+        }
+    )
+    first, other = (ResidualPursuit(8).fit(table, y) for table in (X, ordered))
+    np.testing.assert_array_equal(other.indices_, first.indices_)
+    np.testing.assert_array_equal(other.selection_scores_, first.selection_scores_)
+
+
+def test_a_trend_finds_what_levels_cut_off():
+    """Two cut points tell less of a slope than the order of the numbers does."""
+    random = np.random.default_rng(0)
+    n_samples = 200
+    linear = random.normal(size=n_samples)
+    y = (linear + random.normal(size=n_samples) > 0).astype(int)
+    noise = random.normal(size=(n_samples, 300))
+    X = np.column_stack([noise, linear])
+    chosen = ResidualPursuit(1).fit(X, y)
+    assert chosen.indices_.tolist() == [300]
+    assert (
+        chosen.selection_scores_[0] > 2 * ResidualPursuit(1, trends=False).fit(X, y).selection_scores_[0]
+    )
+
+
+@pytest.mark.parametrize("kind", ["codes", "numbers"])
 @pytest.mark.parametrize("n_classes", [2, 7])
-def test_same_bits_for_any_backend_threads_and_blocks(n_classes):
-    codes, y = dependent_codes(3, 300, 200, n_classes=n_classes)
-    X = codes.T
-    parameters = {"n_features_to_select": 12, "categorical_features": "all"}
+def test_same_bits_for_any_backend_threads_and_blocks(n_classes, kind):
+    parameters = {"n_features_to_select": 12}
+    if kind == "codes":
+        codes, y = dependent_codes(3, 300, 200, n_classes=n_classes)
+        X = codes.T
+        parameters["categorical_features"] = "all"
+    else:
+        X, y = numbers_and_classes(4, n_classes)
     first = ResidualPursuit(**parameters).fit(X, y)
     fits = [ResidualPursuit(n_jobs=2, **parameters).fit(X, y)]
     with use_backend("numpy"):

@@ -71,6 +71,20 @@ class Tally:
     top: NDArray[np.float64]
     time_kinds: TimeKinds
 
+    def tops(
+        self,
+        thresholds: NDArray[np.float64],
+        n_cuts: NDArray[np.int64],
+        columns: NDArray[np.int64],
+    ) -> NDArray[np.float64]:
+        """Move cut points of some columns from the smallest value of a bin to its largest."""
+        moved = thresholds.copy()
+        for index, (j, threshold) in enumerate(zip(np.repeat(columns, n_cuts), thresholds, strict=True)):
+            own = slice(self.runs.start[j], self.runs.stop[j])
+            place = np.searchsorted(self.runs.value[own], threshold, side="right") - 1
+            moved[index] = self.top[own][place]
+        return moved
+
     def between_bins(
         self, thresholds: NDArray[np.float64], n_cuts: NDArray[np.int64]
     ) -> NDArray[np.float64]:

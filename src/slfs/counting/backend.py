@@ -9,6 +9,7 @@ Columns are given by their packed index; samples are in the order of the layout 
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,7 +24,8 @@ from slfs._core.threads import Threads
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.pairs import PairScreen
 from slfs.counting.planes import PackedColumns
-from slfs.counting.residuals import GAIN_RIDGE, Queue, Residuals, residual_gains
+from slfs.counting.queue import Queue
+from slfs.counting.residuals import Residuals, residual_gains
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8]
@@ -104,18 +106,27 @@ class CountingBackend(ABC):
         column, and one column per weight.
         """
 
+    @functools.cached_property
+    def quartiles(self) -> CountingBackend | None:
+        """The same backend for the quartiles of the columns; None if these are not packed."""
+        own = self.packed.quartiles
+        return None if own is None else type(self)(own, self.threads)
+
+    def gains(self, columns: Ints, residuals: Residuals) -> Floats:
+        """Return how well each of some columns explains the residuals of a step of a pursuit."""
+        weights = residuals.weights()
+        trends = None if self.quartiles is None else self.quartiles.weighted_sums(columns, weights)
+        return residual_gains(self.packed, columns, self.weighted_sums(columns, weights), trends)
+
     def settle_first(self, queue: Queue, steps: Sequence[Residuals]) -> None:
         """Lower the bounds of columns until the first column of the queue has seen all steps.
 
         Only the first column is looked at, in the newest step that it has not seen; its gain is that of
-        `residual_gains`. The queue is changed in place.
+        `gains`. The queue is changed in place.
         """
-        ridge = GAIN_RIDGE * self.packed.layout.unit
         while (step := queue.newest_unseen(len(steps))) >= 0:
             first = queue.columns[:1].astype(np.int64)
-            sums = self.weighted_sums(first, steps[step].weights())
-            levels = self.packed.arrays.levels[first].astype(np.int64)
-            queue.lower_first(step, float(residual_gains(sums, levels, ridge)[0]))
+            queue.lower_first(step, float(self.gains(first, steps[step])[0]))
 
     @abstractmethod
     def label_sums(self, labels: Codes) -> Ints:

@@ -16,7 +16,8 @@ from slfs.counting.marginals import column_sums
 from slfs.counting.pairs import PairScreen, class_gains, count_pairs, screen_pairs
 from slfs.counting.permutations import count_exceedances, sums_with_labels
 from slfs.counting.planes import MAX_PLANE_LEVELS, SampleLayout, pack_block
-from slfs.counting.residuals import GAIN_RIDGE, Queue, Residuals, settle_in_step
+from slfs.counting.queue import Queue
+from slfs.counting.residuals import GAIN_RIDGE, Residuals, Trends, settle_in_step
 from slfs.counting.strata import strata_by_planes, strata_by_samples
 from slfs.counting.weights import ADD, PreparedWeights, level_sums_by_planes
 
@@ -112,12 +113,12 @@ class NumbaBackend(CountingBackend):
 
     def settle_first(self, queue: Queue, steps: Sequence[Residuals]) -> None:
         arrays = (queue.columns, queue.bounds, queue.seen)
+        packed, trends = self.packed.arrays, Trends.of(self.packed)
         ridge = GAIN_RIDGE * self.packed.layout.unit
         while (step := queue.newest_unseen(len(steps))) >= 0:
             rows, totals, n = steps[step]
-            settle_in_step(
-                self.packed.arrays, rows.reshape(-1), totals, n, ridge, step, len(steps), *arrays
-            )
+            flat = rows.reshape(-1)
+            settle_in_step(packed, trends, flat, totals, n, ridge, step, len(steps), *arrays)
 
     def label_sums(self, labels: Codes) -> Ints:
         sums = np.empty(len(self.packed), np.int64)

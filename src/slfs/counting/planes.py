@@ -6,7 +6,7 @@ samples, so that the counts of a class are popcounts over its words.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -143,11 +143,17 @@ class PackedColumns:
         Index of each column in the table, increasing.
     arrays : PackedArrays
         The arrays that the kernels read.
+    quartiles : PackedColumns or None
+        The quartiles of the same columns, whatever their levels are; None if nobody asked for them.
+    scores : ndarray
+        For quartiles, the score of each of them, column after column; see `slfs.screening.quartiles`.
     """
 
     layout: SampleLayout
     columns: NDArray[np.int64]
     arrays: PackedArrays
+    quartiles: PackedColumns | None = None
+    scores: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -158,6 +164,12 @@ class PackedColumns:
         start = int(self.arrays.counts_offset[index])
         flat = self.arrays.class_counts[start : start + levels * n_classes]
         return flat.reshape(levels, n_classes)
+
+    def quartile_scores(self, index: int) -> NDArray[np.float64]:
+        """Return the scores of the quartiles of column ``index``."""
+        assert self.quartiles is not None
+        first = int(self.quartiles.arrays.levels[:index].sum())
+        return self.quartiles.scores[first : first + int(self.quartiles.arrays.levels[index])]
 
     def pooled(self) -> PackedArrays:
         """Return the same planes for counting all samples together instead of class by class."""
@@ -172,12 +184,14 @@ class PackedColumns:
 
 @dataclass(frozen=True)
 class PackedBlock:
-    """Planes and counts of a block of columns."""
+    """Planes and counts of a block of columns; ``quartiles`` and ``scores`` as in `PackedColumns`."""
 
     columns: NDArray[np.int64]
     levels: NDArray[np.uint64]
     words: NDArray[np.uint64]
     class_counts: NDArray[np.int64]
+    quartiles: PackedBlock | None = None
+    scores: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
 
 
 def pack_block(

@@ -1,8 +1,12 @@
 """Sums of residuals and weights of each level, in fixed point -> the gain of a column (numba).
 
-The gain is the sum of (sum of residuals)^2 / (sum of weights + ridge) over the levels of a column
-and the classes: how much a Newton step of its table lowers the log loss of the model. These are the only
-floats in `slfs.counting`: each gain is computed from exact integers, in a fixed order.
+The gain of a table is the sum of (sum of residuals)^2 / (sum of weights + ridge) over the levels of a
+column and the classes: how much a Newton step of the table lowers the log loss of the model. The gain
+of a trend is the same for one slope per class over the scores of the quartiles of a column of numbers. A
+trend has fewer parameters than a table, and uses the order of the numbers beyond the cut points.
+
+These are the only floats in `slfs.counting`: each gain is computed from exact integers, in a fixed
+order.
 """
 
 from __future__ import annotations
@@ -13,10 +17,12 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from slfs._core.compile import helper, inlined, kernel, late_kernel, popcount
-from slfs._core.ragged import starts
+from slfs._core.compile import helper, inlined, kernel, popcount
+from slfs._core.ragged import ragged, starts
 from slfs._core.vectors import eight_zeros, load_ints, store
 from slfs.counting.kernels import MAX_PLANES, PACKED, WORD, PackedArrays
+from slfs.counting.planes import PackedColumns
+from slfs.counting.queue import lower_first, newest_unseen
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -25,6 +31,9 @@ Rows = NDArray[np.int16]
 
 GAIN_RIDGE = 5.0
 """Regularizer of the gain, as a number of samples."""
+
+TREND_WEIGHT = 2.0
+"""Weight of the gain of the trend of a column, relative to that of its table."""
 
 RESIDUAL_SCALE, WEIGHT_SCALE = 2.0**15, 2.0**16
 """Residuals have 16 bits, weights (at most 1/4) 14."""
@@ -46,14 +55,23 @@ def row_length(n_residuals: int) -> int:
     return 2 if n_residuals == 1 else -(-2 * n_residuals // 8) * 8
 
 
-def residual_gains(sums: Ints, n_levels: Ints, ridge: float = GAIN_RIDGE) -> Floats:
-    """Compute the gain of each column.
+def residual_gains(
+    packed: PackedColumns, columns: Ints, sums: Ints, quartile_sums: Ints | None
+) -> Floats:
+    """Compute the gains of some columns: of their tables, and of their trends if there are quartiles.
 
     ``sums`` has one row per level, column after column: the sums of the residuals, then those of the
-    weights. With two classes there is one residual only, since that of the other class is its negative.
+    weights. ``quartile_sums`` are the same for the quartiles. With two classes there is one residual
+    only, since that of the other class is its negative.
     """
-    gains = np.empty(len(n_levels))
-    column_gains(sums, starts(n_levels), ridge, gains)
+    ridge = GAIN_RIDGE * packed.layout.unit
+    gains = np.empty(len(columns))
+    table_gains(sums, starts(packed.arrays.levels[columns]), ridge, gains)
+    quartiles = packed.quartiles
+    if quartiles is not None and quartile_sums is not None:
+        levels = quartiles.arrays.levels.astype(np.int64)
+        first, chosen = ragged(starts(levels)[:-1][columns], levels[columns])
+        add_trend_gains(quartile_sums, first, quartiles.scores[chosen], ridge, gains)
     return gains
 
 
@@ -63,16 +81,53 @@ def _gain(residual: int, weight: int, ridge: float) -> float:
     return part * part / (weight / WEIGHT_SCALE + ridge)
 
 
+@helper
+def _table_gain(sums: Ints, first: int, stop: int, n: int, ridge: float) -> float:
+    """Return the gain of a table, the sums of whose levels are rows of ``sums``."""
+    gain = 0.0
+    for row in range(first, stop):
+        for c in range(n):
+            gain += _gain(sums[row, c], sums[row, n + c], ridge)
+    return 2.0 * gain if n == 1 else gain
+
+
+@helper
+def _trend_gain(sums: Ints, first: int, stop: int, n: int, scores: Floats, ridge: float) -> float:
+    """Return the gain of a slope over the scores of the levels from row ``first`` on.
+
+    The weights are those of deviations from the mean score, because the model has a constant.
+    """
+    gain = 0.0
+    for c in range(n):
+        residual, weight, linear, square = 0.0, 0.0, 0.0, 0.0
+        for row in range(first, stop):
+            score = scores[row - first]
+            own = sums[row, n + c] / WEIGHT_SCALE
+            residual += score * (sums[row, c] / RESIDUAL_SCALE)
+            weight += own
+            linear += score * own
+            square += score * score * own
+        if weight > 0.0:
+            square = max(square - linear * linear / weight, 0.0)
+        gain += residual * residual / (square + ridge)
+    return 2.0 * gain if n == 1 else gain
+
+
 @kernel(types.void(_i2, _i1, types.float64, _f1))
-def column_gains(sums: Ints, offset: Ints, ridge: float, out: Floats) -> None:
-    """Compute the gain of each column from the sums of its levels, from ``offset[j]`` on."""
+def table_gains(sums: Ints, first: Ints, ridge: float, out: Floats) -> None:
+    """Compute the gain of the table of each column from the sums of its levels, from ``first[j]`` on."""
     n = sums.shape[1] // 2
-    for j in range(offset.shape[0] - 1):
-        gain = 0.0
-        for row in range(offset[j], offset[j + 1]):
-            for c in range(n):
-                gain += _gain(sums[row, c], sums[row, n + c], ridge)
-        out[j] = 2.0 * gain if n == 1 else gain
+    for j in range(first.shape[0] - 1):
+        out[j] = _table_gain(sums, first[j], first[j + 1], n, ridge)
+
+
+@kernel(types.void(_i2, _i1, _f1, types.float64, _f1))
+def add_trend_gains(sums: Ints, first: Ints, scores: Floats, ridge: float, out: Floats) -> None:
+    """Add the weighted gain of the trend of each column to its gain; one score per level."""
+    n = sums.shape[1] // 2
+    for j in range(first.shape[0] - 1):
+        own = scores[first[j] : first[j + 1]]
+        out[j] += TREND_WEIGHT * _trend_gain(sums, first[j], first[j + 1], n, own, ridge)
 
 
 class Residuals(NamedTuple):
@@ -102,127 +157,40 @@ class Residuals(NamedTuple):
         return self.rows[:, : 2 * self.n_residuals].astype(np.int64)
 
 
-class Queue:
-    """Columns by decreasing upper bound of their score, as a binary heap; ties: the smaller index.
-
-    The score of a column is the minimum of its gains over all steps, so any gain is an upper bound.
-
-    Parameters
-    ----------
-    bounds : ndarray of shape (n_columns,)
-        First upper bound of each column.
-    columns : ndarray or None, default=None
-        The columns of the queue. None: all of them.
+class Trends(NamedTuple):
+    """The quartiles of the columns for a kernel.
 
     Attributes
     ----------
-    columns : ndarray
-        The columns that are still open, as a heap.
-    bounds : ndarray of shape (n_columns,)
-        Minimum of the gains that have been computed.
-    seen : ndarray of shape (n_words, n_columns)
-        Bit s of word w: whether the gain in step 64 w + s has been computed.
+    quartiles : PackedArrays
+        The quartiles as bit planes.
+    first : ndarray of shape (n_columns + 1,)
+        Start of the scores of each column; a single entry if there are no quartiles.
+    scores : ndarray
+        The score of each quartile, column after column.
     """
 
-    def __init__(self, bounds: Floats, columns: Ints | None = None) -> None:
-        self.bounds = bounds
-        columns = np.arange(len(bounds)) if columns is None else np.sort(columns)
-        order = np.argsort(-bounds[columns], kind="stable")  # sorted columns are a heap
-        self.columns = columns[order].astype(np.uint64)
-        self.seen = np.zeros((1, len(bounds)), np.uint64)
+    quartiles: PackedArrays
+    first: Ints
+    scores: Floats
 
-    def __len__(self) -> int:
-        return len(self.columns)
-
-    def reserve(self, n_steps: int) -> None:
-        """Extend the marks to a number of steps."""
-        if n_steps > 64 * len(self.seen):
-            self.seen = np.concatenate([self.seen, np.zeros_like(self.seen[:1])])
-
-    def newest_unseen(self, n_steps: int) -> int:
-        """Return the newest step that the first column has not seen, or -1."""
-        return int(_newest_unseen(self.seen, self.columns[0], n_steps))
-
-    def lower_first(self, step: int, gain: float) -> None:
-        """Lower the bound of the first column to its gain in a step, and put it where it belongs."""
-        _lower_first(self.columns, self.bounds, self.seen, step, gain)
-
-    def front(self, number: int) -> Words:
-        """Return the columns with the highest bounds, the first one among them, in any order."""
-        if number >= len(self):
-            return self.columns.copy()
-        highest = np.argpartition(-self.bounds[self.columns], number)[:number]
-        return self.columns[np.union1d(highest, [0])]
-
-    def newest_unseen_by(self, columns: Words, n_steps: int) -> Ints:
-        """Return the newest step that each of some columns has not seen, or -1."""
-        newest = np.full(len(columns), -1)
-        for step in range(n_steps):
-            unseen = (self.seen[step >> 6, columns] >> np.uint64(step & 63)) & ONE == ZERO
-            newest[unseen] = step
-        return newest
-
-    def lower(self, columns: Ints, step: int, gains: Floats) -> None:
-        """Lower the bounds of several columns to their gains in a step; then call `restore`."""
-        self.seen[step >> 6, columns] |= ONE << np.uint64(step & 63)
-        self.bounds[columns] = np.minimum(self.bounds[columns], gains)
-
-    def restore(self) -> None:
-        """Make the columns a heap again after `lower`."""
-        _make_heap(self.columns, self.bounds)
-
-    def remove_first(self) -> int:
-        """Take the first column out of the queue, and return it."""
-        first = int(self.columns[0])
-        self.columns[0], self.columns = self.columns[-1], self.columns[:-1]
-        _sink(self.columns, self.bounds, 0)
-        return first
+    @classmethod
+    def of(cls, packed: PackedColumns) -> Trends:
+        """Return the quartiles of packed columns, if they have any."""
+        own = packed.quartiles
+        if own is None:
+            return cls(packed.arrays, np.zeros(1, np.int64), np.empty(0))
+        return cls(own.arrays, starts(own.arrays.levels), own.scores)
 
 
-@late_kernel
-def _newest_unseen(seen: Words, column: np.uint64, n_steps: int) -> int:
-    for step in range(n_steps - 1, -1, -1):
-        if not (seen[step >> 6, column] >> np.uint64(step & 63)) & ONE:
-            return step
-    return -1
-
-
-@late_kernel
-def _make_heap(columns: Words, bounds: Floats) -> None:
-    """Reorder columns so that they are a heap."""
-    for place in range(columns.shape[0] // 2 - 1, -1, -1):
-        _sink(columns, bounds, place)
-
-
-@late_kernel
-def _sink(columns: Words, bounds: Floats, start: int) -> None:
-    """Exchange a column of a heap with its successors until none of them precedes it."""
-    place, size = np.uint64(start), np.uint64(columns.shape[0])
-    while True:
-        best = place
-        for child in (TWO * place + ONE, TWO * place + TWO):
-            if child < size:
-                f, g = columns[child], columns[best]
-                if bounds[f] > bounds[g] or (bounds[f] == bounds[g] and f < g):
-                    best = child
-        if best == place:
-            return
-        columns[place], columns[best] = columns[best], columns[place]
-        place = best
-
-
-@late_kernel
-def _lower_first(columns: Words, bounds: Floats, seen: Words, step: int, gain: float) -> None:
-    first = columns[ZERO]
-    seen[step >> 6, first] |= ONE << np.uint64(step & 63)
-    if gain < bounds[first]:
-        bounds[first] = gain
-        _sink(columns, bounds, 0)
+TRENDS = types.NamedTuple([PACKED, _i1, _f1], Trends)
+"""The type of `Trends` in the signature of a kernel."""
 
 
 @kernel(
     types.void(
         PACKED,
+        TRENDS,
         types.int16[::1],
         _i1,
         types.int64,
@@ -236,6 +204,7 @@ def _lower_first(columns: Words, bounds: Floats, seen: Words, step: int, gain: f
 )
 def settle_in_step(
     packed: PackedArrays,
+    trends: Trends,
     rows: Rows,
     totals: Ints,
     n_residuals: int,
@@ -251,36 +220,42 @@ def settle_in_step(
     ``rows`` (flat), ``totals`` and ``n_residuals`` are the fields of `Residuals`; ``columns``,
     ``bounds`` and ``seen`` those of `Queue`.
     """
-    n_samples = packed.home_sample[np.uint64(packed.home_sample.shape[0] - 1)]
-    length = np.uint64(totals.shape[0])
-    n = np.uint64(n_residuals)
-    sums = np.empty((256, length), np.int64)
-    while _newest_unseen(seen, columns[ZERO], n_steps) == step:
+    sums = np.empty((256, totals.shape[0]), np.int64)
+    while newest_unseen(seen, columns[ZERO], n_steps) == step:
         j = columns[ZERO]
-        levels = packed.levels[j]
-        sums[:levels] = 0
-        if levels > MAX_PLANES + ONE:
-            for i in range(n_samples):
-                word = packed.words[packed.offset[j] + (i >> THREE)]
-                level = (word >> ((i & np.uint64(7)) << THREE)) & np.uint64(255)
-                for w in range(length):
-                    sums[level, w] += rows[i * length + w]
-        else:
-            last = levels - ONE
+        _add_levels(packed, j, rows, totals, sums)
+        gain = _table_gain(sums, 0, np.int64(packed.levels[j]), n_residuals, ridge)
+        if trends.first.shape[0] > 1:
+            own = trends.scores[trends.first[j] : trends.first[j + ONE]]
+            if own.shape[0] > 1:
+                _add_levels(trends.quartiles, j, rows, totals, sums)
+            gain += TREND_WEIGHT * _trend_gain(sums, 0, own.shape[0], n_residuals, own, ridge)
+        lower_first(columns, bounds, seen, step, gain)
+
+
+@helper
+def _add_levels(packed: PackedArrays, j: np.uint64, rows: Rows, totals: Ints, sums: Ints) -> None:
+    """Add up the rows of the samples of each level of a column."""
+    n_samples = packed.home_sample[np.uint64(packed.home_sample.shape[0] - 1)]
+    length, levels = np.uint64(totals.shape[0]), packed.levels[j]
+    sums[:levels] = 0
+    if levels > MAX_PLANES + ONE:
+        for i in range(n_samples):
+            word = packed.words[packed.offset[j] + (i >> THREE)]
+            level = (word >> ((i & np.uint64(7)) << THREE)) & np.uint64(255)
             for w in range(length):
-                sums[last, w] = totals[w]
-            for level in range(last):
-                if length == TWO:
-                    _add_pairs(packed, j, level, rows, sums)
-                else:
-                    _add_rows(packed, j, level, rows, length, sums)
-                for w in range(length):
-                    sums[last, w] -= sums[level, w]
-        gain = 0.0
-        for level in range(levels):
-            for c in range(n):
-                gain += _gain(sums[level, c], sums[level, n + c], ridge)
-        _lower_first(columns, bounds, seen, step, 2.0 * gain if n == ONE else gain)
+                sums[level, w] += rows[i * length + w]
+        return
+    last = levels - ONE
+    for w in range(length):
+        sums[last, w] = totals[w]
+    for level in range(last):
+        if length == TWO:
+            _add_pairs(packed, j, level, rows, sums)
+        else:
+            _add_rows(packed, j, level, rows, length, sums)
+        for w in range(length):
+            sums[last, w] -= sums[level, w]
 
 
 @helper

@@ -31,7 +31,8 @@ class PlaneStore:
     layout : SampleLayout
         The order of the samples.
     max_bytes : float, default=inf
-        Maximum size of planes and counts in memory; larger ones are moved to a temporary file.
+        Maximum size of planes and counts in memory; larger ones are moved to a temporary file. Quartiles
+        have as much for themselves.
 
     Attributes
     ----------
@@ -45,6 +46,8 @@ class PlaneStore:
         self._levels = _Growing(np.empty(0, np.uint64))
         self._counts: _Growing | _Filed = _Growing(np.empty(0, np.int64))
         self._words: _Growing | _Filed = _Growing(np.empty(0, np.uint64))
+        self._scores = _Growing(np.empty(0))
+        self._quartiles: PlaneStore | None = None
         self.max_bytes = max_bytes
 
     def __len__(self) -> int:
@@ -56,6 +59,10 @@ class PlaneStore:
         self._levels.append(block.levels)
         self._counts.append(block.class_counts)
         self._words.append(block.words)
+        self._scores.append(block.scores)
+        if block.quartiles is not None:
+            self._quartiles = self._quartiles or PlaneStore(self.layout, self.max_bytes)
+            self._quartiles.append(block.quartiles, first)
         if 8 * self._words.length > self.max_bytes:
             self.spill()
         if isinstance(self._counts, _Growing) and 8 * self._counts.length > _SMALL:
@@ -65,6 +72,8 @@ class PlaneStore:
 
     def spill(self) -> bool:
         """Move the planes to a temporary file; returns False if there are none in memory."""
+        if self._quartiles is not None:
+            self._quartiles.spill()
         if isinstance(self._words, _Filed) or self._words.length == 0:
             return False
         self._words = _Filed(self._words)
@@ -96,7 +105,11 @@ class PlaneStore:
             home_word=self.layout.first_word,
             home_sample=self.layout.first_sample,
         )
-        return PackedColumns(self.layout, self._columns.joined()[:n_columns], arrays)
+        quartiles = None if self._quartiles is None else self._quartiles.packed(n_columns)
+        if quartiles is not None and quartiles.arrays.levels.max(initial=0) <= 1:
+            quartiles = None  # no column has a trend
+        scores = self._scores.joined()[: int(levels.sum())]
+        return PackedColumns(self.layout, self._columns.joined()[:n_columns], arrays, quartiles, scores)
 
 
 class _Growing:

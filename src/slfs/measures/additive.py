@@ -31,8 +31,8 @@ DAMPING = 0.5
 MAX_CHANGE = 2.0
 """Largest change of an entry of a table in one step.
 
-Where a class is rare, the weights are small before a step and large after it: full steps would jump from one
-side of the solution to the other, further each time.
+Where a class is rare, the weights are small before a step and large after it: full steps would jump from
+one side of the solution to the other, further each time.
 """
 SWEEPS = 20
 """Number of steps for each table, unless a model is extended column by column."""

@@ -22,9 +22,9 @@ from slfs.coding.numbers import (
     may_be_rounded,
     mdlp_cuts,
 )
-from slfs.coding.ordered import category_runs, cut_categories
+from slfs.coding.ordered import category_runs, cut_categories, join_categories
 from slfs.counting.nlogn import nlogn_table
-from slfs.counting.planes import SampleLayout
+from slfs.counting.planes import PackedBlock, SampleLayout
 from slfs.counting.value_planes import Codes, decoded
 from slfs.screening.forced import Forced, n_intervals
 from slfs.screening.p_values import (
@@ -36,6 +36,7 @@ from slfs.screening.p_values import (
     number_p_values,
 )
 from slfs.screening.plan import Block
+from slfs.screening.quartiles import pack_quartiles, pack_without_order
 from slfs.screening.reasons import Reason
 from slfs.tables.planes import Numbers, read_numbers
 from slfs.tables.table import LabelBlock, Table
@@ -51,11 +52,13 @@ Encode = Callable[[NDArray[np.int64]], Codes]
 
 @dataclass(frozen=True)
 class LearnedBlock:
-    """Coding and counts of a block, with functions that code some of its columns and test them."""
+    """Coding and counts of a block, with functions that code, test and cut its columns at quartiles."""
 
     learned: Learned
     encode: Encode
     p_values: Callable[[], NDArray[np.float64]]
+    quartiles: Callable[[NDArray[np.int64]], PackedBlock]
+    """Packs the quartiles of some columns of the block."""
 
 
 def learn_block(
@@ -116,7 +119,23 @@ def learn_block(
             codes = decoded(encode_numbers(ungrouped.coding, numbers), layout)
         return level_rank_p_values(codes, layout.order, ungrouped, layout)
 
-    return LearnedBlock(learned, encode, p_values)
+    def quartiles(kept: NDArray[np.int64]) -> PackedBlock:
+        columns = block.columns[kept]
+        if block.kind == "levels":
+            return pack_without_order(columns, layout)
+        runs = tally.runs._replace(start=tally.runs.start[kept], stop=tally.runs.stop[kept])
+        cuts, n_cuts = blind_cuts(runs, INTERVALS)
+        thresholds = cuts[np.arange(INTERVALS - 1) < n_cuts[:, np.newaxis]]
+        if numbers is None:
+            thresholds = tally.tops(thresholds, n_cuts, kept)
+        cut = learn_numbers(runs, tally.missing[kept], layout, thresholds, n_cuts)
+        if numbers is None:
+            codes: Codes = encode_rows(table, cut.coding, columns, layout, block.n_rows)
+        else:
+            codes = encode_numbers(cut.coding, numbers.take(kept))
+        return pack_quartiles(cut, codes, columns, layout)
+
+    return LearnedBlock(learned, encode, p_values, quartiles)
 
 
 def block_p_values(table: Table, block: Block, layout: SampleLayout) -> NDArray[np.float64]:
@@ -187,6 +206,7 @@ def _learn_exactly(
         join_learned([part.learned for part in parts]),
         lambda kept: np.concatenate([decoded(parts[j].encode(only), layout) for j in kept.tolist()]),
         lambda: np.concatenate([part.p_values() for part in parts]),
+        lambda kept: pack_without_order(block.columns[kept], layout),
     )
 
 
@@ -215,12 +235,10 @@ def _cut_forced(
 
 def _quantiles(tally: Tally, intervals: int) -> list[Floats]:
     """Return the cut points of equal-frequency intervals of each column, above the values of a bin."""
-    parts = []
-    for j, (cuts, n_cuts) in enumerate(zip(*blind_cuts(tally.runs, intervals), strict=True)):
-        own = slice(tally.runs.start[j], tally.runs.stop[j])
-        bins = np.searchsorted(tally.runs.value[own], cuts[:n_cuts], side="right") - 1
-        parts.append(tally.top[own][bins])
-    return parts
+    cuts, n_cuts = blind_cuts(tally.runs, intervals)
+    thresholds = cuts[np.arange(intervals - 1) < n_cuts[:, np.newaxis]]
+    tops = tally.tops(thresholds, n_cuts, np.arange(len(n_cuts)))
+    return np.split(tops, np.cumsum(n_cuts)[:-1])
 
 
 def _ungroup_forced(ungrouped: Learned, grouped: Learned, own: NDArray[np.int8] | None) -> Learned:
@@ -272,4 +290,11 @@ def _learn_labels(
             return number_p_values(*category_runs(ungrouped, layout), layout)
         return level_p_values(ungrouped, layout)
 
-    return LearnedBlock(learned, lambda _kept: code(learned), p_values)
+    def quartiles(kept: NDArray[np.int64]) -> PackedBlock:
+        if not ordered:
+            return pack_without_order(block.columns[kept], layout)
+        cuts, n_cuts = blind_cuts(category_runs(ungrouped, layout)[0], INTERVALS)
+        cut = join_categories(ungrouped, layout, cuts[0, : n_cuts[0]])
+        return pack_quartiles(cut, code(cut), block.columns, layout)
+
+    return LearnedBlock(learned, lambda _kept: code(learned), p_values, quartiles)

@@ -69,6 +69,7 @@ def screen_table(
     *,
     pack: bool = True,
     test: bool = False,
+    quartiles: bool = False,
     cuts: Cuts | None = None,
     forced: Forced | None = None,
     store: PlaneStore | None = None,
@@ -92,6 +93,8 @@ def screen_table(
         Whether to pack the candidate columns. False returns facts only.
     test : bool, default=False
         Whether to compute the p-values of the columns.
+    quartiles : bool, default=False
+        Whether to pack the quartiles of the candidate columns, too.
     cuts : sequence of ndarray or None, default=None
         Cut points of each column of numbers; None means MDLP.
     forced : Forced or None, default=None
@@ -114,7 +117,14 @@ def screen_table(
         ranks = _covariate_ranks(table, layout, categorical, resources, forced)
         forced = replace(forced, covariates=_fit_covariates(codes, ranks, layout), baseline=baseline)
     work = functools.partial(
-        _screen, layout=layout, judge=judge, pack=pack, test=test, cuts=cuts, forced=forced
+        _screen,
+        layout=layout,
+        judge=judge,
+        pack=pack,
+        test=test,
+        quartiles=quartiles,
+        cuts=cuts,
+        forced=forced,
     )
     try:
         plan = make_plan(table, layout.n_samples, categorical, resources, layout.n_classes)
@@ -122,7 +132,8 @@ def screen_table(
         if store is None or not store.spill():
             raise
         plan = make_plan(table, layout.n_samples, categorical, resources, layout.n_classes)
-    store = PlaneStore(layout, plan.plane_bytes) if store is None else store
+    if store is None:
+        store = PlaneStore(layout, plan.plane_bytes / 2 if quartiles else plan.plane_bytes)
     facts = []
     for part in _each_block(table, work, plan, resources):
         facts.append(part.facts)
@@ -358,6 +369,7 @@ def _screen(
     judge: Judge,
     pack: bool,
     test: bool,
+    quartiles: bool,
     cuts: Cuts | None,
     forced: Forced | None,
 ) -> _Screened:
@@ -409,9 +421,10 @@ def _screen(
     rows = np.repeat(candidate, coding.n_levels)
     kept_counts = counts.reshape(-1, layout.n_classes)[rows].reshape(-1)
     levels = coding.n_levels[kept]
-    return _Screened(
-        facts, pack_block(layout, block.columns[kept], own.encode(kept), levels, kept_counts)
-    )
+    packed = pack_block(layout, block.columns[kept], own.encode(kept), levels, kept_counts)
+    if quartiles:
+        packed = replace(packed, quartiles=own.quartiles(kept))
+    return _Screened(facts, packed)
 
 
 def _gap_p_values(

@@ -119,6 +119,10 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         """Whether the tables of an additive model are fitted to the selected columns."""
         return self._additive_requested
 
+    def _uses_trends(self) -> bool:
+        """Whether the selection uses trends over the quartiles of columns of numbers."""
+        return False
+
     def _judge(self) -> Judge:
         """Return the function that decides about each column alone; see `slfs.screening.judging`."""
         return drop_uninformative
@@ -196,6 +200,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             resources,
             self._judge(),
             test=True,
+            quartiles=self._uses_trends(),
             cuts=self._cut_points(data, resources),
             forced=self._forced(),
         )

@@ -38,6 +38,9 @@ class ResidualPursuit(AutomaticSizeMixin):
     one_standard_error : bool, default=False
         With ``n_features_to_select="auto"``, take the smallest number of features whose log loss is at
         most one standard error above the smallest.
+    trends : bool, default=True
+        Whether the gain of a column of numbers includes that of a trend over its quartiles, beside that
+        of its levels. ``False`` is the criterion of gamma-OMP on the levels alone.
     include : array-like, str or None, default=None
         Columns that are selected in any case, given by name, by index or as a mask. They are the first
         ones, and count towards ``n_features_to_select``.
@@ -114,6 +117,7 @@ class ResidualPursuit(AutomaticSizeMixin):
         cv: int = 5,
         max_features: int = 100,
         one_standard_error: bool = False,
+        trends: bool = True,
         include: Any = None,
         exclude: Any = None,
         condition_on: Any = None,
@@ -129,6 +133,7 @@ class ResidualPursuit(AutomaticSizeMixin):
         self.cv = cv
         self.max_features = max_features
         self.one_standard_error = one_standard_error
+        self.trends = trends
         self.include = include
         self.exclude = exclude
         self.condition_on = condition_on
@@ -142,6 +147,9 @@ class ResidualPursuit(AutomaticSizeMixin):
 
     def _fits_additive_tables(self) -> bool:
         return True
+
+    def _uses_trends(self) -> bool:
+        return self.trends
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
         self._fit_by_pursuit(data, resources)

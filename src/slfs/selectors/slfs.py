@@ -118,6 +118,9 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     one_standard_error : bool, default=False
         Take the smallest number of features whose log loss is at most one standard error above the
         smallest. This selects fewer features, with a slightly larger log loss.
+    trends : bool, default=True
+        With ``order="residual"``, whether the gain of a column of numbers includes that of a trend over
+        its quartiles, beside that of its levels.
     include : array-like, str or None, default=None
         Columns that are selected in any case, given by name, by index or as a mask. They are the first
         ones, and count towards ``n_features_to_select``.
@@ -299,6 +302,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         cv: int = 5,
         max_features: int = 100,
         one_standard_error: bool = False,
+        trends: bool = True,
         include: Any = None,
         exclude: Any = None,
         condition_on: Any = None,
@@ -322,6 +326,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         self.cv = cv
         self.max_features = max_features
         self.one_standard_error = one_standard_error
+        self.trends = trends
         self.include = include
         self.exclude = exclude
         self.condition_on = condition_on
@@ -452,6 +457,9 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
 
     def _fits_additive_tables(self) -> bool:
         return self.order_ == "residual" or super()._fits_additive_tables()
+
+    def _uses_trends(self) -> bool:
+        return self.order_ == "residual" and self.trends
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         growth = Growth()

@@ -25,7 +25,8 @@ from slfs.counting.planes import (
     PackedBlock,
     PackedColumns,
 )
-from slfs.counting.residuals import GAIN_RIDGE, Queue, Residuals, residual_gains
+from slfs.counting.queue import Queue
+from slfs.counting.residuals import Residuals, residual_gains
 from slfs.counting.store import PlaneStore
 from slfs.counting.weights import PreparedWeights
 
@@ -259,7 +260,6 @@ class CudaBackend(CountingBackend):
         if small and isinstance(self.packed.arrays.words, np.ndarray):
             self._whole_host.settle_first(queue, steps)
             return
-        ridge = GAIN_RIDGE * self.packed.layout.unit
         at_once = _SETTLED_AT_ONCE
         while queue.newest_unseen(len(steps)) >= 0:
             front = queue.front(at_once)
@@ -269,7 +269,10 @@ class CudaBackend(CountingBackend):
                 rows = steps[step].weights()
                 planes = self._planes_of_step(step, steps[step], rows)
                 sums = self._weighted_sums(columns, planes, rows)
-                queue.lower(columns, step, residual_gains(sums, self._levels[columns], ridge))
+                trends = None
+                if isinstance(self.quartiles, CudaBackend):
+                    trends = self.quartiles._weighted_sums(columns, planes, rows)
+                queue.lower(columns, step, residual_gains(self.packed, columns, sums, trends))
             queue.restore()
             at_once *= 2
 

@@ -1,4 +1,4 @@
-"""Groups of columns -> the gain of all their tables together, which copies do not add to."""
+"""Groups of columns -> the gain of all of them together, which copies do not add to."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.indices import PackedIndex
-from slfs._core.ragged import starts
-from slfs.counting.residuals import GAIN_RIDGE, RESIDUAL_SCALE, WEIGHT_SCALE, Residuals
+from slfs.counting.residuals import (
+    GAIN_RIDGE,
+    RESIDUAL_SCALE,
+    TREND_WEIGHT,
+    WEIGHT_SCALE,
+    Residuals,
+)
 from slfs.measures.information import Information
 
 Ints = NDArray[np.int64]
@@ -29,37 +34,60 @@ class Group:
 
 
 def joint_gain(information: Information, columns: Ints, residuals: Residuals) -> float:
-    """Compute how well the tables of several columns together explain the residuals of a model.
+    """Compute how well several columns together explain the residuals of a model.
 
-    As for a single column, this is what a Newton step lowers the log loss by, but the step is taken for
-    all tables at once: columns that tell the same share what they explain. Many columns explain some of
-    any residuals; what as many columns of noise would explain, more than one of them, is deducted.
+    As for a single column, this is what a Newton step of tables and of trends lowers the log loss by,
+    but the step is taken for all columns at once: columns that tell the same share what they explain.
+    Many columns explain some of any residuals; what as many columns of noise would explain, more than
+    one of them, is deducted.
     """
-    unit, n_residuals = information.packed.layout.unit, residuals.n_residuals
-    levels = information.packed.arrays.levels[columns].astype(np.int64)
-    first, n_samples = starts(levels), information.packed.layout.n_samples
-    n_levels = int(first[-1])
+    backend, packed = information.backend, information.packed
+    codes = [backend.codes(PackedIndex(f)) for f in columns.tolist()]
+    one_hot = [np.eye(n_levels) for n_levels in packed.arrays.levels[columns].tolist()]
+    gain = _gain(codes, one_hot, residuals, packed.layout.unit, centred=False)
+    if backend.quartiles is not None:
+        scores = [packed.quartile_scores(f)[:, np.newaxis] for f in columns.tolist()]
+        codes = [backend.quartiles.codes(PackedIndex(f)) for f in columns.tolist()]
+        gain += TREND_WEIGHT * _gain(codes, scores, residuals, packed.layout.unit, centred=True)
+    return gain
+
+
+def _gain(
+    codes: list[NDArray[np.uint8]],
+    values: list[Floats],
+    residuals: Residuals,
+    unit: float,
+    *,
+    centred: bool,
+) -> float:
+    """Compute the gain of a linear model of the levels of several columns.
+
+    ``values`` has the terms of each level of each column, ``centred`` deducts what a constant explains.
+    """
+    n_residuals, n_samples = residuals.n_residuals, len(codes[0])
+    n_terms = sum(own.shape[1] for own in values)
     rows = residuals.weights().astype(np.float64)
-    score = np.zeros((n_residuals, n_levels))
-    information_sums = np.zeros((n_residuals, n_levels, n_levels))
-    codes = np.stack([information.codes(PackedIndex(f)) for f in columns.tolist()])
-    height = max(1, _ENTRIES // n_levels)
+    score, linear = np.zeros((n_residuals, n_terms)), np.zeros((n_residuals, n_terms))
+    squares = np.zeros((n_residuals, n_terms, n_terms))
+    height = max(1, _ENTRIES // n_terms)
     for begin in range(0, n_samples, height):
         part = slice(begin, min(begin + height, n_samples))
-        design = np.zeros((part.stop - begin, n_levels))
-        for own, start in zip(codes[:, part], first[:-1].tolist(), strict=True):
-            design[np.arange(len(design)), start + own] = 1.0
-        for c in range(n_residuals):  # sums of integers, which floats hold exactly
-            score[c] += design.T @ rows[part, c]
+        design = np.hstack([own[level[part]] for own, level in zip(values, codes, strict=True)])
+        for c in range(n_residuals):  # of one-hot levels: sums of integers, which floats hold exactly
             weight = rows[part, n_residuals + c]
-            information_sums[c] += design.T @ (design * weight[:, np.newaxis])
+            score[c] += design.T @ rows[part, c]
+            linear[c] += design.T @ weight
+            squares[c] += design.T @ (design * weight[:, np.newaxis])
     gain = 0.0
     for c in range(n_residuals):
-        own = information_sums[c] / WEIGHT_SCALE
-        ridged = own + GAIN_RIDGE * unit * np.eye(n_levels)
+        own = squares[c] / WEIGHT_SCALE
+        total = float(rows[:, n_residuals + c].sum()) / WEIGHT_SCALE
+        if centred and total > 0:
+            own -= np.outer(linear[c], linear[c]) / (WEIGHT_SCALE**2 * total)
+        ridged = own + GAIN_RIDGE * unit * np.eye(n_terms)
         u = score[c] / RESIDUAL_SCALE
         solved = np.linalg.solve(ridged, np.column_stack([u, own]))
-        by_chance = np.trace(solved[:, 1:]) * (1 - 1 / len(columns)) * unit
+        by_chance = np.trace(solved[:, 1:]) * (1 - 1 / len(codes)) * unit
         gain += float(u @ solved[:, 0]) - float(by_chance)
     return 2.0 * gain if n_residuals == 1 else gain
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.indices import PackedIndex
-from slfs.counting.planes import SampleLayout
-from slfs.counting.residuals import GAIN_RIDGE, Queue, Residuals, residual_gains, row_length
+from slfs.counting.planes import PackedColumns, SampleLayout
+from slfs.counting.queue import Queue
+from slfs.counting.residuals import Residuals, residual_gains, row_length
 from slfs.measures.information import Information
 from slfs.measures.residuals import AdditiveModel, n_residuals
 from slfs.selectors._shared.joint_gain import Group, GroupQueue
@@ -150,7 +151,7 @@ class Pursuit:
         packed, columns = self._information.packed, self.included.tolist()
         loss = self.model.log_loss()
         for number, f in enumerate(columns, start=1):
-            score = float(self._gains(np.array([f]))[0])
+            score = float(self._information.backend.gains(np.array([f]), self._residuals())[0])
             self._add(f)
             before, loss = loss, self.model.log_loss()
             yield Step(f, score / packed.layout.unit, before, loss, number, included=True)
@@ -200,13 +201,6 @@ class Pursuit:
         counts = self._information.packed.class_counts(f)
         self.model.add(self._information.codes(PackedIndex(f)), counts)
 
-    def _gains(self, columns: Ints) -> NDArray[np.float64]:
-        """Compute the gains of columns from the residuals of the model."""
-        sums = self._information.backend.weighted_sums(columns, self._residuals().weights())
-        packed = self._information.packed
-        levels = packed.arrays.levels[columns].astype(np.int64)
-        return residual_gains(sums, levels, GAIN_RIDGE * packed.layout.unit)
-
     def _residuals(self) -> Residuals:
         return Residuals.of_rows(self.model.weights(), self.model.n_residuals)
 
@@ -216,17 +210,17 @@ class Pursuit:
         The samples of a class have the same residuals, unless the model has columns already or the
         target is continuous.
         """
-        packed = self._information.packed
+        backend, packed = self._information.backend, self._information.packed
         if len(self.given) + len(self.included) or packed.layout.target_values is not None:
             gains = np.zeros(len(packed))
-            gains[self.candidates] = self._gains(self.candidates)
+            gains[self.candidates] = backend.gains(self.candidates, self._residuals())
             return gains
-        n_classes = packed.layout.n_classes
         first = packed.layout.first_sample[:-1].astype(np.int64)
-        of_class = self.model.weights()[first, : 2 * self.model.n_residuals]
-        by_level = packed.arrays.class_counts.reshape(-1, n_classes)
-        return residual_gains(
-            by_level @ of_class.astype(np.int64),
-            packed.arrays.levels.astype(np.int64),
-            GAIN_RIDGE * packed.layout.unit,
-        )
+        of_class = self.model.weights()[first, : 2 * self.model.n_residuals].astype(np.int64)
+
+        def sums(columns: PackedColumns) -> Ints:
+            by_level: Ints = columns.arrays.class_counts.reshape(-1, packed.layout.n_classes)
+            return by_level @ of_class
+
+        trends = None if packed.quartiles is None else sums(packed.quartiles)
+        return residual_gains(packed, np.arange(len(packed)), sums(packed), trends)

@@ -159,6 +159,7 @@ def _fold_losses(
         resources,
         selector._judge(),
         test=selector._needs_p_values(),
+        quartiles=selector._uses_trends(),
         forced=forced,
     )
     information = Information(make_backend(store.packed(), resources.threads))
@@ -203,6 +204,7 @@ class AutomaticSizeMixin(BaseSelector):
         ],
         "max_features": [Interval(Integral, 1, None, closed="left")],
         "one_standard_error": ["boolean"],
+        "trends": ["boolean"],
     }
 
     _fitted: ClassVar[frozenset[str]] = BaseSelector._fitted | {"size_path_"}
@@ -210,6 +212,7 @@ class AutomaticSizeMixin(BaseSelector):
     cv: Any
     max_features: int
     one_standard_error: bool
+    trends: bool
 
     def fit(
         self,
