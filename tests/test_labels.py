@@ -275,7 +275,7 @@ def test_columns_of_too_few_subsamples_are_unconfirmed():
     assert (few["role"][few["reason"] == "rarely selected"] == "unconfirmed").all()
     with pytest.warns(UserWarning, match="an FDR of 0.01 requires at least 100"):
         none = selector.set_params(fdr=0.01).fit(X, y)
-    assert none.frequencies_.max() > 0.8
+    assert none.frequencies_.max() > 0.6
     name = none.features_["name"][none.frequencies_.argmax()]
     assert "is dropped as unconfirmed: it has" in none.explain(name)
 

@@ -393,7 +393,7 @@ def test_other_columns_if_one_is_selected_because_it_is_significant():
     random = np.random.default_rng(8)
     X = pd.DataFrame(random.normal(size=(150, 6)), columns=list("abcdef"))
     effect = 0.35 * X["a"] + 0.35 * X["b"] + 0.3 * X["c"]
-    selector = SLFS(one_standard_error=True).fit(X, effect + random.normal(size=150) > 0)
+    selector = SLFS(one_standard_error=True, trends=False).fit(X, effect + random.normal(size=150) > 0)
     path = selector.size_path_
     assert (path.within_one_standard_error, path.best, selector.n_features_) == (0, 1, 1)
     assert "no larger number of columns lowers the cross-validated log loss by more than one" in (
@@ -402,7 +402,7 @@ def test_other_columns_if_one_is_selected_because_it_is_significant():
     assert selector._size_sentence().endswith("A column is selected because it is significant.")
 
 
-@pytest.mark.parametrize("selector", [SLFS(), ResidualPursuit()])
+@pytest.mark.parametrize("selector", [SLFS(trends=False), ResidualPursuit(trends=False)])
 def test_the_column_that_is_selected_because_it_is_significant_is_significant(selector):
     random = np.random.default_rng(19)
     y = random.integers(0, 2, 100)
@@ -410,7 +410,7 @@ def test_the_column_that_is_selected_because_it_is_significant_is_significant(se
     X[:, 0] += y
     selector.set_params(cv=3).fit(X, y)
     q_value = selector.features_["q_value"]
-    first = ResidualPursuit(n_features_to_select=1).fit(X, y).indices_[0]
+    first = ResidualPursuit(n_features_to_select=1, trends=False).fit(X, y).indices_[0]
     assert q_value[first] > 0.05  # the one with the largest gain is not significant
     assert selector.size_path_.best == 0
     assert selector.indices_.tolist() == [0]

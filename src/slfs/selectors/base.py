@@ -28,6 +28,7 @@ from slfs.base import CODING_CONSTRAINTS, TARGET_CONSTRAINTS, TableEstimator, Tr
 from slfs.coding.level_names import as_text
 from slfs.counting.backend import DEVICES, make_backend, use_device
 from slfs.counting.duplicates import find_duplicates
+from slfs.counting.planes import SampleLayout
 from slfs.measures.information import Information
 from slfs.screening.advice import warn_about_row_numbers, warn_about_values
 from slfs.screening.facts import ColumnFacts, Judge
@@ -119,7 +120,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         """Whether the tables of an additive model are fitted to the selected columns."""
         return self._additive_requested
 
-    def _uses_trends(self) -> bool:
+    def _uses_trends(self, layout: SampleLayout) -> bool:  # noqa: ARG002
         """Whether the selection uses trends over the quartiles of columns of numbers."""
         return False
 
@@ -200,7 +201,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             resources,
             self._judge(),
             test=True,
-            quartiles=self._uses_trends(),
+            quartiles=self._uses_trends(data.layout),
             cuts=self._cut_points(data, resources),
             forced=self._forced(),
         )

@@ -40,7 +40,8 @@ class ResidualPursuit(AutomaticSizeMixin):
         most one standard error above the smallest.
     trends : bool, default=True
         Whether the gain of a column of numbers includes that of a trend over its quartiles, beside that
-        of its levels. ``False`` is the criterion of gamma-OMP on the levels alone.
+        of its levels. ``False`` is the criterion of gamma-OMP on the levels alone. A continuous target
+        is explained by levels only.
     include : array-like, str or None, default=None
         Columns that are selected in any case, given by name, by index or as a mask. They are the first
         ones, and count towards ``n_features_to_select``.
@@ -147,9 +148,6 @@ class ResidualPursuit(AutomaticSizeMixin):
 
     def _fits_additive_tables(self) -> bool:
         return True
-
-    def _uses_trends(self) -> bool:
-        return self.trends
 
     def _fit_table(self, data: TrainingData, resources: Resources) -> None:
         self._fit_by_pursuit(data, resources)

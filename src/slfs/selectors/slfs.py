@@ -16,6 +16,7 @@ from slfs._core.memory import show_size
 from slfs._core.resources import Resources
 from slfs._core.warn import warn
 from slfs.base import TrainingData
+from slfs.counting.planes import SampleLayout
 from slfs.measures.false_discovery import LordPlusPlus, q_values
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT
@@ -120,7 +121,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         smallest. This selects fewer features, with a slightly larger log loss.
     trends : bool, default=True
         With ``order="residual"``, whether the gain of a column of numbers includes that of a trend over
-        its quartiles, beside that of its levels.
+        its quartiles, beside that of its levels. A continuous target is explained by levels only.
     include : array-like, str or None, default=None
         Columns that are selected in any case, given by name, by index or as a mask. They are the first
         ones, and count towards ``n_features_to_select``.
@@ -458,8 +459,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     def _fits_additive_tables(self) -> bool:
         return self.order_ == "residual" or super()._fits_additive_tables()
 
-    def _uses_trends(self) -> bool:
-        return self.order_ == "residual" and self.trends
+    def _uses_trends(self, layout: SampleLayout) -> bool:
+        return self.order_ == "residual" and super()._uses_trends(layout)
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         growth = Growth()

@@ -20,6 +20,7 @@ from slfs._core.warn import warn
 from slfs.base import TrainingData
 from slfs.coding.encode import encode_table
 from slfs.counting.backend import make_backend
+from slfs.counting.planes import SampleLayout
 from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
 from slfs.screening.facts import ColumnFacts
@@ -159,7 +160,7 @@ def _fold_losses(
         resources,
         selector._judge(),
         test=selector._needs_p_values(),
-        quartiles=selector._uses_trends(),
+        quartiles=selector._uses_trends(layout),
         forced=forced,
     )
     information = Information(make_backend(store.packed(), resources.threads))
@@ -345,6 +346,10 @@ class AutomaticSizeMixin(BaseSelector):
         number = forced.group[information.packed.columns[candidates]]
         groups = [Group(candidates[number == own], name) for own, name in enumerate(forced.group_names)]
         return [group for group in groups if len(group.columns)]
+
+    def _uses_trends(self, layout: SampleLayout) -> bool:
+        """Whether the pursuit uses trends, which select no better for a continuous target."""
+        return self.trends and layout.target_values is None
 
     def _needs_p_values(self) -> bool:
         """Whether the pursuit depends on p-values."""
