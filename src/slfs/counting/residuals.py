@@ -3,7 +3,8 @@
 The gain of a table is the sum of (sum of residuals)^2 / (sum of weights + ridge) over the levels of a
 column and the classes: how much a Newton step of the table lowers the log loss of the model. The gain
 of a trend is the same for one slope per class over the scores of the quartiles of a column of numbers. A
-trend has fewer parameters than a table, and uses the order of the numbers beyond the cut points.
+trend has fewer parameters than a table, and uses the order of the numbers beyond the cut points; the
+gain of a column of numbers is a weighted mean of both.
 
 These are the only floats in `slfs.counting`: each gain is computed from exact integers, in a fixed
 order.
@@ -32,8 +33,8 @@ Rows = NDArray[np.int16]
 GAIN_RIDGE = 5.0
 """Regularizer of the gain, as a number of samples."""
 
-TREND_WEIGHT = 2.0
-"""Weight of the gain of the trend of a column, relative to that of its table."""
+TREND_SHARE = 2 / 3
+"""Share of the trend in the gain of a column that has one; the rest is that of its table."""
 
 RESIDUAL_SCALE, WEIGHT_SCALE = 2.0**15, 2.0**16
 """Residuals have 16 bits, weights (at most 1/4) 14."""
@@ -58,7 +59,7 @@ def row_length(n_residuals: int) -> int:
 def residual_gains(
     packed: PackedColumns, columns: Ints, sums: Ints, quartile_sums: Ints | None
 ) -> Floats:
-    """Compute the gains of some columns: of their tables, and of their trends if there are quartiles.
+    """Compute the gains of some columns: of their tables, or the mean with those of their trends.
 
     ``sums`` has one row per level, column after column: the sums of the residuals, then those of the
     weights. ``quartile_sums`` are the same for the quartiles. With two classes there is one residual
@@ -71,7 +72,7 @@ def residual_gains(
     if quartiles is not None and quartile_sums is not None:
         levels = quartiles.arrays.levels.astype(np.int64)
         first, chosen = ragged(starts(levels)[:-1][columns], levels[columns])
-        add_trend_gains(quartile_sums, first, quartiles.scores[chosen], ridge, gains)
+        mix_trend_gains(quartile_sums, first, quartiles.scores[chosen], ridge, gains)
     return gains
 
 
@@ -121,13 +122,25 @@ def table_gains(sums: Ints, first: Ints, ridge: float, out: Floats) -> None:
         out[j] = _table_gain(sums, first[j], first[j + 1], n, ridge)
 
 
+@helper
+def _mixed_gain(table: float, sums: Ints, first: int, n: int, scores: Floats, ridge: float) -> float:
+    """Return the weighted mean of the gains of a table and of a trend, if the column has a trend.
+
+    Otherwise all scores are 0.
+    """
+    if scores[0] == 0.0:
+        return table
+    trend = _trend_gain(sums, first, first + scores.shape[0], n, scores, ridge)
+    return (1.0 - TREND_SHARE) * table + TREND_SHARE * trend
+
+
 @kernel(types.void(_i2, _i1, _f1, types.float64, _f1))
-def add_trend_gains(sums: Ints, first: Ints, scores: Floats, ridge: float, out: Floats) -> None:
-    """Add the weighted gain of the trend of each column to its gain; one score per level."""
+def mix_trend_gains(sums: Ints, first: Ints, scores: Floats, ridge: float, out: Floats) -> None:
+    """Replace the gains of tables by `_mixed_gain`; one score per row of the sums."""
     n = sums.shape[1] // 2
     for j in range(first.shape[0] - 1):
         own = scores[first[j] : first[j + 1]]
-        out[j] += TREND_WEIGHT * _trend_gain(sums, first[j], first[j + 1], n, own, ridge)
+        out[j] = _mixed_gain(out[j], sums, first[j], n, own, ridge)
 
 
 class Residuals(NamedTuple):
@@ -227,9 +240,9 @@ def settle_in_step(
         gain = _table_gain(sums, 0, np.int64(packed.levels[j]), n_residuals, ridge)
         if trends.first.shape[0] > 1:
             own = trends.scores[trends.first[j] : trends.first[j + ONE]]
-            if own.shape[0] > 1:
+            if own[0] != 0.0:
                 _add_levels(trends.quartiles, j, rows, totals, sums)
-            gain += TREND_WEIGHT * _trend_gain(sums, 0, own.shape[0], n_residuals, own, ridge)
+            gain = _mixed_gain(gain, sums, 0, n_residuals, own, ridge)
         lower_first(columns, bounds, seen, step, gain)
 
 

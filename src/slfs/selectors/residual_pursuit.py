@@ -39,9 +39,9 @@ class ResidualPursuit(AutomaticSizeMixin):
         With ``n_features_to_select="auto"``, take the smallest number of features whose log loss is at
         most one standard error above the smallest.
     trends : bool, default=True
-        Whether the gain of a column of numbers includes that of a trend over its quartiles, beside that
-        of its levels. ``False`` is the criterion of gamma-OMP on the levels alone. A continuous target
-        is explained by levels only.
+        Whether the gain of a column of numbers is the mean of that of its levels and, with twice the
+        weight, that of a trend over its quartiles. ``False`` is the criterion of gamma-OMP on the levels
+        alone. A continuous target is explained by levels only.
     include : array-like, str or None, default=None
         Columns that are selected in any case, given by name, by index or as a mask. They are the first
         ones, and count towards ``n_features_to_select``.

@@ -120,8 +120,9 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         Take the smallest number of features whose log loss is at most one standard error above the
         smallest. This selects fewer features, with a slightly larger log loss.
     trends : bool, default=True
-        With ``order="residual"``, whether the gain of a column of numbers includes that of a trend over
-        its quartiles, beside that of its levels. A continuous target is explained by levels only.
+        With ``order="residual"``, whether the gain of a column of numbers is the mean of that of its
+        levels and, with twice the weight, that of a trend over its quartiles. A continuous target is
+        explained by levels only.
     include : array-like, str or None, default=None
         Columns that are selected in any case, given by name, by index or as a mask. They are the first
         ones, and count towards ``n_features_to_select``.

@@ -12,7 +12,7 @@ from slfs._core.indices import PackedIndex
 from slfs.counting.residuals import (
     GAIN_RIDGE,
     RESIDUAL_SCALE,
-    TREND_WEIGHT,
+    TREND_SHARE,
     WEIGHT_SCALE,
     Residuals,
 )
@@ -45,11 +45,14 @@ def joint_gain(information: Information, columns: Ints, residuals: Residuals) ->
     codes = [backend.codes(PackedIndex(f)) for f in columns.tolist()]
     one_hot = [np.eye(n_levels) for n_levels in packed.arrays.levels[columns].tolist()]
     gain = _gain(codes, one_hot, residuals, packed.layout.unit, centred=False)
-    if backend.quartiles is not None:
-        scores = [packed.quartile_scores(f)[:, np.newaxis] for f in columns.tolist()]
-        codes = [backend.quartiles.codes(PackedIndex(f)) for f in columns.tolist()]
-        gain += TREND_WEIGHT * _gain(codes, scores, residuals, packed.layout.unit, centred=True)
-    return gain
+    if backend.quartiles is None:
+        return gain
+    scores = [packed.quartile_scores(f)[:, np.newaxis] for f in columns.tolist()]
+    if not all(own.any() for own in scores):  # without a trend of all columns
+        return gain
+    codes = [backend.quartiles.codes(PackedIndex(f)) for f in columns.tolist()]
+    trend = _gain(codes, scores, residuals, packed.layout.unit, centred=True)
+    return (1 - TREND_SHARE) * gain + TREND_SHARE * trend
 
 
 def _gain(
