@@ -9,14 +9,33 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from slfs import BNSLFS, CMIM, MRMR, SLFS, TAN, ResidualPursuit, StabilitySelection, saving
+from slfs import (
+    BNSLFS,
+    CMIM,
+    MRMR,
+    SLFS,
+    TAN,
+    MDLPDiscretizer,
+    ResidualPursuit,
+    StabilitySelection,
+    saving,
+)
 from slfs._core.warn import UnseenValueWarning
+from slfs.coding.codebook import Coding, make_columns
 from slfs.coding.encode import Encoded
 from slfs.measures.additive import fit_tables
 from slfs.saving.interchange import to_bif
 from slfs.selectors._shared.additive import AdditiveTables, fit_additive_tables
 from tests import naive
 from tests.helpers import dependent_codes, information_of
+
+
+def coding_of(codes):
+    """The coding of columns whose levels are categories."""
+    n_levels = codes.max(axis=1) + 1
+    return Coding(
+        make_columns(len(codes), n_levels=n_levels), np.zeros(len(codes) + 1, np.int64), np.empty(0)
+    )
 
 
 def penalized_loss(tables, codes, y, pairs, log_prior):
@@ -92,13 +111,13 @@ def test_the_tables_are_settled_whatever_the_shares_of_the_classes(seed):
 def test_shifted_tables_make_the_same_predictions():
     codes, y = dependent_codes(4, 300, 5, n_levels=3)
     information = information_of(codes, y)
-    found = fit_additive_tables(information, np.arange(5))
+    found = fit_additive_tables(information, np.arange(5), coding_of(codes))
     order = np.argsort(y, kind="stable")
     encoded = Encoded(np.ascontiguousarray(codes[:, order].astype(np.uint8)))
     nodes, edges = fit_tables(
         encoded.codes, codes.max(axis=1) + 1, found.parents, y[order].astype(np.int32), np.bincount(y)
     )
-    raw = AdditiveTables(found.log_prior, nodes, found.parents, edges, found.importances)
+    raw = AdditiveTables(found.log_prior, nodes, found.parents, edges, found.importances, found.coding)
     np.testing.assert_allclose(
         softmax(found.scores(encoded), axis=1), softmax(raw.scores(encoded), axis=1)
     )
@@ -135,8 +154,8 @@ def test_a_column_that_matters_has_importance():
 
 def test_the_edges_are_the_spanning_tree_of_the_information_given_the_class():
     codes, y = dependent_codes(8, 300, 5)
-    found = fit_additive_tables(information_of(codes, y), np.array([3, 0, 4, 1]))
     columns = [3, 0, 4, 1]
+    found = fit_additive_tables(information_of(codes, y), np.array(columns), coding_of(codes[columns]))
 
     def strength(f, k):
         given = naive.conditional_information(codes[f].tolist(), codes[k].tolist(), y.tolist())
@@ -151,6 +170,74 @@ def test_the_edges_are_the_spanning_tree_of_the_information_given_the_class():
         inside.add(k)
         expected.add(frozenset((f, k)))
     assert {frozenset((f, int(k))) for f, k in enumerate(found.parents) if k >= 0} == expected
+
+
+def quartile_table(seed):
+    """Numbers, some rounded and some missing, beside text; the class depends on their order."""
+    random = np.random.default_rng(seed)
+    X = pd.DataFrame(random.normal(size=(400, 4)), columns=list("abcd"))
+    y = (X.sum(axis=1) + random.normal(size=400)).rank().to_numpy() * 3 // 401
+    X["b"] = X["b"].round()
+    X.loc[random.random(400) < 0.1, "c"] = np.nan
+    X["e"] = np.where(X["d"] > 0, "high", "low")
+    return X, y.astype(int)
+
+
+def test_levels_are_divided_at_the_quartiles():
+    X, y = quartile_table(0)
+    selector = ResidualPursuit(5).fit(X, y)
+    classifier = selector.to_classifier()
+    for node, column in enumerate(selector.indices_.tolist()):
+        name = X.columns[column]
+        own = selector.network_counts_.coding.column_thresholds(node)
+        fine = classifier._coding.column_thresholds(node)
+        assert set(own) <= set(fine)
+        if name == "e":
+            assert len(fine) == len(own)
+            continue
+        between = np.searchsorted(fine, X[name].dropna())
+        assert len(np.unique(between)) == len(fine) + 1  # no empty level
+        shares = np.bincount(between) / len(between)
+        assert (shares < 0.5).all() or name == "b"
+
+
+def test_the_tables_of_levels_and_quartiles_minimize_the_penalized_loss():
+    X, y = quartile_table(1)
+    selector = ResidualPursuit(5).fit(X, y)
+    codes = MDLPDiscretizer().fit(X, y).transform(X).T[selector.indices_]
+    quartiles = []
+    for name in X.columns[selector.indices_].drop("e"):
+        values = X[name]
+        rank, tied = values.rank(), values.map(values.value_counts())
+        below = rank - (tied + 1) / 2
+        level = ((2 * below + tied) * 4 // (2 * values.count())).fillna(9)
+        quartiles.append(np.unique(level, return_inverse=True)[1])
+    both = np.concatenate([codes, quartiles]).astype(np.uint8)
+    parents = selector._additive.parents
+    others = np.append(parents, np.full(len(quartiles), -1))
+    n_levels = both.max(axis=1).astype(np.int64) + 1
+    tables, edges = fit_tables(both, n_levels, others, y.astype(np.int32), np.bincount(y))
+    score = np.tile(np.log(np.bincount(y) / len(y)), (len(y), 1))
+    for column, (table, edge) in enumerate(zip(tables, edges, strict=True)):
+        score += table[both[column]]
+        if edge is not None:
+            score += edge[both[column], both[parents[column]]]
+    np.testing.assert_allclose(
+        selector.to_classifier().predict_proba(X), softmax(score, axis=1), atol=1e-3
+    )
+
+
+def test_quartiles_beside_levels_predict_better():
+    better = 0
+    for seed in range(10):
+        X, y = quartile_table(seed)
+        train, test = np.arange(0, 400, 2), np.arange(1, 400, 2)
+        losses = [
+            log_loss(y[test], model.fit(X.iloc[train], y[train]).predict_proba(X.iloc[test]))
+            for model in (BNSLFS(SLFS(trends=trends)) for trends in (True, False))
+        ]
+        better += losses[0] < losses[1]
+    assert better >= 9
 
 
 def test_probabilities_and_contributions_add_up():

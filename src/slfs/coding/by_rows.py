@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from slfs._core.ragged import starts
 from slfs.coding.codebook import Coding
-from slfs.coding.cut_kernels import midpoint
+from slfs.coding.cut_kernels import move_between
 from slfs.coding.numbers import encode_numbers, make_runs
 from slfs.coding.run_kernels import Runs
 from slfs.counting.planes import SampleLayout
@@ -71,31 +71,18 @@ class Tally:
     top: NDArray[np.float64]
     time_kinds: TimeKinds
 
-    def tops(
-        self,
-        thresholds: NDArray[np.float64],
-        n_cuts: NDArray[np.int64],
-        columns: NDArray[np.int64],
-    ) -> NDArray[np.float64]:
-        """Move cut points of some columns from the smallest value of a bin to its largest."""
-        moved = thresholds.copy()
-        for index, (j, threshold) in enumerate(zip(np.repeat(columns, n_cuts), thresholds, strict=True)):
-            own = slice(self.runs.start[j], self.runs.stop[j])
-            place = np.searchsorted(self.runs.value[own], threshold, side="right") - 1
-            moved[index] = self.top[own][place]
-        return moved
-
     def between_bins(
         self, thresholds: NDArray[np.float64], n_cuts: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Move cut points from the midpoint of the smallest values of two bins to between the bins."""
-        moved = thresholds.copy()
-        columns = np.repeat(np.arange(len(n_cuts)), n_cuts)
-        for index, (j, threshold) in enumerate(zip(columns, thresholds, strict=True)):
-            own = slice(self.runs.start[j], self.runs.stop[j])
-            above = np.searchsorted(self.runs.value[own], threshold, side="right")
-            moved[index] = midpoint(float(self.top[own][above - 1]), float(self.runs.value[own][above]))
+        """Move cut points to the middle between the largest value below them and the next value."""
+        moved = np.empty_like(thresholds)
+        move_between(self.runs, self.top, thresholds, n_cuts, moved)
         return moved
+
+    def take(self, columns: NDArray[np.int64]) -> Tally:
+        """Return the runs of some of the columns."""
+        runs = self.runs._replace(start=self.runs.start[columns], stop=self.runs.stop[columns])
+        return Tally(runs, self.missing[columns], self.top, self.time_kinds[columns])
 
 
 def tally_rows(

@@ -207,6 +207,18 @@ def quantile_cuts(runs: Runs, cuts: Floats, n_cuts: Ints) -> None:
         n_cuts[j] = found
 
 
+@late_kernel
+def move_between(runs: Runs, top: Floats, thresholds: Floats, n_cuts: Ints, out: Floats) -> None:
+    """Move cut points to the middle between the bins beside them, with largest values ``top``."""
+    cut = 0
+    for j in range(n_cuts.shape[0]):
+        value, tops = runs.value[runs.start[j] : runs.stop[j]], top[runs.start[j] : runs.stop[j]]
+        for _ in range(n_cuts[j]):
+            above = np.searchsorted(value, thresholds[cut], side="right")
+            out[cut] = _midpoint(tops[above - 1], value[above])
+            cut += 1
+
+
 @helper
 def _count_tied(runs: Runs, first: int, stop: int) -> int:
     """Return the number of samples with the value of a run, which is the first one with this value."""

@@ -20,6 +20,10 @@ MAX_PLANE_LEVELS = int(MAX_PLANES) + 1
 """Columns with more levels are stored as codes: their planes would take more memory than the codes."""
 
 
+N_CUTS = 3
+"""Number of cut points between quartiles."""
+
+
 @dataclass(frozen=True)
 class SampleLayout:
     """The order of the samples, sorted by class.
@@ -147,6 +151,8 @@ class PackedColumns:
         The quartiles of the same columns, whatever their levels are; None if nobody asked for them.
     scores : ndarray
         For quartiles, the score of each of them, column after column; see `slfs.screening.quartiles`.
+    cuts : ndarray of shape (n_packed, 3)
+        For quartiles, the cut points between them; NaN where there are fewer.
     """
 
     layout: SampleLayout
@@ -154,6 +160,7 @@ class PackedColumns:
     arrays: PackedArrays
     quartiles: PackedColumns | None = None
     scores: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    cuts: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, N_CUTS)))
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -184,7 +191,7 @@ class PackedColumns:
 
 @dataclass(frozen=True)
 class PackedBlock:
-    """Planes and counts of a block of columns; ``quartiles`` and ``scores`` as in `PackedColumns`."""
+    """Planes and counts of a block of columns; the last three fields are as in `PackedColumns`."""
 
     columns: NDArray[np.int64]
     levels: NDArray[np.uint64]
@@ -192,6 +199,7 @@ class PackedBlock:
     class_counts: NDArray[np.int64]
     quartiles: PackedBlock | None = None
     scores: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    cuts: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, N_CUTS)))
 
 
 def pack_block(

@@ -17,7 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs.counting.kernels import PackedArrays
-from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, column_words, unsigned_starts
+from slfs.counting.planes import (
+    N_CUTS,
+    PackedBlock,
+    PackedColumns,
+    SampleLayout,
+    column_words,
+    unsigned_starts,
+)
 
 _SMALL = 1 << 20
 """Counts of fewer bytes stay in memory in any case."""
@@ -46,7 +53,7 @@ class PlaneStore:
         self._levels = _Growing(np.empty(0, np.uint64))
         self._counts: _Growing | _Filed = _Growing(np.empty(0, np.int64))
         self._words: _Growing | _Filed = _Growing(np.empty(0, np.uint64))
-        self._scores = _Growing(np.empty(0))
+        self._scores, self._cuts = _Growing(np.empty(0)), _Growing(np.empty(0))
         self._quartiles: PlaneStore | None = None
         self.max_bytes = max_bytes
 
@@ -60,6 +67,7 @@ class PlaneStore:
         self._counts.append(block.class_counts)
         self._words.append(block.words)
         self._scores.append(block.scores)
+        self._cuts.append(block.cuts.reshape(-1))
         if block.quartiles is not None:
             self._quartiles = self._quartiles or PlaneStore(self.layout, self.max_bytes)
             self._quartiles.append(block.quartiles, first)
@@ -109,7 +117,10 @@ class PlaneStore:
         if quartiles is not None and quartiles.arrays.levels.max(initial=0) <= 1:
             quartiles = None  # no column has a trend
         scores = self._scores.joined()[: int(levels.sum())]
-        return PackedColumns(self.layout, self._columns.joined()[:n_columns], arrays, quartiles, scores)
+        cuts = self._cuts.joined()[: N_CUTS * len(levels)].reshape(-1, N_CUTS)
+        return PackedColumns(
+            self.layout, self._columns.joined()[:n_columns], arrays, quartiles, scores, cuts
+        )
 
 
 class _Growing:

@@ -85,9 +85,9 @@ def _check_selector(selector: BaseSelector) -> None:
     _check_network(network, n_features)
     _check_counts(counts, len(network), n_classes)
     if selector._additive is not None and selector.target_bins_ is None:
-        _check_additive_tables(selector._additive, counts.coding.n_levels, n_classes)
+        _check_additive_tables(selector._additive, len(selector.network_), n_classes)
     elif selector._additive is not None:
-        _check_regression_tables(selector._additive, counts.coding.n_levels)
+        _check_regression_tables(selector._additive, len(selector.network_))
     _demand_array(selector.support_, np.bool_, (n_features,), "support_")
     _demand_array(selector.indices_, np.int64, (len(network),), "indices_")
     _demand_array(selector.selection_scores_, np.float64, (len(network),), "selection_scores_")
@@ -185,7 +185,9 @@ def _check_classifier(classifier: NetworkClassifier) -> None:
     _demand_probabilities(classifier._log_prior)
     additive = getattr(classifier, "_additive", None)
     if additive is not None:
-        _check_additive_tables(additive, classifier._coding.n_levels, n_classes)
+        _check_additive_tables(additive, n_nodes, n_classes)
+        same_levels = np.array_equal(classifier._coding.n_levels, additive.coding.n_levels)
+        _demand(same_levels, "the levels differ from those of the tables")
         same = np.array_equal(classifier.parents_, additive.parents) and classifier._tables == []
         _demand(same, "parents_ differ from those of the tables")
         return
@@ -207,24 +209,26 @@ def _check_classifier(classifier: NetworkClassifier) -> None:
 def _check_regressor(regressor: BNSLFSRegressor) -> None:
     _check_network(regressor.network_, regressor.n_features_in_)
     _check_coding(regressor._coding, len(regressor.network_))
-    _check_regression_tables(regressor._additive, regressor._coding.n_levels)
+    _check_regression_tables(regressor._additive, len(regressor.network_))
+    same_levels = np.array_equal(regressor._coding.n_levels, regressor._additive.coding.n_levels)
+    _demand(same_levels, "the levels differ from those of the tables")
     same = np.array_equal(regressor.parents_, regressor._additive.parents)
     _demand(same, "parents_ differ from those of the tables")
 
 
-def _check_additive_tables(tables: AdditiveTables, levels: NDArray[Any], n_classes: int) -> None:
+def _check_additive_tables(tables: AdditiveTables, n_nodes: int, n_classes: int) -> None:
     _demand(type(tables) is AdditiveTables, "the additive tables have another type")
     _demand_array(tables.log_prior, np.float64, (n_classes,), "the prior")
     _demand_probabilities(tables.log_prior)
-    _check_tables(tables, levels, n_classes)
+    _check_tables(tables, n_nodes, n_classes)
 
 
-def _check_regression_tables(tables: AdditiveTables, levels: NDArray[Any]) -> None:
+def _check_regression_tables(tables: AdditiveTables, n_nodes: int) -> None:
     _demand(isinstance(tables, RegressionTables), "the tables of a regression have another type")
     assert isinstance(tables, RegressionTables)
     _demand_array(tables.log_prior, np.float64, (1,), "the mean of the target")
     _demand(bool(np.isfinite(tables.log_prior).all()), "the mean of the target is infinite")
-    _check_tables(tables, levels, 1)
+    _check_tables(tables, n_nodes, 1)
     n_groups = len(tables.residuals)
     _demand_array(tables.limits, np.float64, (n_groups - 1,), "the limits of the residuals")
     _demand(bool((np.diff(tables.limits) > 0).all()), "the limits of the residuals are not in order")
@@ -238,12 +242,13 @@ def _check_regression_tables(tables: AdditiveTables, levels: NDArray[Any]) -> No
         valid = len(residuals) > 0 and np.isfinite(residuals).all() and (np.diff(residuals) >= 0).all()
         _demand(bool(valid), "the residuals are not in order")
     n_factors = np.shape(tables.spread)[:1]
-    _demand_array(tables.spread, np.float64, (*n_factors, 2, len(levels)), "the spread")
+    _demand_array(tables.spread, np.float64, (*n_factors, 2, n_nodes), "the spread")
     _demand(bool(np.isfinite(tables.spread).all()), "the spread is infinite")
 
 
-def _check_tables(tables: AdditiveTables, levels: NDArray[Any], n_classes: int) -> None:
-    n_nodes = len(levels)
+def _check_tables(tables: AdditiveTables, n_nodes: int, n_classes: int) -> None:
+    _check_coding(tables.coding, n_nodes)
+    levels = tables.coding.n_levels
     _demand_array(tables.parents, np.int64, (n_nodes,), "parents")
     _demand_forest(tables.parents)
     _demand_array(tables.importances, np.float64, (n_nodes,), "importances")

@@ -123,17 +123,17 @@ def learn_block(
         columns = block.columns[kept]
         if block.kind == "levels":
             return pack_without_order(columns, layout)
-        runs = tally.runs._replace(start=tally.runs.start[kept], stop=tally.runs.stop[kept])
-        cuts, n_cuts = blind_cuts(runs, INTERVALS)
-        thresholds = cuts[np.arange(INTERVALS - 1) < n_cuts[:, np.newaxis]]
-        if numbers is None:
-            thresholds = tally.tops(thresholds, n_cuts, kept)
-        cut = learn_numbers(runs, tally.missing[kept], layout, thresholds, n_cuts)
+        own = tally.take(kept)
+        cuts, n_cuts = blind_cuts(own.runs, INTERVALS)
+        used = np.arange(INTERVALS - 1) < n_cuts[:, np.newaxis]
+        cuts[used] = own.between_bins(cuts[used], n_cuts)
+        cut = learn_numbers(own.runs, own.missing, layout, cuts[used], n_cuts)
         if numbers is None:
             codes: Codes = encode_rows(table, cut.coding, columns, layout, block.n_rows)
         else:
             codes = encode_numbers(cut.coding, numbers.take(kept))
-        return pack_quartiles(cut, codes, columns, layout)
+        cuts[~used] = np.nan
+        return pack_quartiles(cut, codes, columns, layout, cuts)
 
     return LearnedBlock(learned, encode, p_values, quartiles)
 
@@ -235,10 +235,12 @@ def _cut_forced(
 
 def _quantiles(tally: Tally, intervals: int) -> list[Floats]:
     """Return the cut points of equal-frequency intervals of each column, above the values of a bin."""
-    cuts, n_cuts = blind_cuts(tally.runs, intervals)
-    thresholds = cuts[np.arange(intervals - 1) < n_cuts[:, np.newaxis]]
-    tops = tally.tops(thresholds, n_cuts, np.arange(len(n_cuts)))
-    return np.split(tops, np.cumsum(n_cuts)[:-1])
+    parts = []
+    for j, (cuts, n_cuts) in enumerate(zip(*blind_cuts(tally.runs, intervals), strict=True)):
+        own = slice(tally.runs.start[j], tally.runs.stop[j])
+        bins = np.searchsorted(tally.runs.value[own], cuts[:n_cuts], side="right") - 1
+        parts.append(tally.top[own][bins])
+    return parts
 
 
 def _ungroup_forced(ungrouped: Learned, grouped: Learned, own: NDArray[np.int8] | None) -> Learned:

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.ragged import starts
 from slfs.coding.codebook import NONE, Learned
-from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
+from slfs.counting.planes import N_CUTS, PackedBlock, SampleLayout, pack_block
 from slfs.counting.value_planes import Codes
 
 Ints = NDArray[np.int64]
 
 
-def pack_quartiles(learned: Learned, codes: Codes, columns: Ints, layout: SampleLayout) -> PackedBlock:
-    """Pack columns whose levels are ordered and do not depend on the class, with `level_scores`."""
-    n_levels = learned.coding.n_levels
-    scores = level_scores(learned, layout.n_classes)
-    block = pack_block(layout, columns, codes, n_levels, learned.class_counts)
-    return PackedBlock(block.columns, block.levels, block.words, block.class_counts, scores=scores)
+def pack_quartiles(
+    learned: Learned,
+    codes: Codes,
+    columns: Ints,
+    layout: SampleLayout,
+    cuts: NDArray[np.float64] | None = None,
+) -> PackedBlock:
+    """Pack columns whose levels are ordered and do not depend on the class, with `level_scores`.
+
+    ``cuts`` are the cut points of columns of numbers: a row per column, with NaN for those it has not.
+    """
+    if cuts is None:
+        cuts = np.full((len(columns), N_CUTS), np.nan)
+    block = pack_block(layout, columns, codes, learned.coding.n_levels, learned.class_counts)
+    return replace(block, scores=level_scores(learned, layout.n_classes), cuts=cuts)
 
 
 def pack_without_order(columns: Ints, layout: SampleLayout) -> PackedBlock:
     """Pack columns of categories, which have no trend, as columns of a single level with score 0."""
     ones, none = np.ones(len(columns), np.uint64), np.empty(0, np.uint64)
     counts = np.tile(layout.totals, len(columns))
-    return PackedBlock(columns, ones, none, counts, scores=np.zeros(len(columns)))
+    scores, cuts = np.zeros(len(columns)), np.full((len(columns), N_CUTS), np.nan)
+    return PackedBlock(columns, ones, none, counts, scores=scores, cuts=cuts)
 
 
 def level_scores(learned: Learned, n_classes: int) -> NDArray[np.float64]:

@@ -120,9 +120,9 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         """Whether the tables of an additive model are fitted to the selected columns."""
         return self._additive_requested
 
-    def _uses_trends(self, layout: SampleLayout) -> bool:  # noqa: ARG002
-        """Whether the selection uses trends over the quartiles of columns of numbers."""
-        return False
+    def _needs_quartiles(self, layout: SampleLayout) -> bool:
+        """Whether the selection or the tables use the quartiles of columns of numbers."""
+        return self._additive_requested and layout.target_values is None
 
     def _judge(self) -> Judge:
         """Return the function that decides about each column alone; see `slfs.screening.judging`."""
@@ -201,7 +201,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             resources,
             self._judge(),
             test=True,
-            quartiles=self._uses_trends(data.layout),
+            quartiles=self._needs_quartiles(data.layout),
             cuts=self._cut_points(data, resources),
             forced=self._forced(),
         )
@@ -234,9 +234,11 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self._additive: AdditiveTables | None = None
         if self._fits_additive_tables():
             self._additive = (
-                fit_additive_tables(information, selection.nodes)
+                fit_additive_tables(information, selection.nodes, self.network_counts_.coding)
                 if target.values is None
-                else fit_regression_tables(information, selection.nodes, target.values)
+                else fit_regression_tables(
+                    information, selection.nodes, self.network_counts_.coding, target.values
+                )
             )
         self.features_, self._figures = make_records(names, facts, information, selection, self.network_)
         self.support_ = np.zeros(len(names), np.bool_)

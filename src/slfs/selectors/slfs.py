@@ -460,8 +460,10 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     def _fits_additive_tables(self) -> bool:
         return self.order_ == "residual" or super()._fits_additive_tables()
 
-    def _uses_trends(self, layout: SampleLayout) -> bool:
-        return self.order_ == "residual" and super()._uses_trends(layout)
+    def _needs_quartiles(self, layout: SampleLayout) -> bool:
+        if self.order_ == "residual":
+            return super()._needs_quartiles(layout)
+        return BaseSelector._needs_quartiles(self, layout)
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         growth = Growth()

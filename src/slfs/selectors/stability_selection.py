@@ -433,7 +433,12 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
                     forced = forced.with_found(np.arange(len(included)), facts.p_value <= CERTAIN)
                 forced = Forced(forced.coded_as(kept))
             _, store = screen(
-                part, categorical=data.categorical[kept], judge=keep_all, cuts=own, forced=forced
+                part,
+                categorical=data.categorical[kept],
+                judge=keep_all,
+                quartiles=self._needs_quartiles(data.layout),
+                cuts=own,
+                forced=forced,
             )
         packed = replace(store.packed(), columns=kept)
         information = Information(make_backend(packed, resources.threads))

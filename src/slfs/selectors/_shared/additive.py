@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from slfs.coding.codebook import Coding
 from slfs.coding.encode import Encoded
 from slfs.counting.planes import SampleLayout
 from slfs.measures.additive import fit_tables
@@ -15,6 +16,7 @@ from slfs.measures.information import Information
 from slfs.measures.squared import fit_squared
 from slfs.network.spanning_tree import spanning_tree
 from slfs.network.tree import ROOT
+from slfs.selectors._shared.refinement import refine_levels
 from slfs.selectors._shared.selection import without_large_tables
 
 Floats = NDArray[np.float64]
@@ -52,6 +54,8 @@ class AdditiveTables:
     importances : ndarray of shape (n_nodes,)
         Mean absolute difference between what each node adds to a class and the mean over the classes, in
         the training data.
+    coding : Coding
+        The levels of the nodes. Those of numbers are divided at the quartiles.
     """
 
     log_prior: Floats
@@ -59,6 +63,7 @@ class AdditiveTables:
     parents: Ints
     edges: list[Floats | None]
     importances: Floats
+    coding: Coding
 
     def entries(self, encoded: Encoded, node: int) -> Floats:
         """Return what a node and its edge add to each class, of shape (n_samples, n_classes)."""
@@ -143,18 +148,32 @@ class RegressionTables(AdditiveTables):
         return found
 
 
-def node_scores(log_prior: Floats, nodes: list[Floats], encoded: Encoded) -> Floats:
+def node_scores(log_prior: Floats, nodes: list[Floats], encoded: Encoded, coding: Coding) -> Floats:
     """Return the scores of a model without edges."""
     parents, edges = np.full(len(nodes), ROOT), [None] * len(nodes)
-    return AdditiveTables(log_prior, nodes, parents, list(edges), np.empty(0)).scores(encoded)
+    return AdditiveTables(log_prior, nodes, parents, list(edges), np.empty(0), coding).scores(encoded)
 
 
-def fit_additive_tables(information: Information, columns: Ints) -> AdditiveTables:
-    """Fit the tables of packed columns, and of the edges of a tree over them, to the class."""
+def fit_additive_tables(information: Information, columns: Ints, coding: Coding) -> AdditiveTables:
+    """Fit the tables of packed columns, and of the edges of a tree over them, to the class.
+
+    If the quartiles of columns are packed, they have tables, too, which are added to those of the
+    levels: the levels of ``coding`` are cut where the classes differ most, and may be wide elsewhere.
+    """
     layout = information.packed.layout
     codes, n_levels, parents = _columns_and_tree(information, columns)
-    nodes, edges = fit_tables(codes, n_levels, parents, layout.labels, layout.totals, layout.unit)
-    counts = _counts(information, columns, parents)
+    fine = refine_levels(information, columns, codes, coding)
+    both = np.concatenate([codes, fine.quartile_codes])
+    n_both = np.append(n_levels, fine.quartile_codes.max(axis=1, initial=0).astype(np.int64) + 1)
+    others = np.append(parents, np.full(len(fine.quartile_codes), ROOT))
+    tables, edges = fit_tables(both, n_both, others, layout.labels, layout.totals, layout.unit)
+    trends = dict(zip(fine.divided.tolist(), tables[len(columns) :], strict=True))
+    nodes = [fine.node(node, tables[node], trends.get(node)) for node in range(len(columns))]
+    edges = [
+        None if edge is None else fine.edge(node, int(parents[node]), edge)
+        for node, edge in enumerate(edges[: len(columns)])
+    ]
+    counts = _counts(fine.codes, fine.coding.n_levels, parents)
     nodes, edges = _centred(nodes, edges, counts)
     share = layout.totals / layout.n_samples
     importances = np.empty(len(columns))
@@ -162,10 +181,12 @@ def fit_additive_tables(information: Information, columns: Ints) -> AdditiveTabl
         table = own if edge is None else own[:, np.newaxis] + edge
         contribution = np.abs(table - (table @ share)[..., np.newaxis]) @ share
         importances[node] = np.average(contribution, weights=counts[node])
-    return AdditiveTables(np.log(share), nodes, parents, edges, importances)
+    return AdditiveTables(np.log(share), nodes, parents, edges, importances, fine.coding)
 
 
-def fit_regression_tables(information: Information, columns: Ints, values: Floats) -> RegressionTables:
+def fit_regression_tables(
+    information: Information, columns: Ints, coding: Coding, values: Floats
+) -> RegressionTables:
     """Fit the tables of packed columns, and of the edges of a tree over them, to a continuous target.
 
     ``values`` is the target in the order of the table.
@@ -181,13 +202,13 @@ def fit_regression_tables(information: Information, columns: Ints, values: Float
     nodes = [table[:, np.newaxis] for table in fit.tables]
     edges = [None if pair is None else pair[..., np.newaxis] for pair in fit.pairs]
     importances = np.empty(len(columns))
-    for node, counts in enumerate(_counts(information, columns, parents)):
+    for node, counts in enumerate(_counts(codes, n_levels, parents)):
         edge = edges[node]
         table = nodes[node] if edge is None else nodes[node][:, np.newaxis] + edge
         importances[node] = np.average(np.abs(table[..., 0]), weights=counts)
     groups = _by_prediction(fit.predictions, fit.residuals, fit.weights)
     mean = np.array([fit.mean])
-    return RegressionTables(mean, nodes, parents, edges, importances, *groups, fit.spread)
+    return RegressionTables(mean, nodes, parents, edges, importances, coding, *groups, fit.spread)
 
 
 def _copies(layout: SampleLayout) -> Ints | None:
@@ -221,14 +242,18 @@ def _columns_and_tree(information: Information, columns: Ints) -> tuple[NDArray[
     return codes, n_levels, without_large_tables(parents, n_levels, layout)
 
 
-def _counts(information: Information, columns: Ints, parents: Ints) -> list[Ints]:
+def _counts(codes: NDArray[np.uint8], n_levels: Ints, parents: Ints) -> list[Ints]:
     """Return the number of samples of each node by level, or by levels of both ends of its edge."""
-    return [
-        information.packed.class_counts(int(column)).sum(axis=1)
-        if parent == ROOT
-        else information.joint_counts(int(column), int(columns[parent])).sum(axis=0)
-        for column, parent in zip(columns, parents, strict=True)
-    ]
+    counts = []
+    for node, parent in enumerate(parents.tolist()):
+        own, size = codes[node].astype(np.int64), int(n_levels[node])
+        if parent == ROOT:
+            counts.append(np.bincount(own, minlength=size))
+            continue
+        width = int(n_levels[parent])
+        both = np.bincount(own * width + codes[parent], minlength=size * width)
+        counts.append(both.reshape(size, width))
+    return counts
 
 
 def _by_prediction(

@@ -160,7 +160,7 @@ def _fold_losses(
         resources,
         selector._judge(),
         test=selector._needs_p_values(),
-        quartiles=selector._uses_trends(layout),
+        quartiles=selector._needs_quartiles(layout),
         forced=forced,
     )
     information = Information(make_backend(store.packed(), resources.threads))
@@ -176,16 +176,15 @@ def _fold_losses(
             tables += [tables[-1]] * (step.n_after - len(tables))
             tables.append(pursuit.model.refined_tables(_SWEEPS))
     columns = np.array(chosen, np.int64)
-    encoded = encode_table(
-        Part(data.table, names, test), facts.coding.take(columns), columns, resources.threads
-    )
+    coding = facts.coding.take(columns)
+    encoded = encode_table(Part(data.table, names, test), coding, columns, resources.threads)
     known = np.isin(y[test], present)
     label = np.searchsorted(present, y[test])
     tested = None if data.weights is None else data.weights.of_samples(test)
     weights = None if tested is None else tested.counts
     losses = np.empty(len(tables))
     for size, own in enumerate(tables):
-        probability = softmax(node_scores(pursuit.model.log_prior, own, encoded), axis=1)
+        probability = softmax(node_scores(pursuit.model.log_prior, own, encoded, coding), axis=1)
         right = np.where(known, probability[np.arange(len(test)), np.where(known, label, 0)], 0.0)
         losses[size] = np.average(-np.log(np.maximum(right, _LEAST_PROBABILITY)), weights=weights)
     return losses
@@ -347,7 +346,7 @@ class AutomaticSizeMixin(BaseSelector):
         groups = [Group(candidates[number == own], name) for own, name in enumerate(forced.group_names)]
         return [group for group in groups if len(group.columns)]
 
-    def _uses_trends(self, layout: SampleLayout) -> bool:
+    def _needs_quartiles(self, layout: SampleLayout) -> bool:
         """Whether the pursuit uses trends, which select no better for a continuous target."""
         return self.trends and layout.target_values is None
 
