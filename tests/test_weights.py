@@ -617,12 +617,14 @@ def test_command_line(tmp_path, monkeypatch, slfs):
     assert (code, "No such option" in error, "--weights" in error) == (2, True, True)
 
 
-def test_whole_numbers_that_may_be_survey_weights_are_warned_about():
-    """As frequencies they turn chance into evidence."""
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_whole_numbers_that_may_be_survey_weights_are_warned_about(class_weight):
+    """As frequencies they turn chance into evidence, whatever the weights of the classes."""
     random = np.random.default_rng(0)
     X, y = random.normal(size=(500, 5)), random.integers(0, 2, 500)
     weights = random.integers(50, 400, 500)
+    selector = MRMR(n_features_to_select=1, class_weight=class_weight)
     with pytest.warns(UserWarning, match=rf"500 rows count as {weights.sum()} samples.*by their mean"):
-        MRMR(n_features_to_select=1).fit(X, y, sample_weight=weights)
-    MRMR(n_features_to_select=1).fit(X, y, sample_weight=weights / weights.mean())
-    MRMR(n_features_to_select=1).fit(X[:20], y[:20], sample_weight=weights[:20])
+        selector.fit(X, y, sample_weight=weights)
+    selector.fit(X, y, sample_weight=weights / weights.mean())
+    selector.fit(X[:20], y[:20], sample_weight=weights[:20])

@@ -166,19 +166,11 @@ def make_weights(
         )
     values = np.ones(len(target.codes)) if values is None else values
     whole = bool((values == np.floor(values)).all())
-    if whole and class_weight is None:
-        if (values == 1).all():
-            return None
-        total = float(values.sum())
-        _check_total(total, memory_limit)
-        if len(values) >= _MANY_ROWS and total >= _LARGE * len(values):
-            warn(
-                "sample_weight contains whole numbers, which are used as frequencies: "
-                f"{len(values)} rows count as {total:.0f} samples, so that chance may seem significant. "
-                "If they are survey weights, divide them by their mean."
-            )
-        return SampleWeights(values.astype(np.int64))
-    _check_total(float(values.sum()) if whole else 0.0, memory_limit)
+    if whole:
+        _check_total(float(values.sum()), memory_limit)
+        _warn_about_survey(values)
+        if class_weight is None:
+            return None if (values == 1).all() else SampleWeights(values.astype(np.int64))
     frequencies = values.astype(np.int64) if whole else (values > 0).astype(np.int64)
     matters = values / np.maximum(frequencies, 1)  # of one copy of the row
     matters = matters * _class_weights(class_weight, target, values)[target.codes]
@@ -204,6 +196,17 @@ def _check_total(total: float, memory_limit: int | str | None) -> None:
             f"a row with weight 3 is counted three times. With {show_size(limit)} of memory at most "
             f"{most:.4g} samples are possible. If the weights are not frequencies, divide them by their "
             "mean. Otherwise divide them by a whole number and round, or set a higher memory_limit."
+        )
+
+
+def _warn_about_survey(values: Floats) -> None:
+    """Warn about frequencies that may be survey weights: chance would seem significant."""
+    total = float(values.sum())
+    if len(values) >= _MANY_ROWS and total >= _LARGE * len(values):
+        warn(
+            "sample_weight contains whole numbers, which are used as frequencies: "
+            f"{len(values)} rows count as {total:.0f} samples, so that chance may seem significant. "
+            "If they are survey weights, divide them by their mean."
         )
 
 
