@@ -18,7 +18,8 @@ _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
 
 
 def _read(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
-    return infer_types(_read_original(content, options), Marks(options.missing)), None
+    frame = _read_original(content, options)
+    return infer_types(frame, Marks(options.missing), options.text), None
 
 
 def _read_original(content: io.BytesIO, options: ReadOptions) -> Any:

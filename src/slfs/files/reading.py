@@ -75,7 +75,8 @@ def read_file(
         Columns to leave out, by name or index. Those of a sparse table become empty, so that the other
         columns keep their indices.
     text : sequence of str, default=()
-        Columns of a CSV file to read as text even if they look like numbers or dates.
+        Columns of a CSV, Excel or JSON file to read as text even if they hold or look like numbers or
+        dates.
     header : bool, default=True
         Whether the first row of a CSV or Excel file contains the names of the columns. Otherwise they
         are called column_1, column_2, ...

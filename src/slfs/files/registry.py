@@ -42,7 +42,8 @@ class ReadOptions:
     missing: Sequence[str] = ()
     """Further strings that mean a missing value; numbers that are equal to one are missing too."""
     text: Sequence[str] = ()
-    """Columns of a CSV file to read as text even if they look like numbers or dates."""
+    """Columns to read as text even if they hold or look like numbers or dates, if the file is a CSV,
+    Excel or JSON file."""
     header: bool = True
     """Whether the first row of a CSV or Excel file contains the names of the columns."""
     sheet: str | None = None
