@@ -423,6 +423,38 @@ def test_ids_of_the_file_with_the_target_are_kept(two_files, slfs):
         assert lines[1].startswith("s00,ps00,")
 
 
+@pytest.mark.parametrize("source", [("genes.csv", "--id", "sample"), ("genes.tsv", "--transpose")])
+@pytest.mark.usefixtures("two_files")
+def test_the_sheet_of_the_file_with_the_target(slfs, source):
+    """Nothing chose it: --sheet is for the first file."""
+    about = pd.read_csv("about.csv", dtype=str)
+    sheets = {"Read me": pd.DataFrame({"note": ["none"]}), "Samples": about}
+
+    def write():
+        with pd.ExcelWriter("about.xlsx") as writer:
+            for name, sheet in sheets.items():
+                sheet.to_excel(writer, sheet_name=name, index=False)
+
+    write()
+    options = ("-t", "group", "--include", "batch")
+    expected, _ = facts(slfs, *source, "--targets-from", "about.csv", *options)
+    found, _ = facts(slfs, *source, "--targets-from", "about.xlsx", *options)
+    assert found["columns"] == expected["columns"]
+    command = ["select", *source, "--targets-from", "about.xlsx", "-t"]
+    code, _, error = slfs(*command, "gruop")
+    assert code == 1
+    assert "none of its sheets ('Read me', 'Samples') has a column 'gruop'" in error
+    code, _, error = slfs("fit", *source, "--targets-from", "about.csv", *options, "-o", "m.slfs")
+    assert code == 0, error
+    code, out, error = slfs("predict", "m.slfs", *source, "--targets-from", "about.xlsx")
+    assert (code, len(out.splitlines())) == (0, 61), error
+    sheets["Old"] = about
+    write()
+    code, _, error = slfs(*command, "group")
+    assert code == 1
+    assert "2 of its sheets have a column 'group': 'Samples', 'Old'. Save the one to use as" in error
+
+
 def test_wrong_columns_of_two_files(two_files, slfs):
     about = ("genes.csv", "--id", "sample", "--targets-from", "about.csv", "-t", "group")
     code, _, error = slfs("select", *about, "--condition-on", "bacth")
