@@ -423,6 +423,23 @@ def test_ids_of_the_file_with_the_target_are_kept(two_files, slfs):
         assert lines[1].startswith("s00,ps00,")
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_the_index_of_a_dataframe_matches_two_files(two_files, slfs, suffix):
+    genes = pd.read_csv("genes.csv").set_index("sample")
+    table = pa.Table.from_pandas(genes)
+    if suffix == "parquet":
+        genes.to_parquet("genes.parquet")
+    else:
+        with pa.ipc.new_file("genes.feather", table.schema) as writer:
+            writer.write_table(table)
+    about = ("--targets-from", "about.csv", "-t", "group", "--id", "sample", "--condition-on", "batch")
+    expected, _ = facts(slfs, "genes.csv", *about, "--out", "a.csv")
+    found, error = facts(slfs, f"genes.{suffix}", *about, "--out", "b.csv")
+    assert (found["ids"], found["columns"]) == (["sample"], expected["columns"])
+    assert (two_files / "b.csv").read_text() == (two_files / "a.csv").read_text()
+    assert error == f"slfs: note: 60 of 60 samples of genes.{suffix} have a label in about.csv.\n"
+
+
 @pytest.mark.parametrize("source", [("genes.csv", "--id", "sample"), ("genes.tsv", "--transpose")])
 @pytest.mark.usefixtures("two_files")
 def test_the_sheet_of_the_file_with_the_target(slfs, source):
@@ -864,7 +881,12 @@ def test_the_index_of_a_dataframe_in_a_parquet_file(here, slfs):
         with pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
     for name in ("key.parquet.gz", "key.arrow"):
-        assert "call reset_index() first." in read_file(name, target="c").notes[0]
+        assert read_file(name, target="c").notes[0].startswith("'key': the index of the dataframe")
+        found, error = facts(slfs, name, "-t", "c", "--id", "key", "--out", "out.csv")
+        assert (found["ids"], error) == (["key"], "")
+        assert (here / "out.csv").read_text().startswith("key,x,c\n0,0,q\n")
+        assert set(read_file(name, target="key").y) == set(frame["key"])
+        assert read_file(name, target="-1").target == "c"
     frame.iloc[::-1].to_parquet("unnamed.parquet")
     assert read_file("unnamed.parquet", target="c").notes == []
 

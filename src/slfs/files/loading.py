@@ -12,6 +12,7 @@ from slfs.files.inference import TableError
 from slfs.files.marks import Marks
 from slfs.files.matching import Labels, transposed, typed
 from slfs.files.registry import SELF_DESCRIBING, TEXT, Format, ReadOptions, formats
+from slfs.files.remarks import note_index
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,12 @@ def load(
     again: Callable[[], io.BytesIO],
     ids: Sequence[str],
     drop: Sequence[str],
+    others: Sequence[str],
 ) -> Loaded:
+    """Read all columns; the index of a dataframe in the file is one if ``ids`` or ``others`` name it."""
     table, y = _read(form, form.read, content, options, name)
+    if form.name in SELF_DESCRIBING:
+        table = _with_index(table, [*ids, *others], options.notes)
     if options.missing and form.name not in (*TEXT, *SELF_DESCRIBING):  # these have done it
         table, y = _without_marks(table, y, Marks(options.missing))
 
@@ -49,6 +54,19 @@ def load(
     if not names:  # JSON without rows
         return Loaded(table, y, originals, (), ())
     return Loaded(table, y, originals, split_names(ids, names), split_names(drop, names))
+
+
+def _with_index(table: Any, wanted: Sequence[str], notes: list[str]) -> Any:
+    """Make columns of the parts of the index that are wanted, after all others; note the other parts."""
+    import pandas as pd
+
+    if isinstance(table.index, pd.RangeIndex):  # it is not stored as a column
+        return table
+    index = {name: level for level, name in enumerate(table.index.names) if name is not None}
+    chosen = set(split_names(wanted, [*index, *column_names(table)])).intersection(index)
+    note_index([name for name in index if name not in chosen], notes)
+    added = {name: table.index.get_level_values(index[name]) for name in index if name in chosen}
+    return table.reset_index(drop=True).assign(**added)
 
 
 def _without_marks(table: Any, y: Any, marks: Marks) -> tuple[Any, Any]:

@@ -140,7 +140,8 @@ def read_file(
             labels = read_labels(read_file, targets_from, target, ids, options, covariates)
         found = load_transposed(form, content, options, name, labels, ids, drop)
     else:
-        found = load(form, content, options, name, content_again(source, content), ids, drop)
+        others = [*covariates, *([] if target is None or targets_from is not None else [target])]
+        found = load(form, content, options, name, content_again(source, content), ids, drop, others)
         if targets_from is not None:
             if not found.ids:
                 raise ValueError("--targets-from needs --id COLUMN, to match the rows of both files.")
