@@ -915,6 +915,16 @@ def test_a_zip_archive_is_not_text_in_another_encoding(member, remark, here, slf
     assert slfs("select", "b.unknown", "-t", "y")[2].count("cannot be inferred from its suffix") == 1
 
 
+@pytest.mark.parametrize("name", ["a.xls", "a.xlsx", "a.csv"])
+@pytest.mark.parametrize("options", [(), ("--format", "excel")])
+def test_an_old_excel_file(name, options, here, slfs):
+    (here / name).write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504))
+    code, _, error = slfs("select", name, "-t", "y", *options)
+    assert code == 1
+    assert "is an Excel file of the old format .xls, or one with a password, which are not" in error
+    assert "Save it as .xlsx without a password, or as CSV." in error
+
+
 def test_fields_separated_by_blanks(tmp_path, monkeypatch, slfs):
     monkeypatch.chdir(tmp_path)
     Path("blanks.csv").write_text("a  b  c\n3  4  1\n5  6  0\n")

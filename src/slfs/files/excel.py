@@ -11,7 +11,7 @@ from typing import Any
 
 from slfs.files.data_file import some_names
 from slfs.files.inference import TableError, infer_types, unnamed_columns
-from slfs.files.limits import refuse_beyond
+from slfs.files.limits import old_excel_remark, refuse_beyond
 from slfs.files.marks import Marks
 from slfs.files.registry import ReadOptions, register_format
 
@@ -28,6 +28,8 @@ def _read_original(content: io.BytesIO, options: ReadOptions) -> Any:
     import openpyxl
     import pandas as pd
 
+    if remark := old_excel_remark(content):
+        raise TableError(f"it {remark}")
     with zipfile.ZipFile(content) as archive:
         refuse_beyond(sum(member.file_size for member in archive.infolist()), "the decompressed file")
     book = openpyxl.load_workbook(content, read_only=True, data_only=True)

@@ -12,7 +12,7 @@ from slfs.files.about import PHENOTYPE, read_about
 from slfs.files.cohort import open_cohort
 from slfs.files.data_file import DataFile, as_column, column_names, is_sparse, without
 from slfs.files.inference import date_columns, number_texts
-from slfs.files.limits import zip_remark
+from slfs.files.limits import container_remark
 from slfs.files.loading import by_name, load, load_transposed
 from slfs.files.on_disk import open_columns, open_table
 from slfs.files.registry import COHORTS, SELF_DESCRIBING, TEXT, Format, ReadOptions
@@ -132,7 +132,7 @@ def read_file(
     content = content_of(source)
     if not content.getbuffer().nbytes and not (allow_empty and form.name == "jsonl"):
         raise ValueError(f"{name} is empty.")
-    if form.name in _PLAIN and (remark := zip_remark(content)):
+    if form.name in _PLAIN and (remark := container_remark(content)):
         raise ValueError(f"{name} {remark}.")
     fingerprint = hashlib.sha256(content.getbuffer()).hexdigest()
     if transpose:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from slfs.files.limits import OPENERS, decompress, decompress_bytes, zip_remark
+from slfs.files.limits import OPENERS, container_remark, decompress, decompress_bytes
 from slfs.files.registry import COHORTS, Format, format_of_name, format_of_suffix, formats
 
 STDIN = "-"
@@ -42,7 +42,7 @@ def format_of(source: str, name: str | None = None) -> Format:
     if found is None:
         if path.is_file():
             with path.open("rb") as file:
-                if remark := zip_remark(file):
+                if remark := container_remark(file):
                     raise ValueError(f"{source} {remark}.")
         known = sorted(f".{suffix}" for one in formats().values() for suffix in one.suffixes)
         raise ValueError(
