@@ -175,6 +175,7 @@ def test_rows_with_weight_zero_are_not_there():
         ([1.0] * 39, "X has 40 rows, sample_weight has 39 numbers"),
         ([[1.0]] * 40, r"shape \(40, 1\); expected \(40,\)"),
         ([-1.0] + [1.0] * 39, "the first is -1 in row 0"),
+        (pd.Series(pd.date_range("2024-01-01", periods=40)), "must contain numbers. Got datetime64"),
         ([1.0, np.nan] + [1.0] * 38, "the first is nan in row 1 .* missing or infinite"),
         ([np.inf] * 40, "40 invalid"),
         ([0] * 40, "All sample weights are zero"),

@@ -108,8 +108,14 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     sample_weight = in_memory(sample_weight)
     if nw.dependencies.is_into_series(sample_weight):
         sample_weight = nw.from_native(sample_weight, series_only=True).to_numpy()
+    found = np.asarray(masked_as_missing(sample_weight))
+    if found.dtype.kind in "mM":
+        raise ValueError(
+            f"sample_weight must contain numbers. Got {found.dtype} instead. Convert dates and "
+            "durations to numbers, or use other weights."
+        )
     try:
-        values = np.asarray(masked_as_missing(sample_weight)).astype(np.float64)
+        values = found.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"sample_weight must contain numbers: {error}.") from None
     if values.ndim != 1:
