@@ -925,6 +925,32 @@ def test_an_old_excel_file(name, options, here, slfs):
     assert "Save it as .xlsx without a password, or as CSV." in error
 
 
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("a.vcf", "plink2 --vcf a.vcf --make-bed --out a, and pass a.bed."),
+        ("a.vcf.gz", "plink2 --vcf a.vcf.gz --make-bed --out a, and pass a.bed."),
+        ("a.biom", "biom convert --to-tsv -i a.biom -o a.tsv, remove its first line with: tail -n +2 "),
+    ],
+)
+def test_files_that_other_programs_convert(name, remedy, here, slfs):
+    (here / name).write_bytes(b"any")
+    code, _, error = slfs("select", name, "-t", "y")
+    assert (code, remedy in error) == (1, True)
+
+
+def test_a_table_that_biom_has_converted(here, slfs):
+    """Its first line is a comment, which the error about the format says how to remove."""
+    rows = [f"O{row}\t" + "\t".join(str((row + 3) * (i % 2) + i % 3) for i in range(40)) for row in range(3)]
+    header = "#OTU ID\t" + "\t".join(f"s{i}" for i in range(40))
+    (here / "table.tsv").write_text("\n".join([header, *rows]))
+    (here / "l.csv").write_text("sample,y\n" + "".join(f"s{i},{'pq'[i % 2]}\n" for i in range(40)))
+    command = ["table.tsv", "--transpose", "--targets-from", "l.csv", "-t", "y", "-m", "mrmr", "-k", "1"]
+    found, _ = facts(slfs, *command)
+    assert found["n_samples"] == 40
+    assert found["selected"][0].startswith("O")
+
+
 def test_fields_separated_by_blanks(tmp_path, monkeypatch, slfs):
     monkeypatch.chdir(tmp_path)
     Path("blanks.csv").write_text("a  b  c\n3  4  1\n5  6  0\n")
