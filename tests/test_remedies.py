@@ -141,6 +141,22 @@ def test_a_ranking_is_suggested_where_it_selects_columns(tmp_path, monkeypatch, 
         assert "--method mrmr" not in error
 
 
+@pytest.mark.filterwarnings("ignore:.* selected 0 of", "ignore:Tentative")
+@pytest.mark.parametrize("options", [[], ["--method", "mrmr"], ["--stability", "6"]])
+def test_the_command_names_the_method_that_finds_pairs(tmp_path, monkeypatch, slfs, options):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(np.random.default_rng(1).normal(size=(400, 6)), columns=list("abcdef"))
+    frame.assign(y=(frame["a"] > 0) ^ (frame["b"] > 0)).to_csv("xor.csv", index=False)
+    code, _, error = slfs("select", "xor.csv", "-t", "y", *options)
+    without = " and without --stability" if "--stability" in options else ""
+    assert (code, f"use --method interactions{without} to find columns" in error) == (3, True)
+    code, out, _ = slfs("select", "xor.csv", "-t", "y", "--method", "interactions")
+    assert (code, "'a' and 'b' (FDR < 0.01%)" in out) == (0, True)
+    frame.assign(y=np.arange(400) % 2).to_csv("noise.csv", index=False)
+    code, _, error = slfs("select", "noise.csv", "-t", "y", "--method", "interactions")
+    assert (code, "combination" in error) == (3, False)
+
+
 @pytest.mark.filterwarnings("ignore:.* selected 0 of")
 def test_no_ranking_of_a_single_column_is_suggested(tmp_path, monkeypatch, slfs):
     """Five columns were to be ranked, although only one had levels."""

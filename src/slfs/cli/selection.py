@@ -197,7 +197,7 @@ def explain_nothing(selector: Any, out: Path | None) -> None:
 
 def _remedies(selector: Any) -> str:
     """What to try if no column is selected. The tests follow each of these remedies."""
-    from slfs import StabilitySelection
+    from slfs import InteractionSelector, StabilitySelection
     from slfs.selectors._shared.remedies import to_include
 
     records, stable = selector.features_, isinstance(selector, StabilitySelection)
@@ -223,6 +223,11 @@ def _remedies(selector: Any) -> str:
         found.append(
             f"{alone}check --target, declare numeric codes with --categorical, or use more samples"
         )
+        if not selector.conditioning_ and not isinstance(inner, InteractionSelector):
+            found.append(
+                f"use --method interactions{without} to find columns that are informative only in "
+                "combination"
+            )
         if (n_columns := _rankable(inner, records)) > 1:
             k = min(n_columns, _MAX_RANKED)
             found.append(
