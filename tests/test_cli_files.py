@@ -366,6 +366,17 @@ def test_samples_in_columns_with_labels_in_another_file(expression, slfs):
     assert lines[5] == "s5\t1.00\tA", "values are unchanged"
 
 
+def test_a_sample_in_the_place_of_the_names(expression, slfs):
+    """Its numbers became the names of the columns without a word."""
+    rows = [line.partition("\t")[2] for line in EXPRESSION.splitlines()[:3]]
+    (expression / "expression.tsv").write_text("\n".join(rows))
+    command = ("--transpose", "--targets-from", "pheno.csv", "-t", "group", "-m", "mrmr", "-k", "1")
+    found, error = facts(slfs, "expression.tsv", *command)
+    assert found["n_samples"] == 7
+    assert "The first column of the file, 's1', is a sample of pheno.csv, but its values, suc" in error
+    assert "are used as the names of the columns, and this sample is left out. Insert" in error
+
+
 @pytest.fixture
 def two_files(here):
     """Genes in one file, and what is known about the samples in another one, in another order."""
@@ -941,7 +952,9 @@ def test_files_that_other_programs_convert(name, remedy, here, slfs):
 
 def test_a_table_that_biom_has_converted(here, slfs):
     """Its first line is a comment, which the error about the format says how to remove."""
-    rows = [f"O{row}\t" + "\t".join(str((row + 3) * (i % 2) + i % 3) for i in range(40)) for row in range(3)]
+    rows = [
+        f"O{row}\t" + "\t".join(str((row + 3) * (i % 2) + i % 3) for i in range(40)) for row in range(3)
+    ]
     header = "#OTU ID\t" + "\t".join(f"s{i}" for i in range(40))
     (here / "table.tsv").write_text("\n".join([header, *rows]))
     (here / "l.csv").write_text("sample,y\n" + "".join(f"s{i},{'pq'[i % 2]}\n" for i in range(40)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -89,13 +89,31 @@ def load_transposed(
     known = None if labels is None else set(labels.ids)
 
     def turned(content: io.BytesIO, options: ReadOptions) -> Any:
-        return transposed(form.original(content, options), sample_id, known, drop)
+        frame = form.original(content, options)
+        if labels is not None and known is not None:
+            _note_first_sample(frame, labels.source, known, options.notes)
+        return transposed(frame, sample_id, known, drop)
 
     frame = _read(form, turned, content, options, name)
     left_out, unwanted = frame.attrs.pop("left_out"), frame.attrs.pop("drop")
     table = typed(frame, options)
     ids = ["0", *(labels.file.ids[1:] if labels is not None and labels.file is not None else ())]
     return Loaded(table, None, lambda _: frame.copy(deep=False), ids, unwanted, left_out)
+
+
+def _note_first_sample(frame: Any, source: str, known: Container[str], notes: list[str]) -> None:
+    """Note that the first column, which contains the names of the features, is one of the samples."""
+    import pandas as pd
+
+    if not isinstance(frame.index, pd.RangeIndex) or not frame.shape[1]:
+        return
+    first = str(frame.columns[0])
+    if first in known:
+        notes.append(
+            f"The first column of the file, {first!r}, is a sample of {source}, but its values, such as "
+            f"{str(frame.iloc[0, 0])!r}, are used as the names of the columns, and this sample is left "
+            "out. Insert a first column with the names."
+        )
 
 
 def _read(form: Format, read: Callable[..., Any], content: io.BytesIO, options: Any, name: str) -> Any:
