@@ -575,6 +575,22 @@ def test_decimal_commas_and_whole_numbers(tmp_path):
     assert found[0] == 1.5e-5
 
 
+def test_three_decimals_after_a_comma(tmp_path):
+    """0,072 has no thousands separator, so that 2,000 in other columns has none either."""
+    cells = {"rate": ["0,072", "2,000"], "change": ["-0,216", "1,000"], "size": ["2,000", "1,500"]}
+    rows = [f"{';'.join(row)};{index}" for index, row in enumerate(zip(*cells.values(), strict=True))]
+    X = read_file(written(tmp_path / "a.csv", f"{';'.join(cells)};t", rows), target="t").X
+    assert X.to_dict("list") == {"rate": [0.072, 2], "change": [-0.216, 1], "size": [2, 1.5]}
+
+
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_advice_for_quoted_numbers_with_three_decimals(tmp_path, slfs):
+    y, x = predictors(200)
+    rows = ['"{}",{}'.format(f"{value:.3f}".replace(".", ","), k) for value, k in zip(x, y, strict=True)]
+    _, _, error = slfs("select", written(tmp_path / "a.csv", "a,t", rows), "-t", "t")
+    assert "replace decimal commas by decimal points" in error
+
+
 @pytest.mark.parametrize(
     ("cells", "others", "text"),
     [

@@ -366,6 +366,17 @@ def test_samples_in_columns_with_labels_in_another_file(expression, slfs):
     assert lines[5] == "s5\t1.00\tA", "values are unchanged"
 
 
+def test_a_sample_in_the_place_of_the_names(expression, slfs):
+    """Its numbers became the names of the columns without a word."""
+    rows = [line.partition("\t")[2] for line in EXPRESSION.splitlines()[:3]]
+    (expression / "expression.tsv").write_text("\n".join(rows))
+    command = ("--transpose", "--targets-from", "pheno.csv", "-t", "group", "-m", "mrmr", "-k", "1")
+    found, error = facts(slfs, "expression.tsv", *command)
+    assert found["n_samples"] == 7
+    assert "The first column of the file, 's1', is a sample of pheno.csv, but its values, suc" in error
+    assert "are used as the names of the columns, and this sample is left out. Insert" in error
+
+
 @pytest.fixture
 def two_files(here):
     """Genes in one file, and what is known about the samples in another one, in another order."""
@@ -421,6 +432,55 @@ def test_ids_of_the_file_with_the_target_are_kept(two_files, slfs):
         lines = (two_files / "out.csv").read_text().splitlines()
         assert lines[0] == f"sample,plate,{found['selected'][0]},group"
         assert lines[1].startswith("s00,ps00,")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_the_index_of_a_dataframe_matches_two_files(two_files, slfs, suffix):
+    genes = pd.read_csv("genes.csv").set_index("sample")
+    table = pa.Table.from_pandas(genes)
+    if suffix == "parquet":
+        genes.to_parquet("genes.parquet")
+    else:
+        with pa.ipc.new_file("genes.feather", table.schema) as writer:
+            writer.write_table(table)
+    about = ("--targets-from", "about.csv", "-t", "group", "--id", "sample", "--condition-on", "batch")
+    expected, _ = facts(slfs, "genes.csv", *about, "--out", "a.csv")
+    found, error = facts(slfs, f"genes.{suffix}", *about, "--out", "b.csv")
+    assert (found["ids"], found["columns"]) == (["sample"], expected["columns"])
+    assert (two_files / "b.csv").read_text() == (two_files / "a.csv").read_text()
+    assert error == f"slfs: note: 60 of 60 samples of genes.{suffix} have a label in about.csv.\n"
+
+
+@pytest.mark.parametrize("source", [("genes.csv", "--id", "sample"), ("genes.tsv", "--transpose")])
+@pytest.mark.usefixtures("two_files")
+def test_the_sheet_of_the_file_with_the_target(slfs, source):
+    """Nothing chose it: --sheet is for the first file."""
+    about = pd.read_csv("about.csv", dtype=str)
+    sheets = {"Read me": pd.DataFrame({"note": ["none"]}), "Samples": about}
+
+    def write():
+        with pd.ExcelWriter("about.xlsx") as writer:
+            for name, sheet in sheets.items():
+                sheet.to_excel(writer, sheet_name=name, index=False)
+
+    write()
+    options = ("-t", "group", "--include", "batch")
+    expected, _ = facts(slfs, *source, "--targets-from", "about.csv", *options)
+    found, _ = facts(slfs, *source, "--targets-from", "about.xlsx", *options)
+    assert found["columns"] == expected["columns"]
+    command = ["select", *source, "--targets-from", "about.xlsx", "-t"]
+    code, _, error = slfs(*command, "gruop")
+    assert code == 1
+    assert "none of its sheets ('Read me', 'Samples') has a column 'gruop'" in error
+    code, _, error = slfs("fit", *source, "--targets-from", "about.csv", *options, "-o", "m.slfs")
+    assert code == 0, error
+    code, out, error = slfs("predict", "m.slfs", *source, "--targets-from", "about.xlsx")
+    assert (code, len(out.splitlines())) == (0, 61), error
+    sheets["Old"] = about
+    write()
+    code, _, error = slfs(*command, "group")
+    assert code == 1
+    assert "2 of its sheets have a column 'group': 'Samples', 'Old'. Save the one to use as" in error
 
 
 def test_wrong_columns_of_two_files(two_files, slfs):
@@ -832,7 +892,12 @@ def test_the_index_of_a_dataframe_in_a_parquet_file(here, slfs):
         with pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
     for name in ("key.parquet.gz", "key.arrow"):
-        assert "call reset_index() first." in read_file(name, target="c").notes[0]
+        assert read_file(name, target="c").notes[0].startswith("'key': the index of the dataframe")
+        found, error = facts(slfs, name, "-t", "c", "--id", "key", "--out", "out.csv")
+        assert (found["ids"], error) == (["key"], "")
+        assert (here / "out.csv").read_text().startswith("key,x,c\n0,0,q\n")
+        assert set(read_file(name, target="key").y) == set(frame["key"])
+        assert read_file(name, target="-1").target == "c"
     frame.iloc[::-1].to_parquet("unnamed.parquet")
     assert read_file("unnamed.parquet", target="c").notes == []
 
@@ -859,6 +924,44 @@ def test_a_zip_archive_is_not_text_in_another_encoding(member, remark, here, slf
     (here / "b.csv").write_bytes(b"PK\x03\x04 damaged")
     assert "b.csv is a ZIP archive. Unzip it first" in slfs("select", "b.csv", "-t", "y")[2]
     assert slfs("select", "b.unknown", "-t", "y")[2].count("cannot be inferred from its suffix") == 1
+
+
+@pytest.mark.parametrize("name", ["a.xls", "a.xlsx", "a.csv"])
+@pytest.mark.parametrize("options", [(), ("--format", "excel")])
+def test_an_old_excel_file(name, options, here, slfs):
+    (here / name).write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504))
+    code, _, error = slfs("select", name, "-t", "y", *options)
+    assert code == 1
+    assert "is an Excel file of the old format .xls, or one with a password, which are not" in error
+    assert "Save it as .xlsx without a password, or as CSV." in error
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("a.vcf", "plink2 --vcf a.vcf --make-bed --out a, and pass a.bed."),
+        ("a.vcf.gz", "plink2 --vcf a.vcf.gz --make-bed --out a, and pass a.bed."),
+        ("a.biom", "biom convert --to-tsv -i a.biom -o a.tsv, remove its first line with: tail -n +2 "),
+    ],
+)
+def test_files_that_other_programs_convert(name, remedy, here, slfs):
+    (here / name).write_bytes(b"any")
+    code, _, error = slfs("select", name, "-t", "y")
+    assert (code, remedy in error) == (1, True)
+
+
+def test_a_table_that_biom_has_converted(here, slfs):
+    """Its first line is a comment, which the error about the format says how to remove."""
+    rows = [
+        f"O{row}\t" + "\t".join(str((row + 3) * (i % 2) + i % 3) for i in range(40)) for row in range(3)
+    ]
+    header = "#OTU ID\t" + "\t".join(f"s{i}" for i in range(40))
+    (here / "table.tsv").write_text("\n".join([header, *rows]))
+    (here / "l.csv").write_text("sample,y\n" + "".join(f"s{i},{'pq'[i % 2]}\n" for i in range(40)))
+    command = ["table.tsv", "--transpose", "--targets-from", "l.csv", "-t", "y", "-m", "mrmr", "-k", "1"]
+    found, _ = facts(slfs, *command)
+    assert found["n_samples"] == 40
+    assert found["selected"][0].startswith("O")
 
 
 def test_fields_separated_by_blanks(tmp_path, monkeypatch, slfs):

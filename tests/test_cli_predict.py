@@ -425,3 +425,64 @@ def test_columns_without_names_keep_their_numbers_without_the_target(
     code, out, error = slfs("predict", "m.slfs", whole)
     assert (code, out) == (1, "")
     assert "The model was fitted with --no-header. If the file has no header either, add it." in error
+
+
+ODD = {
+    "when": ["2023-04-30", "soon", 20230430, "2023-04-30T12:00:00Z", None, True],
+    "exang": [False, "unclear", 1, "0", "true", None, 0.0],
+    "thal": [2, "fixed", "2", 2.5, None, True, "2.5", "2023-04-30"],
+    "flag": [True, "maybe", 1, "0", None, "false"],
+    "code": [2**53 + 1, "no", str(2**53 + 1), 2**53 + 2, None, 3.0],
+}
+"""Values of new rows: of the types that ``fit`` has seen, of others, and text."""
+
+
+@pytest.fixture(scope="module")
+def mixed_model(tmp_path_factory):
+    """A model of columns of dates, numbers, text, booleans with missing values, and codes."""
+    random = np.random.default_rng(0)
+    n = 2000
+    when = pd.Timestamp("2022-01-01") + pd.to_timedelta(random.integers(0, 1000, n), "D")
+    X = pd.DataFrame(
+        {
+            "when": when,
+            "exang": random.integers(0, 2, n),
+            "thal": random.choice(["2", "2.5", "fixed", "True", "2023-04-30"], n),
+            "flag": pd.Series(random.choice([True, False, None], n), dtype=object),
+            "code": random.choice([2**53 + 1, 2**53 + 2, 3], n),
+        }
+    )
+    effects = [when > "2023-06-01", X["exang"] == 1, X["thal"].isin(["2", "True"])]
+    effects += [X["flag"].eq(True), X["code"] == 2**53 + 1]
+    y = 2 * sum(map(np.asarray, effects)) + random.normal(size=n) > 5
+    selector = SLFS(categorical_features=["code"], include=list(X), n_features_to_select=5)
+    path = tmp_path_factory.mktemp("model") / "m.slfs"
+    save(BNSLFS(selector).fit(X, y), path)
+    assert set(load(path).network_.names) == set(X)
+    return path
+
+
+@pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
+@pytest.mark.parametrize("suffix", ["json", "jsonl", "xlsx", "csv"])
+@pytest.mark.parametrize("column", ODD)
+def test_the_prediction_of_a_row_does_not_depend_on_other_rows(
+    column, suffix, mixed_model, tmp_path, slfs
+):
+    """Text in another row made a column text, so that false was not 0, and 2 was the category "2"."""
+    first = {"when": "2023-04-30", "exang": 0, "thal": "fixed", "flag": True, "code": 3}
+    rows = [first | {column: value} for value in ODD[column]]
+    path = tmp_path / f"new.{suffix}"
+
+    def predicted(some):
+        write_table(pd.DataFrame(some, dtype=object), path)
+        code, out, error = slfs("predict", mixed_model, path, "-p")
+        assert code == 0, error
+        return pd.read_csv(io.StringIO(out))["P(True)"].tolist()
+
+    alone = [predicted([row])[0] for row in rows]
+    assert alone == predicted(rows)
+    if column == "thal":
+        assert alone[0] == alone[2] != alone[1], "2 is the category '2'"
+        assert alone[4] not in alone[:4]
+    if column == "exang":
+        assert alone[0] == alone[3] == alone[6] != alone[2] == alone[4]

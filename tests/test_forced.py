@@ -144,6 +144,11 @@ def test_names_indices_and_masks_mean_the_same(confounded: tuple[pd.DataFrame, n
         ({"condition_on": ["x"], "exclude": ["x"]}, "in 'exclude' and in 'condition_on': x"),
         ({"include": ["x", "own"], "n_features_to_select": 1}, "more than the 1 of"),
         ({"exclude": list(range(7))}, "'exclude' lists all columns"),
+        ({"condition_on": list(range(7))}, "'condition_on' lists all columns"),
+        (
+            {"condition_on": [0, 1], "exclude": [2, 3, 4, 5, 6]},
+            "'exclude' and 'condition_on' list all columns",
+        ),
         ({"exclude": [7]}, "has the index 7; X has columns 0 to 6"),
         ({"condition_on": [True]}, r"has shape \(1,\); expected \(7,\)"),
         ({"include": ["x"], "order": "given"}, "cannot be combined with order='given'"),

@@ -139,6 +139,13 @@ def test_text_that_looks_like_numbers(values):
         SLFS().fit(with_text(values, Y), Y)
 
 
+def test_three_decimals_after_a_comma_are_not_thousands():
+    """Without the commas, 0,072 would be 72."""
+    values = [f"{value:.3f}".replace(".", ",") for value in NUMBERS / 10_000]
+    with pytest.warns(UserWarning, match="replace decimal commas by decimal points"):
+        SLFS().fit(with_text(values, Y), Y)
+
+
 def test_a_discretizer_does_not_call_columns_selected_or_dropped():
     values = [f"{value:.1f} kg" for value in NUMBERS]
     with pytest.warns(UserWarning, match=r"'text' \(e\.g\. '[-\d.]+ kg'\)\. Convert") as caught:

@@ -308,7 +308,7 @@ def test_invalid_sizes_are_rejected(size):
 
 def test_a_limit_that_is_too_small_is_rejected_at_once():
     with pytest.raises(
-        MemoryError, match=r"memory_limit=1 MiB is too small.*Set memory_limit to at least"
+        MemoryError, match=r"memory_limit=1 MiB is too small.*Set memory_limit to \d+ MiB, "
     ):
         SLFS(memory_limit="1MiB").fit(np.eye(6), [0, 1] * 3)
 
@@ -321,8 +321,32 @@ def test_a_limit_that_is_too_small_counts_what_is_reserved(monkeypatch):
         MemoryError, match=r"uses 300 MiB already, other steps need 50 MiB, and"
     ) as error:
         budget.reserve(80 << 20, "residuals")
-    least = int(re.search(r"at least (\d+) MiB", str(error.value))[1])
-    assert least >= 430
+    enough = int(re.search(r"memory_limit to (\d+) MiB", str(error.value))[1])
+    assert enough >= 430
+
+
+_TWICE = """
+import re, sys
+import numpy as np
+from slfs import SLFS
+
+n_rows, n_columns = map(int, sys.argv[1:])
+X = np.random.default_rng(0).normal(size=(n_rows, n_columns))
+y = X[:, 0] > 0
+try:
+    SLFS(memory_limit="1MB").fit(X, y)
+except MemoryError as error:
+    limit = re.search(r"Set memory_limit to (\\d+ MiB)", str(error))[1]
+SLFS(memory_limit=limit).fit(X, y)
+"""
+
+
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(500, 20), (100_000, 5)])
+def test_the_limit_that_an_error_names_suffices(n_rows, n_columns):
+    """It left no room for the kernels, which are loaded later, and for later steps."""
+    command = [sys.executable, "-c", _TWICE, str(n_rows), str(n_columns)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 _LIMITED = """

@@ -125,13 +125,47 @@ def test_a_ranking_is_suggested_where_it_selects_columns(tmp_path, monkeypatch, 
     letters = pd.DataFrame(random.choice(list("uvw"), (80, 5)), columns=list("abcde"))
     numbers = pd.DataFrame(random.normal(size=(80, 5)), columns=list("fghij"))
     y = np.arange(80) % 2
-    for frame, helps in ((letters, True), (numbers, False)):
+    for frame, n_levels in ((letters, 5), (numbers, 0), (letters[["a", "b", "c"]].join(numbers), 3)):
         frame.assign(y=y).to_csv("noise.csv", index=False)
         code, _, error = slfs("select", "noise.csv", "-t", "y")
-        assert (code, "--method mrmr -k 5" in error) == (3, helps)
-        code, _, error = slfs("select", "noise.csv", "-t", "y", "--method", "mrmr", "-k", "5")
-        assert code == (0 if helps else 3)
+        remedy = (
+            f"rank the {n_levels} columns that have levels regardless with --method mrmr -k {n_levels}"
+        )
+        assert (code, "--method mrmr" in error, remedy in error) == (3, n_levels > 0, n_levels > 0)
+        number = str(n_levels or 5)
+        code, out, error = slfs("select", "noise.csv", "-t", "y", "--method", "mrmr", "-k", number)
+        assert (code, f"{n_levels} of {frame.shape[1]} columns selected" in out) == (
+            0 if n_levels else 3,
+            True,
+        )
         assert "--method mrmr" not in error
+
+
+@pytest.mark.filterwarnings("ignore:.* selected 0 of", "ignore:Tentative")
+@pytest.mark.parametrize("options", [[], ["--method", "mrmr"], ["--stability", "6"]])
+def test_the_command_names_the_method_that_finds_pairs(tmp_path, monkeypatch, slfs, options):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(np.random.default_rng(1).normal(size=(400, 6)), columns=list("abcdef"))
+    frame.assign(y=(frame["a"] > 0) ^ (frame["b"] > 0)).to_csv("xor.csv", index=False)
+    code, _, error = slfs("select", "xor.csv", "-t", "y", *options)
+    without = " and without --stability" if "--stability" in options else ""
+    assert (code, f"use --method interactions{without} to find columns" in error) == (3, True)
+    code, out, _ = slfs("select", "xor.csv", "-t", "y", "--method", "interactions")
+    assert (code, "'a' and 'b' (FDR < 0.01%)" in out) == (0, True)
+    frame.assign(y=np.arange(400) % 2).to_csv("noise.csv", index=False)
+    code, _, error = slfs("select", "noise.csv", "-t", "y", "--method", "interactions")
+    assert (code, "combination" in error) == (3, False)
+
+
+@pytest.mark.filterwarnings("ignore:.* selected 0 of")
+def test_no_ranking_of_a_single_column_is_suggested(tmp_path, monkeypatch, slfs):
+    """Five columns were to be ranked, although only one had levels."""
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(np.random.default_rng(3).normal(size=(300, 12)))
+    frame["letter"] = np.random.default_rng(0).choice(list("abc"), 300)
+    frame.assign(y=np.arange(300) % 2).to_csv("noise.csv", index=False)
+    code, _, error = slfs("select", "noise.csv", "-t", "y")
+    assert (code, "--method mrmr" in error) == (3, False)
 
 
 def test_fewer_columns_than_asked_for_and_a_long_group_of_duplicates(tmp_path, monkeypatch, slfs):

@@ -100,6 +100,18 @@ def test_classes_that_are_numbers_written_as_text_are_warned_about():
     read_target(y, "classification")  # warnings are errors here
 
 
+@pytest.mark.parametrize("pattern", ["{:.2f}", "{:.3f}"])
+@pytest.mark.parametrize("other", [[], ["?"]])
+def test_decimal_commas_can_be_converted(pattern, other):
+    """The advice was pandas.to_numeric(y), which raises an error."""
+    numbers = [float(pattern.format(price / 1e6)) for price in PRICES]
+    y = pd.Series([*(pattern.format(number).replace(".", ",") for number in numbers), *other])
+    with pytest.raises(ValueError, match=r"needs numbers, .* with pandas\.to_numeric") as error:
+        SLFS(target="regression").fit(np.arange(len(y)).reshape(-1, 1), y)
+    advice = re.search(r"pandas\.to_numeric\(y.*(\)\)|'coerce'\))", str(error.value))[0]
+    assert eval(advice, {"pandas": pd, "y": y}).dropna().tolist() == numbers
+
+
 def test_text_that_spoils_a_target_of_numbers_is_named():
     y = [*map(str, PRICES[:-1]), "?"]
     with pytest.raises(
@@ -258,3 +270,8 @@ def test_the_conversion_of_numbers_with_units_does_not_change_them(labels, snipp
     text = _conversion(np.array(labels, object))
     assert ("str.replace" in text) == snippet
     assert ("of the same unit" in text) != snippet
+
+
+@pytest.mark.parametrize("labels", [["0,072 kg", "2,000 kg"], ["1234,567 €", "3,000 €"]])
+def test_the_conversion_of_decimal_commas_with_units(labels):
+    assert _conversion(np.array(labels, object)).endswith("with a decimal point")

@@ -175,6 +175,7 @@ def test_rows_with_weight_zero_are_not_there():
         ([1.0] * 39, "X has 40 rows, sample_weight has 39 numbers"),
         ([[1.0]] * 40, r"shape \(40, 1\); expected \(40,\)"),
         ([-1.0] + [1.0] * 39, "the first is -1 in row 0"),
+        (pd.Series(pd.date_range("2024-01-01", periods=40)), "must contain numbers. Got datetime64"),
         ([1.0, np.nan] + [1.0] * 38, "the first is nan in row 1 .* missing or infinite"),
         ([np.inf] * 40, "40 invalid"),
         ([0] * 40, "All sample weights are zero"),
@@ -617,12 +618,14 @@ def test_command_line(tmp_path, monkeypatch, slfs):
     assert (code, "No such option" in error, "--weights" in error) == (2, True, True)
 
 
-def test_whole_numbers_that_may_be_survey_weights_are_warned_about():
-    """As frequencies they turn chance into evidence."""
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_whole_numbers_that_may_be_survey_weights_are_warned_about(class_weight):
+    """As frequencies they turn chance into evidence, whatever the weights of the classes."""
     random = np.random.default_rng(0)
     X, y = random.normal(size=(500, 5)), random.integers(0, 2, 500)
     weights = random.integers(50, 400, 500)
+    selector = MRMR(n_features_to_select=1, class_weight=class_weight)
     with pytest.warns(UserWarning, match=rf"500 rows count as {weights.sum()} samples.*by their mean"):
-        MRMR(n_features_to_select=1).fit(X, y, sample_weight=weights)
-    MRMR(n_features_to_select=1).fit(X, y, sample_weight=weights / weights.mean())
-    MRMR(n_features_to_select=1).fit(X[:20], y[:20], sample_weight=weights[:20])
+        selector.fit(X, y, sample_weight=weights)
+    selector.fit(X, y, sample_weight=weights / weights.mean())
+    selector.fit(X[:20], y[:20], sample_weight=weights[:20])

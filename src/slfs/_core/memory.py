@@ -14,6 +14,13 @@ _UNITS |= {f"{unit}i": 1024**power for power, unit in enumerate("KMGT", 1)}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?(?:e\d{1,2})?)\s*([KMGT]?i?)B?\s*", re.IGNORECASE)
 
 
+_LATER_STEPS = 2
+"""How many times as much memory as is known to be needed suffices: later steps copy and sort rows."""
+
+_LIBRARIES = 40 << 20
+"""Memory for kernels and libraries that are loaded later."""
+
+
 def parse_size(size: int | str, name: str = "memory_limit") -> int:
     """Convert a size such as ``"2GiB"``, ``"500 MB"`` or a number of bytes to bytes.
 
@@ -102,11 +109,12 @@ class Budget:
     def too_small(self, needed: float, what: str) -> MemoryError:
         """Make the error to raise if the ``needed`` bytes for ``what`` exceed the limit."""
         taken = memory_taken()
+        sufficient = _LATER_STEPS * (taken + self._reserved + needed) + _LIBRARIES
         other = f", other steps need {show_size(self._reserved)}" if self._reserved else ""
         return MemoryError(
             f"memory_limit={show_size(self.limit)} is too small: the process uses {show_size(taken)} "
-            f"already{other}, and {what} need {show_size(needed)} more. Set memory_limit to at least "
-            f"{show_size(1.1 * (taken + self._reserved + needed))}, or pass fewer columns or rows."
+            f"already{other}, and {what} need {show_size(needed)} more. Set memory_limit to "
+            f"{show_size(sufficient)}, which leaves room for later steps, or pass fewer columns or rows."
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -159,7 +160,8 @@ def _with_covariates(
     from slfs.files.cohort import with_covariates
     from slfs.files.reading import read_file
 
-    about = None if source is None else read_about(source, read_file, missing, file.X)
+    read = functools.partial(read_file, sheet_with=used)
+    about = None if source is None else read_about(source, read, missing, file.X)
     return with_covariates(file, about, used, ids)
 
 

@@ -24,6 +24,9 @@ _MAX_MEMBERS = 6
 
 _MAX_LENGTH = 50
 
+_MAX_RANKED = 5
+"""Maximum number of columns that a ranking is suggested for."""
+
 _MAX_FDR = 0.5
 """Maximum false discovery rate that is suggested."""
 
@@ -194,7 +197,7 @@ def explain_nothing(selector: Any, out: Path | None) -> None:
 
 def _remedies(selector: Any) -> str:
     """What to try if no column is selected. The tests follow each of these remedies."""
-    from slfs import StabilitySelection
+    from slfs import InteractionSelector, StabilitySelection
     from slfs.selectors._shared.remedies import to_include
 
     records, stable = selector.features_, isinstance(selector, StabilitySelection)
@@ -220,8 +223,17 @@ def _remedies(selector: Any) -> str:
         found.append(
             f"{alone}check --target, declare numeric codes with --categorical, or use more samples"
         )
-        if _has_ranking(inner, records):
-            found.append(f"rank the columns regardless with --method mrmr -k 5{without}")
+        if not selector.conditioning_ and not isinstance(inner, InteractionSelector):
+            found.append(
+                f"use --method interactions{without} to find columns that are informative only in "
+                "combination"
+            )
+        if (n_columns := _rankable(inner, records)) > 1:
+            k = min(n_columns, _MAX_RANKED)
+            found.append(
+                f"rank the {n_columns} columns that have levels regardless with --method mrmr -k {k}"
+                f"{without}"
+            )
     return "; ".join(found)
 
 
@@ -239,18 +251,18 @@ def _sufficient_fdr(selector: Any, records: Any) -> str:
     return f"{math.ceil(least / unit) * unit:.2g}"
 
 
-def _has_ranking(selector: Any, records: Any) -> bool:
-    """Whether a ranking selects columns: it needs levels that tell something, as MDLP makes them."""
+def _rankable(selector: Any, records: Any) -> int:
+    """The number of columns that a ranking can select: they have levels that tell something.
+
+    These are the levels that MDLP makes.
+    """
     from slfs.screening.reasons import Role
     from slfs.selectors.base import BaseSelector
 
     by_mdlp = type(selector)._cut_points is BaseSelector._cut_points
-    free = records["role"] != Role.EXCLUDED
-    return (
-        by_mdlp
-        and getattr(selector, "condition_on", None) is None
-        and bool((records["relevance"][free] > 0).any())
-    )
+    if not by_mdlp or getattr(selector, "condition_on", None) is not None:
+        return 0
+    return int(((records["role"] != Role.EXCLUDED) & (records["relevance"] > 0)).sum())
 
 
 def _include(names: list[str]) -> str:

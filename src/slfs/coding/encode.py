@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -27,6 +28,10 @@ _NAMED, _LONGEST = 5, 40
 
 _BLOCK_ENTRIES = 1 << 20
 """Maximum number of values that are read at a time."""
+
+
+_INTEGER = re.compile(r"\s*[+-]?\d{1,4000}\s*")
+"""Text that Python converts to an integer; it refuses more digits."""
 
 
 @dataclass(frozen=True)
@@ -167,28 +172,26 @@ def _value_levels(coding: Coding, block: LabelBlock) -> NDArray[Level]:
     kind = coding.time_kind(0)
     if kind == TimeKind.DATE:
         block = replace(block, values=[_as_date(value) for value in block.values])
-    elif _holds_truth(coding):
+    elif _holds_numbers(coding):
         block = replace(block, values=[_as_truth(value) for value in block.values])
     if not coding.categories:
         return _number_levels(coding, block, to_numbers(block.values, kind))
     if kind != TimeKind.NUMBER:  # the categories are numbers of days
         block = replace(block, values=to_numbers(block.values, kind).tolist())
-    elif all(map(is_number, coding.categories[0])):
-        block = replace(block, values=_with_numbers(block.values))
+    elif _holds_numbers(coding):
+        block = replace(block, values=[_as_number(value) for value in block.values])
     return _label_levels(coding, 0, block)
 
 
-def _holds_truth(coding: Coding) -> bool:
-    """Return whether a single column is boolean; one with missing values may have categories."""
+def _holds_numbers(coding: Coding) -> bool:
+    """Return whether a single column has numbers or booleans, which may be categories."""
     levels = coding.categories.get(0, {})
-    return bool(coding.columns["boolean"][0]) or (
-        len(levels) > 0 and all(isinstance(value, bool) for value in levels)
-    )
+    return all(is_number(value) or isinstance(value, bool) for value in levels)
 
 
 def _as_date(value: Any) -> Any:
     """Convert text such as 2024-04-30 to a date in UTC; return anything else unchanged."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or _INTEGER.fullmatch(value):  # Python would read 20240430
         return value
     try:
         found = datetime.datetime.fromisoformat(value.strip())
@@ -203,16 +206,14 @@ def _as_truth(value: Any) -> Any:
     return known.get(value.strip().lower(), value) if isinstance(value, str) else value
 
 
-def _with_numbers(values: list[Any]) -> list[Any]:
-    """Replace text that is a number, such as "3", by the number."""
-    texts = [index for index, value in enumerate(values) if isinstance(value, str)]
-    if not texts:
-        return values
-    values = list(values)
-    for index, number in zip(texts, to_numbers([values[index] for index in texts]), strict=True):
-        if not np.isnan(number):
-            values[index] = float(number)
-    return values
+def _as_number(value: Any) -> Any:
+    """Convert text such as 3 to a number, integers exactly; return anything else unchanged."""
+    if not isinstance(value, str):
+        return value
+    if _INTEGER.fullmatch(value):
+        return int(value)
+    (number,) = to_numbers([value])
+    return value if np.isnan(number) else float(number)
 
 
 def _number_levels(coding: Coding, block: LabelBlock, numbers: NDArray[np.float64]) -> NDArray[Level]:

@@ -31,19 +31,7 @@ _BUFFERS, _COMPRESSION = 2, 3  # of RecordBatch
 
 def _read(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
     table = Marks(options.missing).remove_arrow(_read_table(content))
-    frame = table.to_pandas(date_as_object=False)
-    note_index(frame, options)
-    return frame, None
-
-
-def note_index(frame: Any, options: ReadOptions) -> None:
-    """Note the names of the index that a dataframe had when it was written."""
-    names = [repr(name) for name in frame.index.names if name is not None]
-    if names:
-        options.notes.append(
-            f"{', '.join(names)}: the index of the dataframe in the file is left out. To use it, "
-            "write it as a column: call reset_index() first."
-        )
+    return table.to_pandas(date_as_object=False), None
 
 
 def _read_original(content: io.BytesIO, _options: ReadOptions) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 _DOTTED = r"[1-9]\d{0,2}(?:\.\d{3})+"
 _COMMA_NUMBER = rf"\s*[+-]?(?:(?:{_DOTTED}|\d+)(?:,\d*)?|,\d+)(?:[eE][+-]?\d+)?\s*"
-_COMMA_THOUSANDS = r"\s*[+-]?\d{1,3}(?:,\d{3})*\s*"
+_COMMA_THOUSANDS = r"\s*[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,3})\s*"
 _DOT_THOUSANDS = rf"\s*[+-]?(?:{_DOTTED}|\d{{1,3}})(?:,\d*)?\s*"
 
 _WORDS = 3
@@ -18,8 +18,8 @@ def comma_columns(table: Any, text: Collection[str] = ()) -> list[int]:
     """Return the indices of the text columns of numbers such as 3,14 or 1.234,5.
 
     They may have a few words, such as marks of missing values, in less than half of the rows. A column
-    of which all commas may be thousands separators, such as 1,234, is not one of them. Neither are
-    columns named in ``text``.
+    of which all commas may be thousands separators, such as 1,234 (but not 0,234), is not one of them.
+    Neither are columns named in ``text``.
     """
     found = []
     for index, name in enumerate(table.columns):

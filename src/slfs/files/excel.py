@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from slfs.files.data_file import some_names
 from slfs.files.inference import TableError, infer_types, unnamed_columns
-from slfs.files.limits import refuse_beyond
+from slfs.files.limits import old_excel_remark, refuse_beyond
 from slfs.files.marks import Marks
 from slfs.files.registry import ReadOptions, register_format
 
@@ -18,7 +19,8 @@ _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
 
 
 def _read(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
-    return infer_types(_read_original(content, options), Marks(options.missing)), None
+    frame = _read_original(content, options)
+    return infer_types(frame, Marks(options.missing), options.text), None
 
 
 def _read_original(content: io.BytesIO, options: ReadOptions) -> Any:
@@ -26,6 +28,8 @@ def _read_original(content: io.BytesIO, options: ReadOptions) -> Any:
     import openpyxl
     import pandas as pd
 
+    if remark := old_excel_remark(content):
+        raise TableError(f"it {remark}")
     with zipfile.ZipFile(content) as archive:
         refuse_beyond(sum(member.file_size for member in archive.infolist()), "the decompressed file")
     book = openpyxl.load_workbook(content, read_only=True, data_only=True)
@@ -49,6 +53,8 @@ def _read_original(content: io.BytesIO, options: ReadOptions) -> Any:
 def _sheet(book: Any, options: ReadOptions) -> Any:
     """Find the sheet that the options ask for, by default the first one."""
     names = book.sheetnames
+    if options.sheet is None and options.sheet_with and len(names) > 1:
+        return book[_sheet_with(book, options)]
     if options.sheet is None:
         if len(names) > 1:
             options.notes.append(
@@ -61,6 +67,31 @@ def _sheet(book: Any, options: ReadOptions) -> Any:
             f"it has no sheet {options.sheet!r}. Its sheets are {', '.join(map(repr, names))}"
         )
     return book[options.sheet]
+
+
+def _sheet_with(book: Any, options: ReadOptions) -> str:
+    """Return the name of the only sheet that has one of the columns."""
+    names = book.sheetnames
+    found = [name for name in names if not set(_header(book[name])).isdisjoint(options.sheet_with)]
+    columns = some_names(options.sheet_with)
+    if len(found) > 1:
+        raise TableError(
+            f"{len(found)} of its sheets have a column {columns}: {', '.join(map(repr, found))}. Save "
+            "the one to use as a file of its own, for example as CSV"
+        )
+    if not found:
+        raise TableError(
+            f"none of its sheets ({', '.join(map(repr, names))}) has a column {columns} in its first "
+            "row. Check the name of the column"
+        )
+    options.notes.append(f"The sheet {found[0]!r} is read, the only one with a column {columns}.")
+    return str(found[0])
+
+
+def _header(sheet: Any) -> list[str]:
+    """Return the names of the columns: the first row that is not empty."""
+    rows = (list(row) for row in sheet.iter_rows(values_only=True))
+    return list(_unique(next((row for row in rows if any(cell is not None for cell in row)), [])))
 
 
 def _width(row: list[Any]) -> int:

@@ -73,22 +73,22 @@ def parse_dates(frame: Any, text: Collection[str] = ()) -> Any:
     return frame
 
 
-def infer_types(frame: Any, missing: Container[Any] = ()) -> Any:
+def infer_types(frame: Any, missing: Container[Any] = (), text: Collection[str] = ()) -> Any:
     """Give columns of Python values the types that the same values have in a CSV file.
 
-    Text that means a missing value becomes one, as do all values in ``missing``, and columns that mix
-    text with other values become text.
+    Text that means a missing value becomes one, as do all values in ``missing``. Columns that mix text
+    with other values, and those named in ``text``, become text.
     """
     import pandas as pd
 
     columns = []
-    for index in range(frame.shape[1]):
+    for index, name in enumerate(frame.columns):
         values = frame.iloc[:, index].astype(object)
         gone = [(isinstance(v, str) and v in MISSING) or v in missing for v in values]
         values = values.mask(np.array(gone, bool), None)
         present = values.dropna()
         texts = sum(isinstance(value, str) for value in present)
-        if 0 < texts < len(present):
+        if name in text or 0 < texts < len(present):
             values = values.map(str, na_action="ignore")
         elif texts == 0 and all(isinstance(v, Real) and not isinstance(v, bool) for v in present):
             numbers = pd.to_numeric(values)
@@ -99,7 +99,7 @@ def infer_types(frame: Any, missing: Container[Any] = ()) -> Any:
         columns.append(values)
     table = pd.concat(columns, axis=1) if columns else frame
     table.columns = frame.columns
-    return parse_dates(table)
+    return parse_dates(table, text)
 
 
 def has_large_floats(column: Any) -> bool:

@@ -16,7 +16,8 @@ _EXAMPLE = '{"age": 31, "class": "a"}'
 
 
 def _read(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
-    return infer_types(_read_original(content, options), Marks(options.missing)), None
+    frame = _read_original(content, options)
+    return infer_types(frame, Marks(options.missing), options.text), None
 
 
 def _read_original(content: io.BytesIO, options: ReadOptions) -> Any:
@@ -36,7 +37,8 @@ def _read_original(content: io.BytesIO, options: ReadOptions) -> Any:
 
 
 def _read_array(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
-    return infer_types(_read_original_array(content, options), Marks(options.missing)), None
+    frame = _read_original_array(content, options)
+    return infer_types(frame, Marks(options.missing), options.text), None
 
 
 def _read_original_array(content: io.BytesIO, options: ReadOptions) -> Any:

@@ -37,6 +37,9 @@ _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
 _ZIP = b"PK\x03\x04"
 """How a ZIP archive begins."""
 
+_OLE = b"\xd0\xcf\x11\xe0"
+"""How files of older versions of Excel begin, and those of any version with a password."""
+
 _PIECE = 1 << 20
 
 _COLUMN_BYTES = 200
@@ -98,12 +101,24 @@ def _decompressed(stream: IO[bytes], suffix: str, name: str) -> io.BytesIO:
     return content
 
 
-def zip_remark(content: IO[bytes]) -> str:
-    """Say what to do with a file that begins like a ZIP archive; "" if it does not."""
+def old_excel_remark(content: IO[bytes]) -> str:
+    """Say what to do with a file that begins like one of older versions of Excel, else ""."""
+    begin = content.read(len(_OLE))
+    content.seek(0)
+    if begin != _OLE:
+        return ""
+    return (
+        "is an Excel file of the old format .xls, or one with a password, which are not supported. Save "
+        "it as .xlsx without a password, or as CSV"
+    )
+
+
+def container_remark(content: IO[bytes]) -> str:
+    """Say what to do with a file that begins like a ZIP archive or an old Excel file, else ""."""
     begin = content.read(len(_ZIP))
     content.seek(0)
     if begin != _ZIP:
-        return ""
+        return old_excel_remark(content)
     try:
         names = zipfile.ZipFile(content).namelist()
     except zipfile.BadZipFile:

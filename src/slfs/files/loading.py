@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from slfs.files.inference import TableError
 from slfs.files.marks import Marks
 from slfs.files.matching import Labels, transposed, typed
 from slfs.files.registry import SELF_DESCRIBING, TEXT, Format, ReadOptions, formats
+from slfs.files.remarks import note_index
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,12 @@ def load(
     again: Callable[[], io.BytesIO],
     ids: Sequence[str],
     drop: Sequence[str],
+    others: Sequence[str],
 ) -> Loaded:
+    """Read all columns; the index of a dataframe in the file is one if ``ids`` or ``others`` name it."""
     table, y = _read(form, form.read, content, options, name)
+    if form.name in SELF_DESCRIBING:
+        table = _with_index(table, [*ids, *others], options.notes)
     if options.missing and form.name not in (*TEXT, *SELF_DESCRIBING):  # these have done it
         table, y = _without_marks(table, y, Marks(options.missing))
 
@@ -49,6 +54,19 @@ def load(
     if not names:  # JSON without rows
         return Loaded(table, y, originals, (), ())
     return Loaded(table, y, originals, split_names(ids, names), split_names(drop, names))
+
+
+def _with_index(table: Any, wanted: Sequence[str], notes: list[str]) -> Any:
+    """Make columns of the parts of the index that are wanted, after all others; note the other parts."""
+    import pandas as pd
+
+    if isinstance(table.index, pd.RangeIndex):  # it is not stored as a column
+        return table
+    index = {name: level for level, name in enumerate(table.index.names) if name is not None}
+    chosen = set(split_names(wanted, [*index, *column_names(table)])).intersection(index)
+    note_index([name for name in index if name not in chosen], notes)
+    added = {name: table.index.get_level_values(index[name]) for name in index if name in chosen}
+    return table.reset_index(drop=True).assign(**added)
 
 
 def _without_marks(table: Any, y: Any, marks: Marks) -> tuple[Any, Any]:
@@ -71,13 +89,31 @@ def load_transposed(
     known = None if labels is None else set(labels.ids)
 
     def turned(content: io.BytesIO, options: ReadOptions) -> Any:
-        return transposed(form.original(content, options), sample_id, known, drop)
+        frame = form.original(content, options)
+        if labels is not None and known is not None:
+            _note_first_sample(frame, labels.source, known, options.notes)
+        return transposed(frame, sample_id, known, drop)
 
     frame = _read(form, turned, content, options, name)
     left_out, unwanted = frame.attrs.pop("left_out"), frame.attrs.pop("drop")
     table = typed(frame, options)
     ids = ["0", *(labels.file.ids[1:] if labels is not None and labels.file is not None else ())]
     return Loaded(table, None, lambda _: frame.copy(deep=False), ids, unwanted, left_out)
+
+
+def _note_first_sample(frame: Any, source: str, known: Container[str], notes: list[str]) -> None:
+    """Note that the first column, which contains the names of the features, is one of the samples."""
+    import pandas as pd
+
+    if not isinstance(frame.index, pd.RangeIndex) or not frame.shape[1]:
+        return
+    first = str(frame.columns[0])
+    if first in known:
+        notes.append(
+            f"The first column of the file, {first!r}, is a sample of {source}, but its values, such as "
+            f"{str(frame.iloc[0, 0])!r}, are used as the names of the columns, and this sample is left "
+            "out. Insert a first column with the names."
+        )
 
 
 def _read(form: Format, read: Callable[..., Any], content: io.BytesIO, options: Any, name: str) -> Any:

@@ -117,8 +117,9 @@ def typed(frame: Any, options: ReadOptions) -> Any:
         own = replace(options, header=True, text=[*options.text, frame.columns[0]], notes=[])
         return format_of_name("tsv").read(io.BytesIO(text.getvalue().encode()), own)[0]
     marks = Marks(options.missing)
-    if any(issubclass(kind, str | bool) or not issubclass(kind, Real) for kind in kinds):
-        return infer_types(frame, marks)
+    as_text = [name for name in options.text if name in frame.columns]
+    if as_text or any(issubclass(kind, str | bool) or not issubclass(kind, Real) for kind in kinds):
+        return infer_types(frame, marks, as_text)
     table = pd.DataFrame(marks.remove_numbers(values.astype(np.float64)), columns=frame.columns[1:])
     table.insert(0, frame.columns[0], frame.iloc[:, 0], allow_duplicates=True)
     return table

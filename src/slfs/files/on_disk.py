@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slfs.files.columns import FileColumns
-from slfs.files.data_file import DataFile, find_column, some_names, split_names
+from slfs.files.data_file import DataFile, find_column, split_names
 from slfs.files.inference import number_texts
 from slfs.files.registry import SELF_DESCRIBING, Format
-from slfs.files.remarks import note_types, refuse_target
+from slfs.files.remarks import note_index, note_types, refuse_target
 from slfs.files.source import existing_file, fingerprint_of
 
 
@@ -51,12 +51,8 @@ def open_columns(
     y = None if label is None else table.read(label)
     notes: list[str] = []
     unused = [name for name in index if name not in taken and not name.startswith("__index_level_")]
-    if unused and form.name in SELF_DESCRIBING:
-        notes.append(
-            f"{some_names(unused)}: the index of the dataframe in the file is left out. It can be used "
-            "with --id or --target."
-        )
     if form.name in SELF_DESCRIBING:
+        note_index(unused, notes)
         note_types(kept.date_names, number_texts(kept.first_texts()), notes)
     return DataFile(
         kept, y, source, label or "class", fingerprint, names, id_names, notes, table.originals

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.files.arrow import note_index, original_frame
+from slfs.files.arrow import original_frame
 from slfs.files.columns import FileColumns
 from slfs.files.limits import TooLargeError, max_bytes, refuse_beyond
 from slfs.files.marks import Marks
@@ -265,9 +265,7 @@ def _read_columns(
 
 def _read(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
     table = Marks(options.missing).remove_arrow(_read_table(content))
-    frame = table.to_pandas(self_destruct=True, split_blocks=False, date_as_object=False)
-    note_index(frame, options)
-    return frame, None
+    return table.to_pandas(self_destruct=True, split_blocks=False, date_as_object=False), None
 
 
 def _read_original(content: io.BytesIO, _options: ReadOptions) -> Any:

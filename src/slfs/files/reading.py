@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from slfs.files.about import read_about
+from slfs.files.about import PHENOTYPE, read_about
 from slfs.files.cohort import open_cohort
 from slfs.files.data_file import DataFile, as_column, column_names, is_sparse, without
 from slfs.files.inference import date_columns, number_texts
-from slfs.files.limits import zip_remark
+from slfs.files.limits import container_remark
 from slfs.files.loading import by_name, load, load_transposed
 from slfs.files.on_disk import open_columns, open_table
 from slfs.files.registry import COHORTS, SELF_DESCRIBING, TEXT, Format, ReadOptions
 from slfs.files.remarks import find, note_types, refuse_target
-from slfs.files.second_file import read_labels, with_labels
+from slfs.files.second_file import read_labels, sheet_columns, with_labels
 from slfs.files.source import STDIN, content_again, content_of, existing_file, format_of, is_compressed
 
 _PLAIN = (*TEXT, "jsonl", "json", "svmlight", "arff")
@@ -41,6 +42,7 @@ def read_file(
     text: Sequence[str] = (),
     header: bool = True,
     sheet: str | None = None,
+    sheet_with: Sequence[str] = (),
     transpose: bool = False,
     allow_empty: bool = False,
     covariates: Sequence[str] = (),
@@ -75,13 +77,17 @@ def read_file(
         Columns to leave out, by name or index. Those of a sparse table become empty, so that the other
         columns keep their indices.
     text : sequence of str, default=()
-        Columns of a CSV file to read as text even if they look like numbers or dates.
+        Columns of a CSV, Excel or JSON file to read as text even if they hold or look like numbers or
+        dates.
     header : bool, default=True
         Whether the first row of a CSV or Excel file contains the names of the columns. Otherwise they
         are called column_1, column_2, ...
     sheet : str, optional
         Name of the sheet of an Excel file, by default the first one; layer of an AnnData file, or "raw",
         by default X.
+    sheet_with : sequence of str, default=()
+        Without ``sheet``: names of columns. Of an Excel file with several sheets, the only one that has
+        one of these columns is read, instead of the first.
     transpose : bool, default=False
         Whether the file has one row per column of the table, with its name in the first column, and one
         column per sample.
@@ -112,19 +118,21 @@ def read_file(
             target, targets_from = None, target
         path = existing_file(source)
         table: Any = open_table(form, path, missing)
-        about = None if targets_from is None else read_about(targets_from, read_file, missing, table)
+        named = None if target == PHENOTYPE else target
+        read = functools.partial(read_file, sheet_with=sheet_columns(named, ()))
+        about = None if targets_from is None else read_about(targets_from, read, missing, table)
         return open_cohort(path, table, about, target=target, ids=ids, drop=drop, covariates=covariates)
     if on_disk and not transpose and targets_from is None:
         return open_columns(source, form, target, drop, ids, missing, sheet, covariates)
     options = ReadOptions(
-        missing, text, header, sheet, allow_empty, decimal, like=None if transpose else like
+        missing, text, header, sheet, sheet_with, allow_empty, decimal, None if transpose else like
     )
     labels = None
     name = "stdin" if source == STDIN else source
     content = content_of(source)
     if not content.getbuffer().nbytes and not (allow_empty and form.name == "jsonl"):
         raise ValueError(f"{name} is empty.")
-    if form.name in _PLAIN and (remark := zip_remark(content)):
+    if form.name in _PLAIN and (remark := container_remark(content)):
         raise ValueError(f"{name} {remark}.")
     fingerprint = hashlib.sha256(content.getbuffer()).hexdigest()
     if transpose:
@@ -132,7 +140,8 @@ def read_file(
             labels = read_labels(read_file, targets_from, target, ids, options, covariates)
         found = load_transposed(form, content, options, name, labels, ids, drop)
     else:
-        found = load(form, content, options, name, content_again(source, content), ids, drop)
+        others = [*covariates, *([] if target is None or targets_from is not None else [target])]
+        found = load(form, content, options, name, content_again(source, content), ids, drop, others)
         if targets_from is not None:
             if not found.ids:
                 raise ValueError("--targets-from needs --id COLUMN, to match the rows of both files.")

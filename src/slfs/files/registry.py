@@ -42,11 +42,14 @@ class ReadOptions:
     missing: Sequence[str] = ()
     """Further strings that mean a missing value; numbers that are equal to one are missing too."""
     text: Sequence[str] = ()
-    """Columns of a CSV file to read as text even if they look like numbers or dates."""
+    """Columns to read as text even if they hold or look like numbers or dates, if the file is a CSV,
+    Excel or JSON file."""
     header: bool = True
     """Whether the first row of a CSV or Excel file contains the names of the columns."""
     sheet: str | None = None
-    """Name of the sheet of an Excel file; None means the first one."""
+    """Name of the sheet of an Excel file; None means the first one, or that of ``sheet_with``."""
+    sheet_with: Sequence[str] = ()
+    """Columns of which only the sheet to read has one, if the Excel file has several sheets."""
     allow_empty: bool = False
     """Whether the file may have no rows; without a header, then also no columns."""
     decimal: str | None = None

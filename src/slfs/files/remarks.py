@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from slfs.files.data_file import ColumnNote, column_names, find_column, is_sparse
+from slfs.files.data_file import ColumnNote, column_names, find_column, is_sparse, some_names
 from slfs.tables.dates import EPOCH
 
 
@@ -38,6 +38,15 @@ def find(wanted: str, table: Any, name: str, notes: list[str], transposed: bool)
                 "--transpose."
             )
         raise ValueError(" ".join([str(error), *hints])) from None
+
+
+def note_index(names: list[str], notes: list[str]) -> None:
+    """Note the names of the index that a dataframe had when it was written to the file."""
+    if names:
+        notes.append(
+            f"{some_names(names)}: the index of the dataframe in the file is left out. It can be used "
+            "with --id or --target."
+        )
 
 
 def note_types(dates: list[str], numbers: list[str], notes: list[str]) -> None:

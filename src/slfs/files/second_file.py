@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -28,7 +29,14 @@ def read_labels(
     if target is None and not covariates:
         raise ValueError(f"--targets-from needs --target, the column of the class labels in {source}.")
     own = ids or ["0"]
-    file = read(source, target=target, ids=own, missing=options.missing, text=options.text)
+    file = read(
+        source,
+        target=target,
+        ids=own,
+        missing=options.missing,
+        text=options.text,
+        sheet_with=sheet_columns(target, covariates),
+    )
     originals = file.originals([])
     every = originals.iloc[:, 0].map(str)
     if file.y is None:
@@ -49,6 +57,12 @@ def read_labels(
         file,
         np.flatnonzero(labelled),
     )
+
+
+def sheet_columns(target: str | None, covariates: Sequence[str]) -> list[str]:
+    """Return the columns by which the sheet of an Excel file is found: the target, or covariates."""
+    names = covariates if target is None else [target]
+    return [name for name in names if not re.fullmatch(r"-?\d+", name)]  # these are indices
 
 
 def with_labels(

@@ -9,13 +9,24 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from slfs.files.limits import OPENERS, decompress, decompress_bytes, zip_remark
+from slfs.files.limits import OPENERS, container_remark, decompress, decompress_bytes
 from slfs.files.registry import COHORTS, Format, format_of_name, format_of_suffix, formats
 
 STDIN = "-"
 
 _FOLDERS = (".zarr",)
 """Suffixes of formats that are folders."""
+
+
+_CONVERT = {
+    ".vcf": "a VCF file. Convert it to PLINK files, for example with: plink2 --vcf {0} --make-bed --out "
+    "{1}, and pass {1}.bed",
+    ".bcf": "a BCF file. Convert it to PLINK files, for example with: plink2 --bcf {0} --make-bed --out "
+    "{1}, and pass {1}.bed",
+    ".biom": "a BIOM file. Convert it with: biom convert --to-tsv -i {0} -o {1}.tsv, remove its first "
+    "line with: tail -n +2 {1}.tsv > table.tsv, and pass table.tsv with --transpose",
+}
+"""Suffixes of formats that other programs convert -> how, given the names of the file and without it."""
 
 
 def existing_file(source: str) -> Path:
@@ -38,11 +49,14 @@ def format_of(source: str, name: str | None = None) -> Format:
     if source == STDIN:
         return format_of_name("csv")
     path = Path(source)
-    found = format_of_suffix(path.with_suffix("") if is_compressed(source) else path)
+    plain = path.with_suffix("") if is_compressed(source) else path
+    found = format_of_suffix(plain)
     if found is None:
+        if how := _CONVERT.get(plain.suffix.lower()):
+            raise ValueError(f"{source} is {how.format(source, plain.stem)}.")
         if path.is_file():
             with path.open("rb") as file:
-                if remark := zip_remark(file):
+                if remark := container_remark(file):
                     raise ValueError(f"{source} {remark}.")
         known = sorted(f".{suffix}" for one in formats().values() for suffix in one.suffixes)
         raise ValueError(

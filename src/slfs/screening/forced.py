@@ -153,8 +153,12 @@ def _read_lists(
                 "one of the two only."
             )
         reason[columns] = own
-    if (reason == Reason.EXCLUDED).all():
-        raise ValueError("'exclude' lists all columns. Leave at least one that can be selected.")
+    if not np.isin(reason, (Reason.CANDIDATE, Reason.INCLUDED)).any():
+        given = [repr(parameter) for parameter, (_, own) in lists.items() if (reason == own).any()]
+        raise ValueError(
+            f"{' and '.join(given)} list{'s' * (len(given) == 1)} all columns. Leave at least one that "
+            "can be selected."
+        )
     return Forced(reason)
 
 

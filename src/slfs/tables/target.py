@@ -17,6 +17,7 @@ from slfs.tables.frames import plain_values
 from slfs.tables.number_text import (
     has_codes,
     has_decimal_comma,
+    has_decimal_commas,
     look_like_numbers,
     not_numbers,
     not_plain,
@@ -281,8 +282,9 @@ def _conversion(distinct: NDArray[Any]) -> str:
     """Say how to convert labels that are text to numbers."""
     if not (_are_number_texts(distinct) and _has_units(distinct)):
         texts = list(map(str, distinct.tolist()))
+        commas = ".str.replace(',', '.')" if has_decimal_commas(texts) else ""
         more = ", errors='coerce'), and drop the rows with other text" if not_numbers(texts) else ")"
-        return f"Convert y to numbers, for example with pandas.to_numeric(y{more}"
+        return f"Convert y to numbers, for example with pandas.to_numeric(y{commas}{more}"
     how = "Remove currency signs, units and thousands separators from y, and convert it to numbers"
     if any(map(has_decimal_comma, distinct.tolist())):
         return f"{how} with a decimal point"

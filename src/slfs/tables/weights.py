@@ -108,8 +108,14 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     sample_weight = in_memory(sample_weight)
     if nw.dependencies.is_into_series(sample_weight):
         sample_weight = nw.from_native(sample_weight, series_only=True).to_numpy()
+    found = np.asarray(masked_as_missing(sample_weight))
+    if found.dtype.kind in "mM":
+        raise ValueError(
+            f"sample_weight must contain numbers. Got {found.dtype} instead. Convert dates and "
+            "durations to numbers, or use other weights."
+        )
     try:
-        values = np.asarray(masked_as_missing(sample_weight)).astype(np.float64)
+        values = found.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"sample_weight must contain numbers: {error}.") from None
     if values.ndim != 1:
@@ -166,19 +172,11 @@ def make_weights(
         )
     values = np.ones(len(target.codes)) if values is None else values
     whole = bool((values == np.floor(values)).all())
-    if whole and class_weight is None:
-        if (values == 1).all():
-            return None
-        total = float(values.sum())
-        _check_total(total, memory_limit)
-        if len(values) >= _MANY_ROWS and total >= _LARGE * len(values):
-            warn(
-                "sample_weight contains whole numbers, which are used as frequencies: "
-                f"{len(values)} rows count as {total:.0f} samples, so that chance may seem significant. "
-                "If they are survey weights, divide them by their mean."
-            )
-        return SampleWeights(values.astype(np.int64))
-    _check_total(float(values.sum()) if whole else 0.0, memory_limit)
+    if whole:
+        _check_total(float(values.sum()), memory_limit)
+        _warn_about_survey(values)
+        if class_weight is None:
+            return None if (values == 1).all() else SampleWeights(values.astype(np.int64))
     frequencies = values.astype(np.int64) if whole else (values > 0).astype(np.int64)
     matters = values / np.maximum(frequencies, 1)  # of one copy of the row
     matters = matters * _class_weights(class_weight, target, values)[target.codes]
@@ -204,6 +202,17 @@ def _check_total(total: float, memory_limit: int | str | None) -> None:
             f"a row with weight 3 is counted three times. With {show_size(limit)} of memory at most "
             f"{most:.4g} samples are possible. If the weights are not frequencies, divide them by their "
             "mean. Otherwise divide them by a whole number and round, or set a higher memory_limit."
+        )
+
+
+def _warn_about_survey(values: Floats) -> None:
+    """Warn about frequencies that may be survey weights: chance would seem significant."""
+    total = float(values.sum())
+    if len(values) >= _MANY_ROWS and total >= _LARGE * len(values):
+        warn(
+            "sample_weight contains whole numbers, which are used as frequencies: "
+            f"{len(values)} rows count as {total:.0f} samples, so that chance may seem significant. "
+            "If they are survey weights, divide them by their mean."
         )
 
 
