@@ -68,8 +68,9 @@ def _setting(rows: pd.DataFrame) -> str:
         f"and {rows['classifier'].nunique()} classifiers, with {rows['fold'].nunique()}-fold stratified "
         f"cross-validation (seed {rows['seed'].iloc[0]}). Its {len(rows)} rows are stored in "
         f"`experiments/results/rows.parquet` (digest `{digest(rows)}`). They were computed at commit "
-        f"`{rows['commit'].mode()[0]}` on {rows['machine'].mode()[0]}, with {named}. SLFS is the "
-        "default, residual pursuit with automatic size; *SLFS, conditional* is the default of version "
+        f"`{rows['commit'].mode()[0]}` on {rows['machine'].mode()[0]}, with {named}. SLFS is "
+        "residual pursuit with automatic size, without the trends of the default (`trends=False`) that "
+        "[Selection quality](quality.md) measures; *SLFS, conditional* is the default of version "
         "0.1, *SLFS, paper* and *SLFS, printed* are two readings of the paper. Growth of time, "
         'stability and networks below are those of `SLFS(order="conditional")`. Discretization, '
         "selection and scaling are fitted to the training part of each fold. Nearest neighbours and the "
