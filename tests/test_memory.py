@@ -308,7 +308,7 @@ def test_invalid_sizes_are_rejected(size):
 
 def test_a_limit_that_is_too_small_is_rejected_at_once():
     with pytest.raises(
-        MemoryError, match=r"memory_limit=1 MiB is too small.*Set memory_limit to \d+ MiB, "
+        MemoryError, match=r"memory_limit=1 MiB is too small.*Set memory_limit to [\d.]+ [MG]iB, "
     ):
         SLFS(memory_limit="1MiB").fit(np.eye(6), [0, 1] * 3)
 

@@ -17,7 +17,7 @@ _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?(?:e\d{1,2})?)\s*([KMGT]?i?)B?\s*", re.IGN
 _LATER_STEPS = 2
 """How many times as much memory as is known to be needed suffices: later steps copy and sort rows."""
 
-_LIBRARIES = 40 << 20
+_LIBRARIES = 60 << 20
 """Memory for kernels and libraries that are loaded later."""
 
 
@@ -109,7 +109,7 @@ class Budget:
     def too_small(self, needed: float, what: str) -> MemoryError:
         """Make the error to raise if the ``needed`` bytes for ``what`` exceed the limit."""
         taken = memory_taken()
-        sufficient = _LATER_STEPS * (taken + self._reserved + needed) + _LIBRARIES
+        sufficient = taken + _LATER_STEPS * (self._reserved + needed) + _LIBRARIES
         other = f", other steps need {show_size(self._reserved)}" if self._reserved else ""
         return MemoryError(
             f"memory_limit={show_size(self.limit)} is too small: the process uses {show_size(taken)} "

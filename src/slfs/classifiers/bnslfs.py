@@ -88,7 +88,7 @@ class BNSLFS(SelectorModel, NetworkClassifier):
     >>> classifier.predict(X[[0, 60, 120]])
     array([0, 1, 2])
     >>> classifier.predict_proba(X[[60]]).round(3)
-    array([[0.036, 0.9  , 0.064]])
+    array([[0.048, 0.891, 0.06 ]])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

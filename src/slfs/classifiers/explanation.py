@@ -93,14 +93,14 @@ class PredictionExplanation(SampleExplanation):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> classifier = BNSLFS().fit(X, y)
     >>> print(classifier.explain_prediction(X.iloc[[70]]))
-    sample 0: predicted 2 (P = 0.852) rather than 1 (P = 0.107)
+    sample 0: predicted 2 (P = 0.73) rather than 1 (P = 0.231)
       feature            value            evidence  odds
-      petal length (cm)  > 4.75              +1.68  x 5.36
-      petal width (cm)   > 1.75              +1.05  x 2.87
-      sepal width (cm)   2.95 < x ≤ 3.35     -0.64  x 0.526
-      sepal length (cm)  5.55 < x ≤ 6.15     -0.01  x 0.99
+      petal length (cm)  4.75 < x ≤ 5.15     +1.07  x 2.91
+      sepal width (cm)   3.05 < x ≤ 3.35     -0.89  x 0.412
+      petal width (cm)   1.75 < x ≤ 1.85     +0.87  x 2.38
+      sepal length (cm)  5.75 < x ≤ 6.15     +0.10  x 1.11
       (class frequencies)                    +0.00  x 1
-      (sum)                                  +2.08  x 8
+      (sum)                                  +1.15  x 3.17
     """
 
     _by_sample = ("samples", "levels", "known", "log_factors")

@@ -72,9 +72,9 @@ def feature_groups(selections: Any, similarity: Any, *, threshold: float = 0.5) 
     >>> selector = StabilitySelection(SLFS(n_features_to_select=3), n_subsamples=20).fit(X, y)
     >>> groups = feature_groups(selector, feature_similarity(X))
     >>> groups[0].members
-    ['worst perimeter', 'worst area', 'worst radius']
+    ['worst perimeter', 'worst radius', 'worst area']
     >>> float(groups[0].frequency), float(groups[0].group_frequency)
-    (0.65, 1.0)
+    (0.55, 1.0)
     """
     names: NDArray[Any] | None = None
     if isinstance(selections, StabilitySelection):

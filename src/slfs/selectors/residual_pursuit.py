@@ -108,7 +108,7 @@ class ResidualPursuit(AutomaticSizeMixin):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from slfs import ResidualPursuit
     >>> ResidualPursuit(n_features_to_select=4).fit(*load_breast_cancer(return_X_y=True)).indices_
-    array([22, 27, 21, 24])
+    array([22, 27, 21, 13])
     """
 
     def __init__(

@@ -150,9 +150,9 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
     >>> selector.get_feature_names_out()
     array(['alcohol', 'flavanoids', 'color_intensity', 'proline'], dtype=object)
     >>> print(selector.stability_)
-    stability 0.72 (95% interval 0.62 to 0.82): fair
+    stability 0.65 (95% interval 0.56 to 0.75): fair
     >>> selector.explain("hue")
-    "'hue' is dropped as unconfirmed: it has ... selected in 5 of 20 subsamples, ..."
+    "'hue' is dropped as unconfirmed: it has ... selected in 8 of 20 subsamples, ..."
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
