@@ -186,6 +186,20 @@ def test_folds_keep_groups_together(patients: tuple[np.ndarray, np.ndarray, np.n
     )
 
 
+@pytest.mark.parametrize("kind", [SLFS, ResidualPursuit])
+def test_noise_of_groups_is_not_selected_because_of_p_values(kind: Any) -> None:
+    """p-values treat the 600 rows of 60 patients as independent, and find all columns significant."""
+    random = np.random.default_rng(0)
+    patient = np.repeat(np.arange(60), 10)
+    y = random.integers(0, 2, 60)[patient]
+    X = random.normal(size=(60, 30))[patient] + 0.05 * random.normal(size=(600, 30))
+    with pytest.warns(UserWarning, match="if the rows of a group were independent samples"):
+        selector = kind().fit(X, y, groups=patient)
+    assert selector.size_path_.best == 0
+    assert selector.n_features_ == 0
+    assert selector.explain(1).endswith("The test treats the rows of a group as independent samples.")
+
+
 def test_fewer_groups_than_folds_are_warned_about(
     patients: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> None:
@@ -216,11 +230,12 @@ def test_subsamples_keep_groups_together(
 
 def test_groups_are_routed(patients: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
     X, y, patient = patients
+    informative = np.column_stack([X, y + np.random.default_rng(0).normal(0, 0.3, len(y))])
     with sklearn.config_context(enable_metadata_routing=True):
         selector = SLFS().set_fit_request(groups=True)
         classifier = BNSLFS(SLFS()).set_fit_request(groups=True)
         for model in (make_pipeline(selector, LogisticRegression()), classifier):
-            found = cross_validate(model, X, y, cv=GroupKFold(2), params={"groups": patient})
+            found = cross_validate(model, informative, y, cv=GroupKFold(2), params={"groups": patient})
             assert len(found["test_score"]) == 2
     fitted = BNSLFS(SLFS()).fit(X, y, groups=patient)
     assert_array_equal(fitted.selector_.indices_, SLFS().fit(X, y, groups=patient).indices_)

@@ -366,6 +366,8 @@ def test_a_wide_table_of_noise_gets_a_hint():
     X, y = random.normal(size=(100, 2000)), np.arange(100) % 2
     with pytest.warns(UserWarning, match=r"Tentative columns: .*irrelevance='test'"):
         assert SLFS(order="conditional").fit(X, y).n_features_ > 0
+    with pytest.warns(UserWarning, match="dependence on the class given 'x0' is not significant"):
+        SLFS(order="conditional", condition_on=[0]).fit(X, y)
     with pytest.warns(UserWarning, match="SLFS selected 0 of 2000 columns"):
         SLFS(irrelevance="test").fit(X, y)
 

@@ -3,6 +3,7 @@
 import copy
 import itertools
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -150,6 +151,22 @@ def test_more_strata_than_samples_take_no_more_room_than_samples():
     y = random.integers(0, 2, 300)
     test = TableTest(information_of(codes, y).backend, 0.05, "g2", samples_per_df=0)
     assert test.p_value(0, (1, 2, 3)) == 1, "eight million strata, all but 300 empty"
+
+
+@pytest.mark.parametrize("kind", [OSFS, FastOSFS])
+def test_words_say_whether_a_column_was_tested_given_others(kind):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 200)
+    X = np.array([np.where(random.random(200) < 0.3, random.integers(0, 6, 200), y) for _ in range(4)]).T
+    untested = kind(categorical_features="all", samples_per_df=15).fit(X, y)
+    words = [untested.explain(column) for column in range(4)]
+    assert any("there are too few samples to test it given 'x" in text for text in words)
+    assert not any("it is independent" in text for text in words)
+    copies = np.column_stack([X[:, 0], X[:, 0]])
+    tested = kind(categorical_features="all", samples_per_df=0).fit(copies, y)
+    words = [tested.explain(column) for column in range(2)]
+    expected = r"a test does not find that it depends on the class given 'x\d' \(p = .*, alpha = 0.01\)"
+    assert any(re.search(expected, text) or "too few samples" in text for text in words)
 
 
 def test_too_few_samples_count_as_independent_by_the_rule_of_lofs():

@@ -37,7 +37,7 @@ _RESULTS = ("name", "role", "relevance", "p_value", "q_value", "parent", "reason
 def show_selection(file: DataFile, selector: Any) -> None:
     """Print the selected columns in order of selection, and the number of dropped columns by role."""
     from slfs import StabilitySelection
-    from slfs.selectors._shared.sentences import grade, percent
+    from slfs.selectors._shared.sentences import grade, listed, percent
 
     size = f"{selector.n_features_} of {file.X.shape[1]} columns selected"
     typer.echo(f"{file.name}: {size} to predict {file.target!r} ({_samples(selector)}).")
@@ -63,9 +63,11 @@ def show_selection(file: DataFile, selector: Any) -> None:
             head, lines = head[:-1], [line[:-1] for line in lines]
         typer.echo()
         show_table(head, lines, right=numbers)
+        given = f"\ngiven {listed(selector.conditioning_)}" if selector.conditioning_ else ""
         typer.echo(
             "\nFDR (q-value): expected share of false discoveries among the columns with at least this\n"
-            f"much evidence of a relation to the {noun}. Relevance: mutual information with the {noun}."
+            f"much evidence of a relation to the {noun}{given}. Relevance: mutual information with the "
+            f"{noun}{' alone' if given else ''}."
         )
         if sentence := _pairs_text(selector):
             typer.echo(f"\n{sentence}")
@@ -203,6 +205,8 @@ def _remedies(selector: Any) -> str:
     records, stable = selector.features_, isinstance(selector, StabilitySelection)
     inner, without = (selector._inner(), " and without --stability") if stable else (selector, "")
     weak = to_include(records, selector._n_wanted(len(records)))
+    if selector._rows_are_grouped():
+        weak = weak[:0]  # p-values treat rows as independent
     found: list[str] = []
     if math.isinf(getattr(selector, "threshold_", 0)):
         found.append("increase --fdr, or omit it to select by a threshold")
@@ -223,7 +227,8 @@ def _remedies(selector: Any) -> str:
         found.append(
             f"{alone}check --target, declare numeric codes with --categorical, or use more samples"
         )
-        if not selector.conditioning_ and not isinstance(inner, InteractionSelector):
+        forced = inner.include is not None or inner.exclude is not None
+        if not (selector.conditioning_ or forced or isinstance(inner, InteractionSelector)):
             found.append(
                 f"use --method interactions{without} to find columns that are informative only in "
                 "combination"

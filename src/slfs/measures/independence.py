@@ -6,6 +6,7 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,16 @@ from scipy.special import chdtrc, ndtr
 
 from slfs._core.indices import PackedIndex
 from slfs.counting.backend import CountingBackend
+
+
+class Separation(NamedTuple):
+    """Columns given which another one counts as independent of the class, and the p-value of the test.
+
+    The p-value is 1 if there were too few samples for a test.
+    """
+
+    given: tuple[int, ...]
+    p_value: float
 
 
 class IndependenceTest(ABC):
@@ -27,8 +38,8 @@ class IndependenceTest(ABC):
 
     def separating_set(
         self, f: int, others: Sequence[int], max_size: int, with_column: int | None = None
-    ) -> tuple[int, ...] | None:
-        """Return the first set of at most ``max_size`` others given which f is independent of the class.
+    ) -> Separation | None:
+        """Find the first set of at most ``max_size`` others given which f counts as independent.
 
         Smaller sets are tried first, then in the order of ``others``. If ``with_column`` is given, only
         sets that contain it are tried.
@@ -37,8 +48,9 @@ class IndependenceTest(ABC):
             for given in itertools.combinations(others, size):
                 if with_column is not None and with_column not in given:
                     continue
-                if self.p_value(f, given) >= self._alpha:
-                    return given
+                p_value = self.p_value(f, given)
+                if p_value >= self._alpha:
+                    return Separation(given, p_value)
         return None
 
 

@@ -433,6 +433,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
                 record["p_value"], record["q_value"], given, self._target_noun(), alone=alone
             )
             sentence = f"{sentence} {evidence}".rstrip()
+            if self._rows_are_grouped() and evidence:
+                sentence += " The test treats the rows of a group as independent samples."
         if record["name"] in self.leaks_:
             leak = describe_leak(record, self._class_entropy(), self._target_noun())
             sentence += f" Possible target leakage: it {leak}."
@@ -465,8 +467,13 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             "conditioning": self.conditioning_,
             "class_entropy": self._class_entropy(),
             "n_wanted": self._n_wanted(len(self.features_)),
+            "grouped": self._rows_are_grouped(),
         }
         return {**self.get_params(deep=False), **own}
+
+    def _rows_are_grouped(self) -> bool:
+        """Whether groups of rows were given to ``fit``, which tests do not take into account."""
+        return "groups" in getattr(self, "_row_arguments", ())
 
     def _class_entropy(self) -> float:
         """Return H(Y) in nats; for a continuous target that of its bins."""

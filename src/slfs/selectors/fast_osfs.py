@@ -89,13 +89,13 @@ class FastOSFS(MarkovBlanketSelector):
     """
 
     def _weigh(self, f: int, current: OnlineSet, test: IndependenceTest) -> None:
-        given = test.separating_set(f, current.kept, self.max_conditioning)
-        if given is not None:
-            current.leave(f, given)
+        found = test.separating_set(f, current.kept, self.max_conditioning)
+        if found is not None:
+            current.leave(f, found.given, found.p_value)
             return
         current.kept.append(f)
         for x in current.kept[:-1]:
             others = [k for k in current.kept if k != x]
-            given = test.separating_set(x, others, self.max_conditioning, with_column=f)
-            if given is not None:
-                current.leave(x, given)
+            found = test.separating_set(x, others, self.max_conditioning, with_column=f)
+            if found is not None:
+                current.leave(x, found.given, found.p_value)

@@ -94,6 +94,6 @@ class OSFS(MarkovBlanketSelector):
         current.kept.append(f)
         for x in list(current.kept):
             others = [k for k in current.kept if k != x]
-            given = test.separating_set(x, others, self.max_conditioning)
-            if given is not None:
-                current.leave(x, given)
+            found = test.separating_set(x, others, self.max_conditioning)
+            if found is not None:
+                current.leave(x, found.given, found.p_value)

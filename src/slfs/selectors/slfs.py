@@ -27,6 +27,7 @@ from slfs.selectors._shared.insertion import Growth, Rules, TreeBuilder
 from slfs.selectors._shared.pursuit import Pursuit, Step, describe_steps, pursuit_bytes
 from slfs.selectors._shared.redundancy import is_contained
 from slfs.selectors._shared.selection import Selection, packed_as
+from slfs.selectors._shared.sentences import listed
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors._shared.stream import Numbers, StreamSelector
 from slfs.selectors.base import BaseSelector
@@ -377,9 +378,10 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         wide = len(self.features_) > self.network_counts_.n_samples
         if not wide or self.irrelevance != "mdl" or n_tentative <= _FEW_TENTATIVE * self.n_features_:
             return []
+        given = f" given {listed(self.conditioning_)}" if self.conditioning_ else ""
         text = (
             f"Tentative columns: {n_tentative} of {self.n_features_} selected. Their dependence on the "
-            f"{self._target_noun()} is not significant. With more columns than samples, "
+            f"{self._target_noun()}{given} is not significant. With more columns than samples, "
             "irrelevance='test' drops columns that pass by chance."
         )
         return [text]

@@ -54,6 +54,12 @@ def nothing_selected(records: Any, method: str, figures: Figures, n_wanted: int 
     significant = records["q_value"] <= SIGNIFICANT
     n_significant = int(significant.sum())
     depend = "columns depend" if n_significant > 1 else "column depends"
+    if n_significant and figures["grouped"]:
+        return (
+            f"{text} {n_significant} {depend} significantly on the {noun} if the rows of a group were "
+            "independent samples, which the tests assume. Use more groups or other columns, or test one "
+            "row per group, such as the means of its rows."
+        )
     some_agree = "frequency" in records.dtype.names and (records["frequency"][significant] > 0).any()
     if some_agree and (records["reason"] == Reason.NO_THRESHOLD.label).any():
         fdr = figures["fdr_of_frequencies"]

@@ -186,7 +186,16 @@ def _adds_nothing(record: Any, figures: Figures) -> str:
 
 
 def _separated(_: Any, figures: Figures) -> str:
-    return f"it is independent of the {figures['noun']} given {listed(figures['given'])}"
+    noun, others, p_value = figures["noun"], listed(figures["given"]), figures["p_value"]
+    if p_value == 1.0:
+        return (
+            f"there are too few samples to test it given {others} (samples_per_df), so it counts as "
+            f"independent of the {noun} given these"
+        )
+    return (
+        f"a test does not find that it depends on the {noun} given {others} "
+        f"(p = {p_value:.2g}, alpha = {figures['alpha']:g})"
+    )
 
 
 def _closer(_: Any, figures: Figures) -> str:

@@ -387,7 +387,8 @@ class AutomaticSizeMixin(BaseSelector):
         """Return the number of columns to select.
 
         If cross-validation finds none, "auto" selects the first significant one, if there is one that
-        does not join with others of its group. The pursuit is limited to those.
+        does not join with others of its group. The pursuit is limited to those. With groups of rows
+        there is none: p-values treat rows as independent.
         """
         path = self.size_path_
         if path is None:
@@ -396,7 +397,7 @@ class AutomaticSizeMixin(BaseSelector):
             return wanted
         self.size_path_ = path.up_to(len(pursuit.included) + len(pursuit.candidates))
         found = self._found_size(self.size_path_)
-        if found:
+        if found or self._rows_are_grouped():
             return found
         q_value = q_values(facts.p_value)[information.packed.columns[pursuit.candidates]]
         significant = pursuit.candidates[q_value <= SIGNIFICANT]

@@ -47,6 +47,8 @@ class OnlineSet:
         Score of each column that was ever selected.
     blankets : dict
         For each redundant column the columns that make it redundant.
+    p_values : dict
+        For each redundant column the p-value of the test given these, if the method tests.
     dropped : dict of int to Decision
         Why columns were never selected.
     values : dict
@@ -56,15 +58,18 @@ class OnlineSet:
     kept: list[int] = field(default_factory=list)
     scores: dict[int, float] = field(default_factory=dict)
     blankets: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    p_values: dict[int, float] = field(default_factory=dict)
     dropped: dict[int, Decision] = field(default_factory=dict)
     values: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
-    def leave(self, f: int, blanket: tuple[int, ...]) -> None:
+    def leave(self, f: int, blanket: tuple[int, ...], p_value: float | None = None) -> None:
         """Remove a column from the set, or do not add it, because ``blanket`` makes it redundant."""
         if f in self.kept:
             self.kept.remove(f)
         self.values.pop(f, None)
         self.blankets[f] = blanket
+        if p_value is not None:
+            self.p_values[f] = p_value
 
 
 Numbers = Callable[[int], NDArray[np.float64]]
@@ -352,10 +357,12 @@ def conclude_set(memory: OnlineSet, names: NDArray[np.object_], reason: Reason) 
     ``names`` are the names of the packed columns; ``reason`` is why columns are removed from the set.
     """
     nodes = np.array(memory.kept, np.int64)
-    blankets = {
-        f: Decision(reason, {"given": tuple(str(names[k]) for k in blanket)})
-        for f, blanket in memory.blankets.items()
-    }
+    blankets = {}
+    for f, blanket in memory.blankets.items():
+        figures: dict[str, Any] = {"given": tuple(str(names[k]) for k in blanket)}
+        if f in memory.p_values:
+            figures["p_value"] = memory.p_values[f]
+        blankets[f] = Decision(reason, figures)
     return Selection(
         nodes,
         below_class(nodes),
