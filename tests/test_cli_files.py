@@ -434,6 +434,22 @@ def test_ids_of_the_file_with_the_target_are_kept(two_files, slfs):
         assert lines[1].startswith("s00,ps00,")
 
 
+@pytest.mark.usefixtures("two_files")
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_an_index_with_the_name_of_a_column_is_left_out(slfs, suffix):
+    table = pd.read_csv("genes.csv").drop(columns="sample")
+    table["group"] = pd.read_csv("about.csv")["group"]
+    table.index = pd.Index(np.where(np.arange(len(table)) % 3, "P", "Q"), name="group")
+    if suffix == "parquet":
+        table.to_parquet("same.parquet")
+    else:
+        stored = pa.Table.from_pandas(table)
+        with pa.ipc.new_file("same.feather", stored.schema) as writer:
+            writer.write_table(stored)
+    found, _ = facts(slfs, f"same.{suffix}", "-t", "group", "-k", "1")
+    assert set(found["classes"]) == {"A", "B"}
+
+
 @pytest.mark.parametrize("suffix", ["parquet", "feather"])
 def test_the_index_of_a_dataframe_matches_two_files(two_files, slfs, suffix):
     genes = pd.read_csv("genes.csv").set_index("sample")

@@ -157,6 +157,20 @@ def test_ordered_categories_have_trends_as_numbers_have():
     np.testing.assert_array_equal(other.selection_scores_, first.selection_scores_)
 
 
+@pytest.mark.parametrize("groups", [None, {"both": ["x0", "text"]}])
+def test_numbers_and_text_in_the_reference_backend(groups):
+    X, y = numbers_and_classes(5, 3, n_columns=8)
+    table = pd.DataFrame(X, columns=[f"x{j}" for j in range(8)])
+    table["text"] = np.where(np.random.default_rng(0).random(len(y)) < 0.3 + 0.4 * (y == 1), "u", "v")
+    table["missing"] = np.where(y == 2, np.nan, 1.0)
+    fast = ResidualPursuit(6, feature_groups=groups).fit(table, y)
+    with use_backend("numpy"):
+        slow = ResidualPursuit(6, feature_groups=groups).fit(table, y)
+    assert "missing" in fast.get_feature_names_out()
+    np.testing.assert_array_equal(slow.indices_, fast.indices_)
+    np.testing.assert_allclose(slow.selection_scores_, fast.selection_scores_, rtol=1e-12)
+
+
 def test_trends_select_columns_with_larger_effects():
     better = worse = 0
     for seed in range(40):

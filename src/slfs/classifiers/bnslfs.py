@@ -35,8 +35,9 @@ class BNSLFS(SelectorModel, NetworkClassifier):
 
         - ``"additive"``: a log-linear model of P(class | features). It has a table for each feature and
           for each edge of a tree over the features, the tree with the largest sum of I(f;k|Y). The
-          levels of numbers are divided at their quartiles. The tables are fitted together, so that
-          features that share information are not counted twice, and the probabilities are calibrated.
+          levels of numbers are divided at their quartiles, unless the selector has ``trends=False`` or
+          is an online method. The tables are fitted together, so that features that share information
+          are not counted twice, and the probabilities are calibrated.
 
         The others are Bayesian networks: they model P(class, features). Only they have ``sample`` and
         ``score_samples``, and can be written as BIF files for other programs. On what a feature depends:

@@ -25,7 +25,7 @@ class NumpyBackend(CountingBackend):
         if levels > MAX_PLANE_LEVELS:  # stored as one byte per sample
             return column.view(np.uint8)[: layout.n_samples].copy()
         bits = np.unpackbits(column.view(np.uint8), bitorder="little")
-        planes = bits.reshape(levels - 1, -1)[:, layout.bit_positions()]
+        planes = bits.reshape(levels - 1, 64 * layout.n_words)[:, layout.bit_positions()]
         codes = np.full(layout.n_samples, levels - 1, np.uint8)
         for level, plane in enumerate(planes):
             codes[plane == 1] = level

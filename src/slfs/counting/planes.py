@@ -6,6 +6,7 @@ samples, so that the counts of a class are popcounts over its words.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -172,11 +173,14 @@ class PackedColumns:
         flat = self.arrays.class_counts[start : start + levels * n_classes]
         return flat.reshape(levels, n_classes)
 
-    def quartile_scores(self, index: int) -> NDArray[np.float64]:
-        """Return the scores of the quartiles of column ``index``."""
-        assert self.quartiles is not None
-        first = int(self.quartiles.arrays.levels[:index].sum())
-        return self.quartiles.scores[first : first + int(self.quartiles.arrays.levels[index])]
+    @functools.cached_property
+    def level_starts(self) -> NDArray[np.int64]:
+        """Index of the first level of each column among all levels, and their number."""
+        return starts(self.arrays.levels)
+
+    def scores_of(self, index: int) -> NDArray[np.float64]:
+        """Return the scores of the levels of column ``index``, if these are quartiles."""
+        return self.scores[self.level_starts[index] : self.level_starts[index + 1]]
 
     def pooled(self) -> PackedArrays:
         """Return the same planes for counting all samples together instead of class by class."""

@@ -70,8 +70,8 @@ def residual_gains(
     table_gains(sums, starts(packed.arrays.levels[columns]), ridge, gains)
     quartiles = packed.quartiles
     if quartiles is not None and quartile_sums is not None:
-        levels = quartiles.arrays.levels.astype(np.int64)
-        first, chosen = ragged(starts(levels)[:-1][columns], levels[columns])
+        levels = quartiles.arrays.levels[columns].astype(np.int64)
+        first, chosen = ragged(quartiles.level_starts[columns], levels)
         mix_trend_gains(quartile_sums, first, quartiles.scores[chosen], ridge, gains)
     return gains
 
@@ -193,7 +193,7 @@ class Trends(NamedTuple):
         own = packed.quartiles
         if own is None:
             return cls(packed.arrays, np.zeros(1, np.int64), np.empty(0))
-        return cls(own.arrays, starts(own.arrays.levels), own.scores)
+        return cls(own.arrays, own.level_starts, own.scores)
 
 
 TRENDS = types.NamedTuple([PACKED, _i1, _f1], Trends)

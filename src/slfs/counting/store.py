@@ -80,10 +80,9 @@ class PlaneStore:
 
     def spill(self) -> bool:
         """Move the planes to a temporary file; returns False if there are none in memory."""
-        if self._quartiles is not None:
-            self._quartiles.spill()
+        freed = self._quartiles is not None and self._quartiles.spill()
         if isinstance(self._words, _Filed) or self._words.length == 0:
-            return False
+            return freed
         self._words = _Filed(self._words)
         return True
 

@@ -39,10 +39,10 @@ def load(
     drop: Sequence[str],
     others: Sequence[str],
 ) -> Loaded:
-    """Read all columns; the index of a dataframe in the file is one if ``ids`` or ``others`` name it."""
+    """Read all columns; the index of a dataframe in the file is one if it is named by a list."""
     table, y = _read(form, form.read, content, options, name)
     if form.name in SELF_DESCRIBING:
-        table = _with_index(table, [*ids, *others], options.notes)
+        table = _with_index(table, [*ids, *others, *drop], options.notes)
     if options.missing and form.name not in (*TEXT, *SELF_DESCRIBING):  # these have done it
         table, y = _without_marks(table, y, Marks(options.missing))
 
@@ -62,8 +62,10 @@ def _with_index(table: Any, wanted: Sequence[str], notes: list[str]) -> Any:
 
     if isinstance(table.index, pd.RangeIndex):  # it is not stored as a column
         return table
-    index = {name: level for level, name in enumerate(table.index.names) if name is not None}
-    chosen = set(split_names(wanted, [*index, *column_names(table)])).intersection(index)
+    names = column_names(table)
+    levels = enumerate(table.index.names)  # a column of the same name hides one of them
+    index = {name: level for level, name in levels if name is not None and name not in names}
+    chosen = set(split_names(wanted, [*index, *names])).intersection(index)
     note_index([name for name in index if name not in chosen], notes)
     added = {name: table.index.get_level_values(index[name]) for name in index if name in chosen}
     return table.reset_index(drop=True).assign(**added)

@@ -40,8 +40,9 @@ class ResidualPursuit(AutomaticSizeMixin):
         most one standard error above the smallest.
     trends : bool, default=True
         Whether the gain of a column of numbers is the mean of that of its levels and, with twice the
-        weight, that of a trend over its quartiles. ``False`` is the criterion of gamma-OMP on the levels
-        alone. A continuous target is explained by levels only.
+        weight, that of a trend over its quartiles, which the additive classifier then uses, too.
+        ``False`` is the criterion of gamma-OMP on the levels alone. A continuous target is explained by
+        levels only.
     include : array-like, str or None, default=None
         Columns that are selected in any case, given by name, by index or as a mask. They are the first
         ones, and count towards ``n_features_to_select``.

@@ -122,8 +122,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         smallest. This selects fewer features, with a slightly larger log loss.
     trends : bool, default=True
         With ``order="residual"``, whether the gain of a column of numbers is the mean of that of its
-        levels and, with twice the weight, that of a trend over its quartiles. A continuous target is
-        explained by levels only.
+        levels and, with twice the weight, that of a trend over its quartiles, which the additive
+        classifier then uses, too. A continuous target is explained by levels only.
     include : array-like, str or None, default=None
         Columns that are selected in any case, given by name, by index or as a mask. They are the first
         ones, and count towards ``n_features_to_select``.
@@ -465,7 +465,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     def _needs_quartiles(self, layout: SampleLayout) -> bool:
         if self.order_ == "residual":
             return super()._needs_quartiles(layout)
-        return BaseSelector._needs_quartiles(self, layout)
+        return self.trends and BaseSelector._needs_quartiles(self, layout)
 
     def _select(self, information: Information, facts: ColumnFacts) -> Selection:
         growth = Growth()

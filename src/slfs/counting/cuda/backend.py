@@ -270,7 +270,8 @@ class CudaBackend(CountingBackend):
                 planes = self._planes_of_step(step, steps[step], rows)
                 sums = self._weighted_sums(columns, planes, rows)
                 trends = None
-                if isinstance(self.quartiles, CudaBackend):
+                if self.quartiles is not None:
+                    assert isinstance(self.quartiles, CudaBackend)
                     trends = self.quartiles._weighted_sums(columns, planes, rows)
                 queue.lower(columns, step, residual_gains(self.packed, columns, sums, trends))
             queue.restore()

@@ -47,11 +47,13 @@ def joint_gain(information: Information, columns: Ints, residuals: Residuals) ->
     gain = _gain(codes, one_hot, residuals, packed.layout.unit, centred=False)
     if backend.quartiles is None:
         return gain
-    scores = [packed.quartile_scores(f)[:, np.newaxis] for f in columns.tolist()]
-    if not all(own.any() for own in scores):  # without a trend of all columns
-        return gain
-    codes = [backend.quartiles.codes(PackedIndex(f)) for f in columns.tolist()]
-    trend = _gain(codes, scores, residuals, packed.layout.unit, centred=True)
+    quartiles = backend.quartiles
+    values = one_hot  # of columns without a trend
+    for place, f in enumerate(columns.tolist()):
+        scores = quartiles.packed.scores_of(f)
+        if scores.any():
+            codes[place], values[place] = quartiles.codes(PackedIndex(f)), scores[:, np.newaxis]
+    trend = _gain(codes, values, residuals, packed.layout.unit, centred=True)
     return (1 - TREND_SHARE) * gain + TREND_SHARE * trend
 
 
