@@ -1,6 +1,7 @@
 """Residual pursuit: equal to the references, exact for any threads and blocks, size by folds."""
 
 import itertools
+import re
 
 import numpy as np
 import pandas as pd
@@ -169,6 +170,26 @@ def test_numbers_and_text_in_the_reference_backend(groups):
     assert "missing" in fast.get_feature_names_out()
     np.testing.assert_array_equal(slow.indices_, fast.indices_)
     np.testing.assert_allclose(slow.selection_scores_, fast.selection_scores_, rtol=1e-12)
+
+
+def test_words_do_not_say_that_a_loss_falls_that_rises():
+    random = np.random.default_rng(0)
+    y = np.repeat([0, 1], 20)
+    noisy = [
+        np.where(np.arange(40) == 0, 1, np.where(random.permutation(40) < 5, 1 - y, y))
+        for _ in range(40)
+    ]
+    X = np.column_stack([y + random.normal(0, 0.01, 40), *noisy])
+    selector = SLFS(n_features_to_select=30).fit(X, y)
+    found = [
+        re.search(
+            r"(lowers|changes) the training log loss .* from (\S+) to (\S+)\. E", selector.explain(f)
+        )
+        for f in selector.indices_
+    ]
+    rises = [float(match[3]) > float(match[2]) for match in found]
+    assert any(rises)
+    assert all((match[1] == "changes") >= up for match, up in zip(found, rises, strict=True))
 
 
 def test_trends_select_columns_with_larger_effects():

@@ -98,7 +98,9 @@ class NetworkModel(TableEstimator):
             super()._check_columns(X)
         except ValueError as error:
             n_used = len(self.network_)
-            if not 0 < n_used < self.n_features_in_:
+            names = getattr(X, "columns", None)
+            lacks = names is not None and not set(self.network_.names).issubset(map(str, names))
+            if lacks or not 0 < n_used < self.n_features_in_:
                 raise
             raise ValueError(
                 f"{error}\nThis {type(self).__name__} uses only {n_used} of {self.n_features_in_} "

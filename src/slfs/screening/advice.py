@@ -92,6 +92,9 @@ def _warn_about_text(
             spoiled.append(column)
         elif n_distinct[column] > MANY:
             written.append(column)
+    if selected is not None:  # those that matter are named first
+        for columns in (dates, spoiled, written):
+            columns.sort(key=lambda column: not selected[column])
     _warn_about_converted(dates, "dates or times", _CONVERT_DATES, text, names, selected)
     _warn_about_converted(spoiled, "numbers", _read_as_missing(spoiled, text), text, names, selected)
     _warn_about_converted(written, "numbers", _convert_numbers(written, text), text, names, selected)

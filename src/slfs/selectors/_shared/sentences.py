@@ -57,8 +57,9 @@ def _together(figures: Figures) -> str:
 def _joined(figures: Figures) -> str:
     """Say what a column added to the columns that were selected before it."""
     before, after, number = figures["log_loss_before"], figures["log_loss"], figures["joined"]
-    higher, lower = _apart(before, after)
-    falls = f"lowers the training log loss of the growing model from {higher} to {lower}"
+    first, last = _apart(before, after)
+    verb = "lowers" if after < before else "changes"
+    falls = f"{verb} the training log loss of the growing model from {first} to {last}"
     if "group" in figures:
         size = figures["n_together"]
         others = "" if number == 1 else f", after {number - 1} other{'s' if number > 2 else ''}"
