@@ -23,7 +23,7 @@ from slfs import (
 from slfs._core.warn import UnseenValueWarning
 from slfs.coding.codebook import Coding, make_columns
 from slfs.coding.encode import Encoded
-from slfs.measures.additive import fit_tables
+from slfs.measures.additive import BLOCK, find_runs, fit_tables
 from slfs.saving.interchange import to_bif
 from slfs.selectors._shared.additive import AdditiveTables, fit_additive_tables
 from tests import naive
@@ -69,6 +69,25 @@ def test_the_tables_minimize_the_penalized_loss(n_classes):
     best = minimize(loss, own, method="L-BFGS-B", options={"maxfun": 10**6}).fun
     start = loss(np.zeros_like(own))
     assert loss(own) - best < 0.002 * (start - best)
+
+
+@pytest.mark.parametrize(("n_samples", "n_rows"), [(1, 1), (256, 1), (257, 3), (1000, 2), (700, 400)])
+def test_samples_are_grouped_by_row_in_each_block(n_samples, n_rows):
+    rows = np.random.default_rng(n_samples).integers(0, n_rows, n_samples)
+    positions, sizes = find_runs(rows, n_rows)
+    for first in range(0, n_samples, int(BLOCK)):
+        block = rows[first : first + int(BLOCK)]
+        start, groups = 0, []
+        while start < len(block):
+            stop = start + int(sizes[first + start]) + 1
+            own = positions[first + start : first + stop].astype(np.int64)
+            assert (np.diff(own) > 0).all()
+            assert len(np.unique(block[own])) == 1
+            groups.append(int(block[own[0]]))
+            start = stop
+        np.testing.assert_array_equal(np.sort(groups), np.unique(block))
+        ends = positions[first : first + len(block)]
+        np.testing.assert_array_equal(np.sort(ends), np.arange(len(block)))
 
 
 def test_a_strong_indicator_of_a_rare_class_has_its_share():

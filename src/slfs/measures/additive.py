@@ -16,7 +16,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from slfs._core.compile import kernel
+from slfs._core.compile import helper, kernel
 from slfs._core.ragged import starts
 from slfs._core.vectors import four, load_floats, store, total
 
@@ -39,9 +39,11 @@ SWEEPS = 20
 
 LANES = 4
 """Number of classes that are processed together."""
+BLOCK = np.uint64(256)
+"""Number of samples that are processed together; their positions have eight bits."""
 
-_f1 = types.float64[::1]
-ZERO, ONE, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)
+_f1, _u1 = types.float64[::1], types.uint8[::1]
+ZERO, ONE, FOUR, EIGHT = (np.uint64(n) for n in (0, 1, 4, 8))
 
 
 def fit_tables(
@@ -81,21 +83,24 @@ def fit_tables(
     n_others = np.concatenate([np.zeros(len(codes), np.int64), n_levels[others[paired]]])
     offset = starts(n_levels[first] * np.maximum(n_others, 1))
     counts = np.zeros((int(offset[-1]), n_classes), np.int64)
-    places = []
-    for a, b, width, (begin, end) in zip(
-        first.tolist(),
-        second.tolist(),
-        n_others.tolist(),
-        itertools.pairwise(offset.tolist()),
-        strict=True,
+    places, runs = [], np.empty((len(first), 2, len(labels)), np.uint8)
+    for table, (a, b, width, (begin, end)) in enumerate(
+        zip(
+            first.tolist(),
+            second.tolist(),
+            n_others.tolist(),
+            itertools.pairwise(offset.tolist()),
+            strict=True,
+        )
     ):
-        level = codes[a].astype(np.int64) * max(width, 1) + (codes[b] if width else 0)
-        cells = np.bincount(level * n_classes + labels, minlength=(end - begin) * n_classes)
+        rows = codes[a].astype(np.int64) * max(width, 1) + (codes[b] if width else 0)
+        cells = np.bincount(rows * n_classes + labels, minlength=(end - begin) * n_classes)
         counts[begin:end] = cells.reshape(-1, n_classes)
         places.append(Place(a, b, width, begin, end - begin))
+        runs[table] = find_runs(rows, end - begin)
     odds = padded_rows(np.tile(totals / totals.sum(), (len(labels), 1)))
     padded = np.zeros((len(counts), odds.shape[1]))
-    sweep(codes, places, (RIDGE * unit, 0.0), SWEEPS, (padded_rows(counts), odds, padded))
+    sweep(codes, places, runs, (RIDGE * unit, 0.0), SWEEPS, (padded_rows(counts), odds, padded))
     tables = padded[:, :n_classes].copy()
     parts = [tables[begin:end] for begin, end in itertools.pairwise(offset)]
     pairs: list[Floats | None] = [None] * len(codes)
@@ -127,29 +132,67 @@ class Place(NamedTuple):
     n_rows: int
 
 
+def find_runs(rows: Ints, n_rows: int) -> NDArray[np.uint8]:
+    """Group the samples of each block by their row of a table, for `sweep`.
+
+    Returns two arrays. The first has the positions of the samples in their block, group after group,
+    in ascending order in each group. The second has the size of each group less one, where it begins.
+    """
+    runs = np.empty((2, len(rows)), np.uint8)
+    _find_runs(rows, n_rows, runs[0], runs[1])
+    return runs
+
+
+@kernel(types.void(types.int64[::1], types.int64, _u1, _u1))
+def _find_runs(rows: Ints, n_rows: int, positions: Codes, sizes: Codes) -> None:
+    """Group samples; see `find_runs`."""
+    n_samples = np.uint64(rows.shape[0])
+    group, block_of = np.zeros(n_rows, np.uint64), np.full(n_rows, n_samples)
+    ends, size = np.zeros(BLOCK + ONE, np.uint64), np.zeros(BLOCK, np.uint64)
+    for block in range(ZERO, n_samples, BLOCK):
+        n, n_groups = min(BLOCK, n_samples - block), ZERO
+        for i in range(block, block + n):
+            row = rows[i]
+            if block_of[row] != block:
+                block_of[row], group[row], size[n_groups] = block, n_groups, ZERO
+                n_groups += ONE
+            size[group[row]] += ONE
+        ends[ZERO] = ZERO
+        for g in range(n_groups):
+            sizes[block + ends[g]] = size[g] - ONE
+            ends[g + ONE] = ends[g] + size[g]
+        for i in range(n):
+            g = group[rows[block + i]]
+            positions[block + ends[g + ONE] - size[g]] = i
+            size[g] -= ONE
+
+
 def sweep(
     codes: Codes,
     places: Sequence[Place],
+    runs: Codes,
     ridge: tuple[float, float],
     n_sweeps: int,
     rows: tuple[Floats, ...],
 ) -> None:
     """Take damped Newton steps, one table after another, ``n_sweeps`` times.
 
-    ``ridge`` is the weight of the squares of the tables, and what is added to it in the sums of weights
-    by which the steps are divided. ``rows`` are the counts of
-    levels and classes, the probabilities of each sample and the tables, made by `padded_rows`; the last
-    two are updated.
+    ``runs`` has the result of `find_runs` of each table. ``ridge`` is the weight of the squares of the
+    tables, and what is added to it in the sums of weights by which the steps are divided. ``rows`` are
+    the counts of levels and classes, the probabilities of each sample and the tables, made by
+    `padded_rows`; the last two are updated.
     """
     if len(places) == 0:
         return
-    _sweep(codes, np.array(places, np.int64), *ridge, n_sweeps, *(part.reshape(-1) for part in rows))
+    given = codes, np.array(places, np.int64), runs
+    _sweep(*given, *ridge, n_sweeps, *(part.reshape(-1) for part in rows))
 
 
 @kernel(
     types.void(
         types.uint8[:, ::1],
         types.int64[:, ::1],
+        types.uint8[:, :, ::1],
         types.float64,
         types.float64,
         types.int64,
@@ -161,6 +204,7 @@ def sweep(
 def _sweep(
     codes: Codes,
     places: Ints,
+    runs: Codes,
     ridge: float,
     added: float,
     n_sweeps: int,
@@ -171,37 +215,23 @@ def _sweep(
     """Take the steps of `sweep`; ``places`` has one row per table, with the fields of `Place`.
 
     The odds of each sample and class are multiplied by the exponentials of each step, so that no
-    exponential per sample is needed, while the next step is computed.
+    exponential per sample is needed. The probabilities are added up by row of the next table, while a
+    block of samples is in the cache.
     """
     ridge_sum = added + ridge
     n_samples, n_tables = np.uint64(codes.shape[1]), np.uint64(places.shape[0])
     width = np.uint64(odds.shape[0]) // n_samples
     most = np.uint64(places[:, 4].max()) * width
     totals, squares, factors = np.empty(most), np.empty(most), np.ones(most)
-    rows = np.zeros((2, n_samples), np.uint64)  # the row of each sample in this table and the one before
-    for turn in range(np.uint64(n_sweeps) * n_tables + ONE):
-        t, now = turn % n_tables, turn & ONE
-        first, second = np.uint64(places[t, 0]), np.uint64(places[t, 1])
-        n_others = np.uint64(places[t, 2])
-        for i in range(n_samples):
-            level = np.uint64(codes[first, i])
-            if n_others > ZERO:
-                level = level * n_others + np.uint64(codes[second, i])
-            rows[now, i] = level * width
+    inverse = np.ones(n_samples)  # what makes the odds of each sample probabilities
+    before = ZERO
+    for turn in range(np.uint64(n_sweeps) * n_tables):
+        t = turn % n_tables
         totals[:], squares[:] = 0.0, 0.0
-        for i in range(n_samples):
-            own, step, level = i * width, rows[ONE - now, i], rows[now, i]
-            size = four(0.0)
-            for c in range(ZERO, width, FOUR):
-                size = size + load_floats(odds, own + c) * load_floats(factors, step + c)
-            inverse = four(1.0 / total(size))
-            for c in range(ZERO, width, FOUR):
-                p = load_floats(odds, own + c) * load_floats(factors, step + c) * inverse
-                store(p, odds, own + c)
-                store(load_floats(totals, level + c) + p, totals, level + c)
-                store(load_floats(squares, level + c) + p * p, squares, level + c)
-        if turn == np.uint64(n_sweeps) * n_tables:
-            break
+        for block in range(ZERO, n_samples, BLOCK):
+            end = min(block + BLOCK, n_samples)
+            _multiply(codes, places[before], block, end, factors, odds, inverse)
+            _add_up(codes, places[t], runs[t], block, end, odds, inverse, totals, squares)
         begin = np.uint64(places[t, 3]) * width
         for cell in range(np.uint64(places[t, 4]) * width):
             residual = counts[begin + cell] - totals[cell]
@@ -210,3 +240,78 @@ def _sweep(
             change = min(max(change, -MAX_CHANGE), MAX_CHANGE)
             tables[begin + cell] += change
             factors[cell] = math.exp(change)
+        before = t
+    _multiply(codes, places[before], ZERO, n_samples, factors, odds, inverse)
+    for i in range(n_samples):
+        for c in range(i * width, (i + ONE) * width):
+            odds[c] *= inverse[i]
+
+
+@helper
+def _multiply(
+    codes: Codes,
+    place: Ints,
+    first: np.uint64,
+    end: np.uint64,
+    factors: Floats,
+    odds: Floats,
+    inverse: Floats,
+) -> None:
+    """Multiply the probabilities of some samples by the factors of their rows of a table."""
+    width = np.uint64(odds.shape[0]) // np.uint64(codes.shape[1])
+    column, other, n_others = np.uint64(place[0]), np.uint64(place[1]), np.uint64(place[2])
+    for i in range(first, end):
+        row = np.uint64(codes[column, i])
+        if n_others > ZERO:
+            row = row * n_others + np.uint64(codes[other, i])
+        own, factor = i * width, row * width
+        scale, size = four(inverse[i]), four(0.0)
+        for c in range(ZERO, width, FOUR):
+            product = load_floats(odds, own + c) * scale * load_floats(factors, factor + c)
+            store(product, odds, own + c)
+            size = size + product
+        inverse[i] = 1.0 / total(size)
+
+
+@helper
+def _add_up(
+    codes: Codes,
+    place: Ints,
+    runs: Codes,
+    block: np.uint64,
+    end: np.uint64,
+    odds: Floats,
+    inverse: Floats,
+    totals: Floats,
+    squares: Floats,
+) -> None:
+    """Add the probabilities of a block of samples, and their squares, to those of their rows."""
+    width = np.uint64(odds.shape[0]) // np.uint64(codes.shape[1])
+    column, other, n_others = np.uint64(place[0]), np.uint64(place[1]), np.uint64(place[2])
+    start = block
+    while start < end:
+        stop, first = start + ONE + np.uint64(runs[ONE, start]), block + np.uint64(runs[ZERO, start])
+        row = np.uint64(codes[column, first])
+        if n_others > ZERO:
+            row = row * n_others + np.uint64(codes[other, first])
+        for c in range(ZERO, width, EIGHT):
+            w, both = row * width + c, c + FOUR < width
+            sum_0, square_0 = load_floats(totals, w), load_floats(squares, w)
+            if both:
+                sum_1, square_1 = load_floats(totals, w + FOUR), load_floats(squares, w + FOUR)
+                for j in range(start, stop):
+                    i = block + np.uint64(runs[ZERO, j])
+                    own, scale = i * width + c, four(inverse[i])
+                    p, q = load_floats(odds, own) * scale, load_floats(odds, own + FOUR) * scale
+                    sum_0, square_0 = sum_0 + p, square_0 + p * p
+                    sum_1, square_1 = sum_1 + q, square_1 + q * q
+                store(sum_1, totals, w + FOUR)
+                store(square_1, squares, w + FOUR)
+            else:
+                for j in range(start, stop):
+                    i = block + np.uint64(runs[ZERO, j])
+                    p = load_floats(odds, i * width + c) * four(inverse[i])
+                    sum_0, square_0 = sum_0 + p, square_0 + p * p
+            store(sum_0, totals, w)
+            store(square_0, squares, w)
+        start = stop

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from slfs._core.compile import inlined, kernel
 from slfs.counting.residuals import GAIN_RIDGE, RESIDUAL_SCALE, WEIGHT_SCALE, row_length
-from slfs.measures.additive import RIDGE, Place, padded_rows, sweep
+from slfs.measures.additive import RIDGE, Place, find_runs, padded_rows, sweep
 from slfs.measures.number_residuals import NumberModel
 
 Floats = NDArray[np.float64]
@@ -65,7 +65,8 @@ class AdditiveModel:
         self.log_prior: Floats = np.log(share)
         self._odds = padded_rows(np.repeat(share[np.newaxis], len(labels), axis=0))
         self._codes: list[Codes] = []
-        self._places: list[Place] = []  # the newest first
+        self._places: list[Place] = []  # the newest first, as the runs
+        self._runs: list[Codes] = []
         self._counts = np.zeros((0, self._odds.shape[1]))
         self._tables = np.zeros((0, self._odds.shape[1]))
 
@@ -98,23 +99,16 @@ class AdditiveModel:
         self._codes.append(codes)
         place = Place(len(self._places), 0, 0, len(self._tables) - len(counts), len(counts))
         self._places.insert(0, place)
-        rows = (self._counts, self._odds, self._tables)
-        sweep(
-            np.stack(self._codes),
-            self._places,
-            (RIDGE * self._unit, GAIN_RIDGE * self._unit),
-            self._sweeps,
-            rows,
-        )
+        self._runs.insert(0, find_runs(codes.astype(np.int64), len(class_counts)))
+        self._sweep(GAIN_RIDGE, self._sweeps, self._odds, self._tables)
         if self._numbers is not None:
             self._numbers.add(codes, len(class_counts), self._sweeps)
 
     def settle(self) -> None:
         """Take steps until the tables hardly change, as those of columns that are not selected must."""
-        rows = (self._counts, self._odds, self._tables)
         for _ in range(_ROUNDS if self._places else 0):
             before = self._tables.copy()
-            sweep(np.stack(self._codes), self._places, (RIDGE * self._unit, 0.0), _AT_ONCE, rows)
+            self._sweep(0.0, _AT_ONCE, self._odds, self._tables)
             if np.abs(self._tables - before).max() < _SETTLED:
                 break
         if self._numbers is not None:
@@ -126,10 +120,14 @@ class AdditiveModel:
         The few steps after each new column are enough to rank columns, but leave the tables too small.
         """
         odds, tables = padded_rows(self._odds), self._tables.copy()
-        if self._places:
-            rows = (self._counts, odds, tables)
-            sweep(np.stack(self._codes), self._places, (RIDGE * self._unit, 0.0), n_sweeps, rows)
+        self._sweep(0.0, n_sweeps, odds, tables)
         return self._by_column(tables)
+
+    def _sweep(self, added: float, n_sweeps: int, odds: Floats, tables: Floats) -> None:
+        """Take steps; ``added`` is what is added to the sums of weights, as a number of samples."""
+        if self._places:
+            ridge, rows = (RIDGE * self._unit, added * self._unit), (self._counts, odds, tables)
+            sweep(np.stack(self._codes), self._places, np.stack(self._runs), ridge, n_sweeps, rows)
 
     def _by_column(self, tables: Floats) -> list[Floats]:
         own = tables[:, : len(self.log_prior)]

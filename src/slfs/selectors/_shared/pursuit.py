@@ -68,11 +68,11 @@ def describe_steps(steps: list[Step]) -> dict[str, Any]:
 
 
 def pursuit_bytes(n_steps: int, layout: SampleLayout) -> int:
-    """Return the memory that a pursuit needs: codes and residuals of each step, and odds."""
+    """Return the memory that a pursuit needs: codes, their runs and residuals of each step, and odds."""
     n_classes = layout.n_classes
     continuous = layout.target_values is not None
     residuals = 2 * row_length(n_residuals(n_classes, continuous=continuous))
-    return layout.n_samples * (n_steps * (residuals + 2) + 3 * 8 * (n_classes + 3))
+    return layout.n_samples * (n_steps * (residuals + 6) + 3 * 8 * (n_classes + 3))
 
 
 class Pursuit:
