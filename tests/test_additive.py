@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
+from scipy.stats import chi2
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
@@ -171,7 +172,7 @@ def test_a_column_that_matters_has_importance():
     assert max(importances["a"], importances["b"]) > 5 * importances["c"]
 
 
-def test_the_edges_are_the_spanning_tree_of_the_information_given_the_class():
+def test_the_edges_are_those_of_a_spanning_tree_that_are_significant_given_the_class():
     codes, y = dependent_codes(8, 300, 5)
     columns = [3, 0, 4, 1]
     found = fit_additive_tables(information_of(codes, y), np.array(columns), coding_of(codes[columns]))
@@ -180,15 +181,18 @@ def test_the_edges_are_the_spanning_tree_of_the_information_given_the_class():
         given = naive.conditional_information(codes[f].tolist(), codes[k].tolist(), y.tolist())
         return round(given, 12)
 
-    inside, expected = {0}, set()
+    inside, expected = {0}, {}
     while len(inside) < 4:
         edges = [
             (strength(columns[f], columns[k]), f, k) for f in inside for k in set(range(4)) - inside
         ]
-        _, f, k = max(edges)
+        shared, f, k = max(edges)
         inside.add(k)
-        expected.add(frozenset((f, k)))
-    assert {frozenset((f, int(k))) for f, k in enumerate(found.parents) if k >= 0} == expected
+        freedom = codes[columns[f]].max() * codes[columns[k]].max() * (y.max() + 1)
+        expected[frozenset((f, k))] = chi2.sf(2 * 300 * shared, freedom) <= 0.05
+    assert set(expected.values()) == {False, True}
+    edges = {frozenset((f, int(k))) for f, k in enumerate(found.parents) if k >= 0}
+    assert edges == {edge for edge, significant in expected.items() if significant}
 
 
 def quartile_table(seed):

@@ -82,7 +82,7 @@ def test_a_column_that_the_model_uses_is_missing(table, slfs):
     used(table).to_csv("new.csv", index=False)
     code, _, error = slfs("predict", "m.slfs", "new.csv", "--id", name)
     assert code == 1
-    assert "Columns given by --id are not features." in error
+    assert "Columns given by --id are not features: leave the option out." in error
 
 
 @pytest.mark.usefixtures("here")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 
 from slfs import BNSLFS, SLFS, ResidualPursuit
 from slfs.saving import ModelFileError, load, save
@@ -301,7 +301,7 @@ def test_tables_must_have_probabilities(value, tmp_path):
     ],
 )
 def test_additive_tables_must_hold_together(change, message, tmp_path):
-    classifier = BNSLFS(ResidualPursuit(3)).fit(*load_iris(return_X_y=True))
+    classifier = BNSLFS(ResidualPursuit(3)).fit(*load_digits(return_X_y=True))
     assert [edge is None for edge in classifier._additive.edges] == [True, False, False]
     change(classifier._additive)
     with pytest.raises(ValueError, match=message):

@@ -290,6 +290,12 @@ def _groups(labels: Any, target: str, groups: str | Sequence[str] | None) -> lis
             f"obs[{target!r}] has {int(labels.isna().sum())} missing values. Leave these cells out, for "
             f"example with adata[adata.obs[{target!r}].notna()].copy()."
         )
+    if labels.dtype.kind == "f" and (labels % 1 != 0).any():
+        raise ValueError(
+            f"obs[{target!r}] holds numbers with fractional parts, but markers are ranked for types of "
+            "cells. Use slfs.anndata.select for a continuous quantity, or cut it into types with "
+            "pandas.cut."
+        )
     categories = labels.astype("category").cat.remove_unused_categories().cat.categories
     present: list[Any] = categories.tolist()
     if len(present) < 2:

@@ -147,6 +147,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             known = set(X.names)
             missing = [name for name in fitted if name not in known]
             how = f"missing: {missing[:5]}" if missing else "X has more columns or another order"
+            if not missing and X.how_to_select:
+                how += f". Select them: {X.how_to_select}"
             raise ValueError(
                 f"The columns of X do not match those seen in fit of {type(self).__name__}: {how}."
             )

@@ -270,10 +270,9 @@ def _match_columns(
     indices = {name: index for index, name in enumerate(file.names)}
     lacking = [name for name in reduced.feature_names_in_ if name not in indices]
     if lacking:
-        as_ids = " Columns given by --id are not features." if set(lacking) & set(file.ids) else ""
         raise ValueError(
             f"{file.name} is missing {len(lacking)} of the {len(fitted.network_)} columns that the "
-            f"model uses: {some_names(lacking)}.{as_ids}{_remedy(fitted, targets_from)}"
+            f"model uses: {some_names(lacking)}.{_remedy(fitted, file, lacking, targets_from)}"
         )
     columns, nodes = (
         np.array([indices[name] for name in names], np.int64)
@@ -285,8 +284,14 @@ def _match_columns(
     return reduced, part
 
 
-def _remedy(fitted: NetworkModel, targets_from: str | None) -> str:
+def _remedy(fitted: NetworkModel, file: DataFile, lacking: list[str], targets_from: str | None) -> str:
     """Where the columns that a file lacks may come from."""
+    if set(lacking) <= set(file.ids):
+        return " Columns given by --id are not features: leave the option out."
+    if file.read_originals is not None and file.all_names:
+        first = file.read_originals(file.all_names[:1]).iloc[:, 0]
+        if set(lacking) & set(map(str, first)):
+            return " They are in its first column. If the samples are in columns, add --transpose."
     if "like" in getattr(fitted, "_reading", {}):
         return " The model was fitted with --no-header. If the file has no header either, add it."
     if targets_from is not None:

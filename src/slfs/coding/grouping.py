@@ -70,14 +70,31 @@ def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
     seen = counts if learned.seen_counts is None else learned.seen_counts.reshape(-1, n_classes)
     for column in np.flatnonzero(candidates & (many | costly)).tolist():
         own, rows = (table[offset[column] :][: n_present[column]] for table in (counts, seen))
-        group = best_groups(own, nlogn, layout.unit)
+        pooled = _pool_single(rows)
+        group = best_groups(_add_rows(own, pooled), nlogn, layout.unit)[pooled]
         if learned.seen_counts is not None and not _pays(rows, group):
-            group = best_groups(rows, nlogn_table(layout.n_seen))
+            group = best_groups(_add_rows(rows, pooled), nlogn_table(layout.n_seen))[pooled]
         if not many[column] and not 0 < group.max() < n_present[column] - 1:
             continue
-        if not _better_alone(rows, group, layout.n_seen):
+        if not _better_alone(_add_rows(rows, pooled), _add_rows(rows, group), layout.n_seen):
             groups[column] = group
+        elif pooled.max() < n_present[column] - 1:
+            groups[column] = pooled
     return _regroup(learned, groups, n_classes) if groups else learned
+
+
+def _pool_single(counts: Ints) -> Ints:
+    """Number the values; those that occur once share a number if they are the majority.
+
+    As each of them has a single class, they could be divided by class without an error. In a column of
+    identifiers, of which a few occur twice, this would be all of the information about the class.
+    """
+    single = counts.sum(axis=1) == 1
+    if single.sum() <= len(counts) / 2:
+        return np.arange(len(counts))
+    number = np.cumsum(~single) - 1
+    number[single] = int((~single).sum())
+    return number
 
 
 def _pays(counts: Ints, group: Ints) -> bool:
@@ -99,7 +116,7 @@ def _class_information(counts: Ints) -> float:
     return float(xlogy(counts.sum(axis=1), counts.sum(axis=1)).sum() - xlogy(counts, counts).sum())
 
 
-def _better_alone(counts: Ints, group: Ints, n_samples: int) -> bool:
+def _better_alone(counts: Ints, grouped: Ints, n_samples: int) -> bool:
     """Whether single values predict a sample that is left out clearly better than their groups do.
 
     Clearly means by more than the price of one group. The price of the groups is meant for columns of
@@ -108,7 +125,7 @@ def _better_alone(counts: Ints, group: Ints, n_samples: int) -> bool:
     would predict itself.
     """
     price: float = (counts.shape[1] - 1) / 2 * math.log(n_samples)
-    return _left_out_likelihood(counts) > _left_out_likelihood(_add_rows(counts, group)) + price
+    return _left_out_likelihood(counts) > _left_out_likelihood(grouped) + price
 
 
 def _left_out_likelihood(counts: Ints) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs._core.ragged import starts
+from slfs._core.ragged import ragged, starts
 from slfs.counting.kernels import MAX_PLANES, PackedArrays, pack
 from slfs.counting.value_planes import Codes, LevelPlanes, join_values
 
@@ -181,6 +181,28 @@ class PackedColumns:
     def scores_of(self, index: int) -> NDArray[np.float64]:
         """Return the scores of the levels of column ``index``, if these are quartiles."""
         return self.scores[self.level_starts[index] : self.level_starts[index + 1]]
+
+    def take(self, indices: NDArray[np.int64]) -> PackedColumns:
+        """Copy some columns, given by increasing indices."""
+        arrays, levels = self.arrays, self.arrays.levels[indices]
+
+        def pieces(begins: NDArray[np.uint64], lengths: NDArray[Any]) -> NDArray[np.int64]:
+            return ragged(begins[indices].astype(np.int64), lengths.astype(np.int64))[1]
+
+        n_words, n_counts = column_words(levels, self.layout), levels * np.uint64(self.layout.n_classes)
+        taken = arrays._replace(
+            words=np.asarray(arrays.words[pieces(arrays.offset, n_words)]),
+            offset=unsigned_starts(n_words),
+            levels=levels,
+            class_counts=arrays.class_counts[pieces(arrays.counts_offset, n_counts)],
+            counts_offset=unsigned_starts(n_counts),
+        )
+        quartiles = None if self.quartiles is None else self.quartiles.take(indices)
+        scores, cuts = self.scores, self.cuts
+        if len(scores):
+            scores = scores[pieces(self.level_starts.astype(np.uint64), levels)]
+            cuts = cuts[indices]
+        return PackedColumns(self.layout, self.columns[indices], taken, quartiles, scores, cuts)
 
     def pooled(self) -> PackedArrays:
         """Return the same planes for counting all samples together instead of class by class."""

@@ -24,7 +24,9 @@ from slfs._compat import Interval, StrOptions, validate_params
 from slfs._core.indices import PackedIndex
 from slfs._core.resources import Resources
 from slfs.base import TrainingData
+from slfs.coding.codebook import MAX_LEVELS
 from slfs.counting.backend import DEVICES, make_backend, use_device
+from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import MAX_PLANE_LEVELS, PackedColumns, SampleLayout, pack_block
 from slfs.counting.store import PlaneStore
 from slfs.measures.contingency import independence_p_values, stratified_p_value
@@ -43,7 +45,7 @@ Codes = NDArray[np.uint8]
 ENOUGH = 20
 """Number of permutations with at least the observed statistic after which a test stops early."""
 
-_MAX_LEVELS = MAX_PLANE_LEVELS
+_MAX_LABELS = MAX_PLANE_LEVELS
 _MAX_PAIR_LEVELS = 8
 """Maximum number of levels of a column and of its parent in a joint table, which has up to 64 rows."""
 
@@ -271,8 +273,8 @@ def _relevance(
         return table_p_values(data.table, layout, data.categorical, resources, forced)
     data = _repeated(data)
     every = np.ones(data.table.n_features, np.bool_)
-    packed = pack_table_blind(data.table, data.categorical, every, _MAX_LEVELS, resources)
-    labels = _few(data.target.codes, _MAX_LEVELS)
+    packed = pack_table_blind(data.table, data.categorical, every, MAX_LEVELS, resources)
+    labels = _few(data.target.codes, _MAX_LABELS)
     return _by_permutation(packed, labels, None, n_permutations, [seed], resources)
 
 
@@ -301,7 +303,7 @@ def _assess_tree(
         strata = codes[parent]
         both = codes[children] * np.uint8(_MAX_PAIR_LEVELS) + strata
         own = [seed, int(network.columns[parent])]
-        labels = _few(y, _MAX_LEVELS)
+        labels = _few(y, _MAX_LABELS)
         records["p_given_parent"][columns] = _by_permutation(
             _pack(both, np.argsort(strata, kind="stable")),
             labels,
@@ -367,19 +369,41 @@ def _by_permutation(
 
     With ``strata`` the labels are permuted within each; the samples of ``packed`` are sorted by them.
     """
-    n_columns = len(packed)
-    if n_columns == 0:
-        return np.empty(0)
     sizes = [len(labels)]
     if strata is not None:
         labels, sizes = labels[np.argsort(strata, kind="stable")], np.bincount(strata).tolist()
-    backend = make_backend(packed, resources.threads)
-    observed = backend.label_sums(labels)
-    hits, draws = np.zeros(n_columns, np.int64), np.zeros(n_columns, np.int64)
+    planes = packed.arrays.levels <= MAX_PLANE_LEVELS
+    few, many = packed, np.flatnonzero(~planes)
+    if len(many):
+        few, coded = packed.take(np.flatnonzero(planes)), make_backend(packed, resources.threads)
+        codes = [coded.codes(PackedIndex(column)) for column in many.tolist()]
+    hits, draws = np.zeros(len(packed), np.int64), np.zeros(len(packed), np.int64)
+    own_hits, own_draws = hits[planes], draws[planes]
+    if len(few):
+        backend = make_backend(few, resources.threads)
+        observed = backend.label_sums(labels)
     for permuted in _permutations(labels, sizes, n_permutations, np.random.default_rng(seed)):
-        alive = np.flatnonzero(hits < ENOUGH)
-        backend.count_exceedances(alive, permuted, observed, ENOUGH, hits, draws)
+        if len(few):
+            alive = np.flatnonzero(own_hits < ENOUGH)
+            backend.count_exceedances(alive, permuted, observed, ENOUGH, own_hits, own_draws)
+        for column, own in zip(many.tolist(), codes if len(many) else (), strict=True):
+            _count_by_codes(own, labels, permuted, hits[column:], draws[column:])
+    hits[planes], draws[planes] = own_hits, own_draws
     return np.where(hits < ENOUGH, (hits + 1) / (draws + 1), hits / draws)
+
+
+def _count_by_codes(
+    codes: Codes, labels: Codes, permuted: Codes, hits: NDArray[np.int64], draws: NDArray[np.int64]
+) -> None:
+    """Count the permutations with at least the statistic of the labels, for a column without planes."""
+    nlogn, n_labels = nlogn_table(len(codes)).table, int(labels.max()) + 1
+    cells = codes.astype(np.int64) * n_labels
+    observed = nlogn[np.bincount(cells + labels)].sum()
+    for row in permuted:
+        if hits[0] >= ENOUGH:
+            return
+        hits[0] += nlogn[np.bincount(cells + row)].sum() >= observed
+        draws[0] += 1
 
 
 def _permutations(

@@ -341,7 +341,7 @@ def looks_like_data(header: list[str], table: Any) -> bool:
 
 def _could_be_in(present: Any, name: str) -> bool:
     """Return whether a column that does not hold numbers has a value, or one with other digits."""
-    if present.map(type).eq(bool).all():
+    if set(map(type, present)) == {bool}:
         return name.lower() in ("true", "false")
     values = set(present.astype(str))
     shape = re.sub(r"\d+", "0", name)

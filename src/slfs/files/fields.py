@@ -47,7 +47,8 @@ def check_fields(content: io.BytesIO, separator: str, header: list[str] | None, 
             raise TableError(_without_names(header, rows))
         notes.append(
             "The rows have one field more than the header. The first field, which differs in all rows, "
-            "is left out as row names."
+            "is left out as row names. To use it with --id or --targets-from, give it a name in the "
+            "header."
         )
     lost = rows.with_surplus(width, ord(separator))
     if len(lost):

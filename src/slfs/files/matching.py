@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -139,13 +139,15 @@ def match(
             f"{labels.source}. Each sample must have one row there; --id names the column of the ids."
         )
     rows, found = in_both(ids, labels.ids)
+    known = set(labels.ids)
+    without = [*left_out, *(one for one in ids if one not in known)]
+    own = set(ids)
+    hint = _alike(without, [one for one in labels.ids if one not in own])
     if len(rows) == 0:
         raise ValueError(
             f"No sample of {name} ({_some(ids)}) is in the column {labels.id_name!r} of {labels.source} "
-            f"({_some(labels.ids)}). Set the column of the ids with --id."
+            f"({_some(labels.ids)}). Set the column of the ids with --id.{hint}"
         )
-    known = set(labels.ids)
-    without = [*left_out, *(one for one in ids if one not in known)]
     have = "are in" if labels.file is not None and labels.values is None else "have a label in"
     counts = f"{len(rows)} of {len(rows) + len(without)} samples of {name} {have} {labels.source}"
     if without:
@@ -155,7 +157,25 @@ def match(
     unused = len(labels.ids) - len(set(found.tolist()))
     verb = "labels" if have == "have a label in" else "has"
     others = f", which {verb} {unused} other{'s' if unused > 1 else ''}" if unused else ""
-    return rows, found, f"{counts}{others}."
+    return rows, found, f"{counts}{others}.{hint}"
+
+
+def _alike(ids: list[str], others: list[str]) -> str:
+    """Say which ids that are in one file only would be in both if they were written alike."""
+    forms: dict[str, Callable[[str], str]] = {
+        "spaces around them": str.strip,
+        "capital letters": str.lower,
+        "leading zeros": lambda text: text.lstrip("0"),
+    }
+    for what, form in forms.items():
+        known = set(map(form, others))
+        alike = [one for one in ids if form(one) in known]
+        if alike:
+            more = f"{len(alike)} more id{'s' if len(alike) > 1 else ''}"
+            return (
+                f" {more} ({_some(alike)}) would match without {what}: write them alike in both files."
+            )
+    return ""
 
 
 def in_both(ids: Sequence[str], others: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

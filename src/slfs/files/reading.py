@@ -48,6 +48,7 @@ def read_file(
     covariates: Sequence[str] = (),
     decimal: str | None = None,
     like: tuple[int, int | None] | None = None,
+    second: bool = False,
 ) -> DataFile:
     """Read a table from a file.
 
@@ -156,7 +157,10 @@ def read_file(
         target_name = labels.name
     names = column_names(found.table)
     unwanted, y = (
-        [find(column, found.table, name, notes, transpose) for column in (*found.ids, *found.drop)],
+        [
+            find(column, found.table, name, notes, transposed=transpose, second=second)
+            for column in (*found.ids, *found.drop)
+        ],
         found.y,
     )
     if labels is not None:
@@ -164,14 +168,14 @@ def read_file(
     elif y is not None and target is not None:
         raise ValueError(f"{name} already contains class labels. Remove --target {target!r}.")
     elif target is not None:
-        column = find(target, found.table, name, notes, transpose)
+        column = find(target, found.table, name, notes, transposed=transpose, second=second)
         y, target_name = as_column(found.table, column), names[column]
         if form.name in TEXT and y.dtype.kind not in "biufmM":
             y = y.mask(y.map(lambda label: isinstance(label, str) and not label.strip()), None)
         if form.name in TEXT and set(y.dropna().map(type)) == {bool}:
             y = _as_written(y, by_name(found.originals, names)([target_name])[target_name])
         others = [names[index] for index in unwanted]
-        refuse_target(target_name, others[: len(found.ids)], others[len(found.ids) :], name)
+        refuse_target(target_name, others[: len(found.ids)], others[len(found.ids) :], name, notes)
         unwanted.append(column)
     unwanted += _row_names(found.table, unwanted, notes)
     X = without(found.table, unwanted)

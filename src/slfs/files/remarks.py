@@ -9,13 +9,13 @@ from slfs.files.data_file import ColumnNote, column_names, find_column, is_spars
 from slfs.tables.dates import EPOCH
 
 
-def refuse_target(target: str, ids: Sequence[str], drop: Sequence[str], name: str) -> None:
+def refuse_target(
+    target: str, ids: Sequence[str], drop: Sequence[str], name: str, notes: Sequence[str] = ()
+) -> None:
     """Raise an error if the target is also a column of ids or a column to leave out."""
     if target in ids:
-        raise ValueError(
-            f"The column {target!r} of {name} is both the id and the target. "
-            "Set the column of the ids with --id."
-        )
+        text = f"The column {target!r} of {name} is both the id and the target."
+        raise ValueError(" ".join([text, "Set the column of the ids with --id.", *map(str, notes)]))
     if target in drop:
         raise ValueError(
             f"The column {target!r} of {name} is the target and cannot be dropped. Remove --drop "
@@ -23,20 +23,31 @@ def refuse_target(target: str, ids: Sequence[str], drop: Sequence[str], name: st
         )
 
 
-def find(wanted: str, table: Any, name: str, notes: list[str], transposed: bool) -> int:
-    """Find a column; the error contains what is known about the file, such as other sheets."""
+def find(
+    wanted: str, table: Any, name: str, notes: list[str], *, transposed: bool, second: bool = False
+) -> int:
+    """Find a column; the error contains what is known about the file, such as other sheets.
+
+    ``second`` says that it is the file of --targets-from.
+    """
     try:
         return find_column(wanted, column_names(table), name)
     except ValueError as error:
         hints = list(notes)
         if not is_sparse(table) and wanted in set(table.iloc[:, 0].astype(str)):
-            hints.append(
-                "It is the name of a column of the file before rows and columns are exchanged. If the "
-                "samples are in rows, remove --transpose."
-                if transposed
-                else f"{wanted!r} is a value of its first column. If the samples are in columns, add "
-                "--transpose."
-            )
+            first = f"{wanted!r} is a value of its first column. If the samples are in columns"
+            if transposed:
+                hints.append(
+                    "It is the name of a column of the file before rows and columns are exchanged. If "
+                    "the samples are in rows, remove --transpose."
+                )
+            elif second:
+                hints.append(
+                    f"{first}, exchange its rows and columns first: the file of --targets-from needs "
+                    "one row per sample, also with --transpose."
+                )
+            else:
+                hints.append(f"{first}, add --transpose.")
         raise ValueError(" ".join([str(error), *hints])) from None
 
 

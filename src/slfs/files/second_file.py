@@ -36,6 +36,7 @@ def read_labels(
         missing=options.missing,
         text=options.text,
         sheet_with=sheet_columns(target, covariates),
+        second=True,
     )
     originals = file.originals([])
     every = originals.iloc[:, 0].map(str)

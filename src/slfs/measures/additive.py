@@ -83,21 +83,15 @@ def fit_tables(
     n_others = np.concatenate([np.zeros(len(codes), np.int64), n_levels[others[paired]]])
     offset = starts(n_levels[first] * np.maximum(n_others, 1))
     counts = np.zeros((int(offset[-1]), n_classes), np.int64)
-    places, runs = [], np.empty((len(first), 2, len(labels)), np.uint8)
-    for table, (a, b, width, (begin, end)) in enumerate(
-        zip(
-            first.tolist(),
-            second.tolist(),
-            n_others.tolist(),
-            itertools.pairwise(offset.tolist()),
-            strict=True,
-        )
-    ):
-        rows = codes[a].astype(np.int64) * max(width, 1) + (codes[b] if width else 0)
-        cells = np.bincount(rows * n_classes + labels, minlength=(end - begin) * n_classes)
-        counts[begin:end] = cells.reshape(-1, n_classes)
-        places.append(Place(a, b, width, begin, end - begin))
-        runs[table] = find_runs(rows, end - begin)
+    sizes = np.diff(offset)
+    rows = zip(first, second, n_others, offset[:-1], sizes, strict=True)
+    places = [Place(*map(int, row)) for row in rows]
+    runs = np.empty((len(places), 2, len(labels)), np.uint8)
+    for number, (a, b, width, begin, size) in enumerate(places):
+        row = codes[a].astype(np.int64) * max(width, 1) + (codes[b] if width else 0)
+        cells = np.bincount(row * n_classes + labels, minlength=size * n_classes)
+        counts[begin : begin + size] = cells.reshape(-1, n_classes)
+        runs[number] = find_runs(row, size)
     odds = padded_rows(np.tile(totals / totals.sum(), (len(labels), 1)))
     padded = np.zeros((len(counts), odds.shape[1]))
     sweep(codes, places, runs, (RIDGE * unit, 0.0), SWEEPS, (padded_rows(counts), odds, padded))

@@ -112,8 +112,8 @@ class Covariates:
         """Sums of residuals of the parameters, and their information, ready to be solved for."""
         return _score(self.design, self._counts, self.probability, self._correction)
 
-    def cut_residuals(self, numbers: Floats, intervals: int) -> Codes:
-        """Cut columns of numbers into intervals of equal frequency, after removing what strata explain.
+    def cut_residuals(self, numbers: Floats) -> Codes:
+        """Cut columns of numbers at quantiles, after removing what strata explain.
 
         This is done with ranks: by least squares with the levels of the conditioning columns. Since the
         class has no part in it, the test is valid for these levels as well.
@@ -121,14 +121,12 @@ class Covariates:
         Parameters
         ----------
         numbers : ndarray of shape (n_columns, n_samples)
-        intervals : int
-            Number of intervals; there may be fewer if numbers are equal. Missing numbers have one more.
         """
 
         def unexplained(ranks: Floats, known: Known) -> Floats:
             return ranks - least_squares(self.design, self.stratum[known], ranks)
 
-        return cut_rows(numbers, intervals, unexplained)
+        return cut_rows(numbers, unexplained)
 
     def test(self, codes: Codes, ordered: Ints | None = None) -> float:
         """Test one column for independence from the class given the columns of the model.

@@ -88,14 +88,12 @@ class NumberCovariates:
     def _factor(self) -> tuple[Floats, bool]:
         return gram_factor(self.design, self.stratum)
 
-    def cut_residuals(self, numbers: Floats, intervals: int) -> Codes:
+    def cut_residuals(self, numbers: Floats) -> Codes:
         """Cut columns of numbers into intervals, after removing what the model explains of their ranks.
 
         Parameters
         ----------
         numbers : ndarray of shape (n_columns, n_samples)
-        intervals : int
-            Number of intervals; there may be fewer if numbers are equal. Missing numbers have one more.
         """
 
         def unexplained(ranks: Floats, known: Known) -> Floats:
@@ -104,7 +102,7 @@ class NumberCovariates:
                 slopes = _orthonormal(self.design, stratum, slopes[:, known])
             return _unexplained(self.design, stratum, slopes, ranks)
 
-        return cut_rows(numbers, intervals, unexplained)
+        return cut_rows(numbers, unexplained)
 
     def test(self, codes: Codes, ordered: Ints | None = None) -> float:
         """Test one column for independence from the target given the columns of the model.

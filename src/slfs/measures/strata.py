@@ -23,6 +23,9 @@ _FEWEST, _FEWEST_SHARE = 5, 1 / 8
 """Levels and classes with fewer samples, and a smaller share of them, are pooled: a chi-squared
 distribution does not suit them."""
 
+_TAIL = 0.1
+"""Share of the samples in the lowest and in the highest interval of a column of numbers."""
+
 _LEAST_INFORMATION = 0.5
 """Directions in which the residuals have a smaller variance are left out of a test."""
 
@@ -62,7 +65,7 @@ def least_squares(design: sparse.csr_array, stratum: Ints, rows: Floats) -> Floa
     return np.asarray(explained[stratum].T)
 
 
-def cut_rows(numbers: Floats, intervals: int, unexplained: Callable[[Floats, Known], Floats]) -> Codes:
+def cut_rows(numbers: Floats, unexplained: Callable[[Floats, Known], Floats]) -> Codes:
     """Cut rows of numbers by what is not explained of their ranks; missing ones are the last level.
 
     ``unexplained`` takes rows of ranks, and the samples that they belong to.
@@ -70,20 +73,25 @@ def cut_rows(numbers: Floats, intervals: int, unexplained: Callable[[Floats, Kno
     codes = np.empty(numbers.shape, np.uint8)
     missing = np.isnan(numbers)
     whole = ~missing.any(axis=1)
-    codes[whole] = cut_by_rank(unexplained(rankdata(numbers[whole], axis=1), slice(None)), intervals)
+    codes[whole] = cut_by_rank(unexplained(rankdata(numbers[whole], axis=1), slice(None)))
     for row in np.flatnonzero(~whole).tolist():
         known = np.flatnonzero(~missing[row])
         ranks = rankdata(numbers[[row]][:, known], axis=1)
-        own = cut_by_rank(unexplained(ranks, known), intervals)
+        own = cut_by_rank(unexplained(ranks, known))
         codes[row] = own.max() + 1
         codes[row, known] = own
     return codes
 
 
-def cut_by_rank(rows: Floats, intervals: int) -> Codes:
-    """Cut rows of numbers into intervals of equal frequency; fewer if numbers are equal."""
+def cut_by_rank(rows: Floats) -> Codes:
+    """Cut rows of numbers at quantiles into six intervals, or into four if the tails would be too small.
+
+    There are fewer if numbers are equal.
+    """
     share = (rankdata(np.round(rows, 6), axis=1) - 0.5) / rows.shape[1]  # equal ones stay equal
-    levels: Codes = np.floor(share * intervals).astype(np.uint8)
+    tails = _TAIL * rows.shape[1] >= _FEWEST
+    bounds = [_TAIL, 0.25, 0.5, 0.75, 1 - _TAIL] if tails else [0.25, 0.5, 0.75]
+    levels: Codes = np.searchsorted(bounds, share, side="right").astype(np.uint8)
     for row in levels:  # levels without samples are left out
         row[:] = np.unique(row, return_inverse=True)[1]
     return levels

@@ -108,7 +108,7 @@ def adjusted_p_values(
             distinct = (np.diff(np.sort(values, axis=1)) > 0).sum(axis=1)
             rare = (distinct > 0) & (distinct >= (~np.isnan(values)).sum(axis=1) / 2)
             fine[fine] = rare
-            levels[fine] = covariates.cut_residuals(values[rare], INTERVALS)
+            levels[fine] = covariates.cut_residuals(values[rare])
     else:
         learned, codes = code_blind(table, columns, kind, layout)
         levels = decoded(codes, layout)

@@ -68,7 +68,7 @@ def screen_table(
     judge: Judge,
     *,
     pack: bool = True,
-    test: bool = False,
+    tested: frozenset[str] = frozenset(),
     quartiles: bool = False,
     cuts: Cuts | None = None,
     forced: Forced | None = None,
@@ -91,8 +91,8 @@ def screen_table(
         Decides about each column on its own; see `slfs.screening.judging`.
     pack : bool, default=True
         Whether to pack the candidate columns. False returns facts only.
-    test : bool, default=False
-        Whether to compute the p-values of the columns.
+    tested : frozenset of str, default=frozenset()
+        The kinds of columns whose p-values are computed, see `slfs.screening.plan.Block`.
     quartiles : bool, default=False
         Whether to pack the quartiles of the candidate columns, too.
     cuts : sequence of ndarray or None, default=None
@@ -121,7 +121,7 @@ def screen_table(
         layout=layout,
         judge=judge,
         pack=pack,
-        test=test,
+        tested=tested,
         quartiles=quartiles,
         cuts=cuts,
         forced=forced,
@@ -368,24 +368,25 @@ def _screen(
     layout: SampleLayout,
     judge: Judge,
     pack: bool,
-    test: bool,
+    tested: frozenset[str],
     quartiles: bool,
     cuts: Cuts | None,
     forced: Forced | None,
 ) -> _Screened:
     adjusted = None
     if forced is not None and forced.covariates is not None:
-        tested = layout.tested or layout
-        adjusted = _adjusted(table, block, layout=tested, covariates=forced.covariates)
+        seen = layout.tested or layout
+        adjusted = _adjusted(table, block, layout=seen, covariates=forced.covariates)
         forced = forced.with_found(block.columns, adjusted <= CERTAIN)
     own = learn_block(table, block, layout, cuts, forced)
     coding, counts = own.learned.coding, own.learned.class_counts
     sums = column_sums(counts, coding.n_levels, layout.n_classes, nlogn_table(layout.n_samples))
     entropy, relevance = column_information(sums, layout.totals)
     own_p_value = np.full(len(coding), np.nan)
-    if test or adjusted is not None:
-        seen = layout.tested
-        own_p_value = own.p_values() if seen is None else block_p_values(table, block, seen)
+    if block.kind in tested or adjusted is not None:
+        own_p_value = (
+            own.p_values() if layout.tested is None else block_p_values(table, block, layout.tested)
+        )
     p_value = own_p_value if adjusted is None else adjusted
     unknown, undecided = np.full(len(coding), np.nan), np.zeros(len(coding), np.int8)
     facts = ColumnFacts(

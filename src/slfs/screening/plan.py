@@ -55,6 +55,11 @@ class Block:
     n_rows: int
 
 
+CATEGORIES = frozenset({"levels", "labels"})
+ALL_KINDS = CATEGORIES | {"mdlp"}
+"""Kinds of blocks."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """How to process a table: blocks, how many at once, and the maximum size of planes in memory."""

@@ -6,7 +6,8 @@ A selector defines which columns are dropped on their own (`_judge`) and which o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral, Real
@@ -36,13 +37,12 @@ from slfs.screening.forced import Forced, read_forced
 from slfs.screening.judging import drop_uninformative
 from slfs.screening.learn import Cuts
 from slfs.screening.pipeline import screen_table
-from slfs.screening.plan import SpreadTable
+from slfs.screening.plan import ALL_KINDS, SpreadTable
 from slfs.screening.reasons import Reason, Role
 from slfs.selectors._shared import remedies, sentences
 from slfs.selectors._shared.additive import (
     AdditiveTables,
-    fit_additive_tables,
-    fit_regression_tables,
+    fit_model,
 )
 from slfs.selectors._shared.leaks import describe_leak, find_leaks
 from slfs.selectors._shared.records import make_records
@@ -200,7 +200,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             data.categorical,
             resources,
             self._judge(),
-            test=True,
+            tested=ALL_KINDS,
             quartiles=self._needs_quartiles(data.layout),
             cuts=self._cut_points(data, resources),
             forced=self._forced(),
@@ -233,12 +233,9 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self.network_counts_ = count_network(information, selection, facts.coding)
         self._additive: AdditiveTables | None = None
         if self._fits_additive_tables():
-            self._additive = (
-                fit_additive_tables(information, selection.nodes, self.network_counts_.coding)
-                if target.values is None
-                else fit_regression_tables(
-                    information, selection.nodes, self.network_counts_.coding, target.values
-                )
+            coding = self.network_counts_.coding
+            self._additive = self._fit_model(
+                functools.partial(fit_model, information, selection.nodes, coding, target.values)
             )
         self.features_, self._figures = make_records(names, facts, information, selection, self.network_)
         self.support_ = np.zeros(len(names), np.bool_)
@@ -256,6 +253,10 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         if target.values is not None:
             self._target_by_level = describe_levels(information, selection.nodes, target.values)
         self._warn(facts)
+
+    def _fit_model(self, fit: Callable[..., AdditiveTables]) -> AdditiveTables:
+        """Fit the additive model; ``fit`` is `fit_model` of the selected columns."""
+        return fit()
 
     def _set_target(self, target: Target) -> None:
         """Set what is kept of the target."""

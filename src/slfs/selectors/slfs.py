@@ -22,6 +22,7 @@ from slfs.measures.information import Information
 from slfs.network.tree import ROOT
 from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.judging import drop_costly, drop_insignificant
+from slfs.screening.plan import ALL_KINDS, CATEGORIES
 from slfs.screening.reasons import Decision, Reason, Role
 from slfs.selectors._shared.insertion import Growth, Rules, TreeBuilder
 from slfs.selectors._shared.pursuit import Pursuit, Step, describe_steps, pursuit_bytes
@@ -374,7 +375,12 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         return all((network.parents == node).sum() >= self.max_children for node in above)
 
     def _hints_on_chance(self) -> list[str]:
-        n_tentative = int((self.features_["role"] == Role.TENTATIVE).sum())
+        tentative = self.features_["role"] == Role.TENTATIVE
+        tentative &= self.features_["reason"] != Reason.INCLUDED.label
+        forced = self._forced()
+        if forced is not None and forced.group is not None:
+            tentative &= forced.group < 0  # a group is selected as a whole
+        n_tentative = int(tentative.sum())
         wide = len(self.features_) > self.network_counts_.n_samples
         if not wide or self.irrelevance != "mdl" or n_tentative <= _FEW_TENTATIVE * self.n_features_:
             return []
@@ -522,8 +528,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             ],
         )
 
-    def _needs_p_values(self) -> bool:
-        return self.irrelevance == "test"
+    def _tested_in_folds(self) -> frozenset[str]:
+        return ALL_KINDS if self.irrelevance == "test" else CATEGORIES  # see drop_costly
 
     def _select_by_residuals(self, builder: TreeBuilder, pursuit: Pursuit, size: int) -> Selection:
         """Place the columns of a residual pursuit until there are enough or the tree is full."""
@@ -544,11 +550,14 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
             steps.append(step)
         builder.drop_rest(np.setdiff1d(pursuit.candidates, [step.column for step in steps]))
         ended = not full and len(steps) < size and not pursuit.groups
+        described = describe_steps(steps)
+        for f, node in builder.growth.displaced.items():
+            described["figures"].setdefault(f, {})["displaced_by"] = node
         return replace(
             self._conclude(builder.information, builder.growth),
             otherwise=Reason.NO_ROOM if full else Reason.BEYOND_SIZE if size else Reason.NO_GAIN,
             pairwise=ended,  # then all others are contained in a column of the tree
-            **describe_steps(steps),
+            **described,
         )
 
     def _keep_found(

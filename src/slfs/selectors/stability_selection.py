@@ -31,7 +31,7 @@ from slfs.screening.facts import ColumnFacts
 from slfs.screening.forced import Forced
 from slfs.screening.judging import CERTAIN, keep_all
 from slfs.screening.pipeline import screen_table
-from slfs.screening.plan import SpreadTable
+from slfs.screening.plan import ALL_KINDS, SpreadTable
 from slfs.screening.reasons import Reason
 from slfs.selectors._shared.nested import DefaultSelectorMixin
 from slfs.selectors._shared.records import set_reason
@@ -415,7 +415,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
             categorical=data.categorical,
             judge=inner._judge(),
             pack=False,
-            test=True,
+            tested=ALL_KINDS,
             cuts=cuts,
             forced=forced,
         )

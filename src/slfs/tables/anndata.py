@@ -105,6 +105,8 @@ class AnnDataTable(ColumnSource):
         Further columns. If one has the name of a column of the matrix, ``obs:`` is put before it.
     """
 
+    how_to_select = "X[:, list(estimator.feature_names_in_)]"
+
     def __init__(self, matrix: Any, names: list[str], annotations: Any = None) -> None:
         self._matrix = matrix
         table: Table = read_table(matrix, min_samples=0)

@@ -143,11 +143,16 @@ def plain_values(series: nw.Series[Any]) -> NDArray[Any]:
 
 
 def _category_order(series: nw.Series[Any]) -> list[Any] | None:
-    """Return the categories of an ordered categorical column of pandas in order; None for others.
+    """Return the categories of an ordered categorical column in order; None for others.
 
-    An Enum of polars has an order too, but it is used for categories of any kind.
+    These are columns of pandas, also if they were written to a Parquet or Arrow file. An Enum of polars
+    has an order too, but it is used for categories of any kind.
     """
-    dtype = getattr(series.to_native(), "dtype", None)
+    native = series.to_native()
+    if series.implementation.is_pyarrow() and getattr(native.type, "ordered", False):
+        chunks = native.unify_dictionaries().chunks
+        return (chunks[0].dictionary.to_pylist() or None) if chunks else None
+    dtype = getattr(native, "dtype", None)
     if not getattr(dtype, "ordered", False):
         return None
     found: list[Any] = getattr(dtype, "categories", np.empty(0)).tolist()

@@ -181,8 +181,11 @@ class ColumnSource(ABC):
         Which columns hold numbers or booleans.
     categorical : ndarray of bool of shape (n_features,)
         Which columns are categorical by their type.
+    how_to_select : str
+        Code that selects the columns seen in ``fit`` from X, if there is a short one.
     """
 
+    how_to_select = ""
     names: list[str]
     n_samples: int
     n_features: int

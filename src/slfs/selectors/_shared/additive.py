@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtrc
 from scipy.stats import norm
 
 from slfs.coding.codebook import Coding
@@ -13,7 +15,7 @@ from slfs.coding.encode import Encoded
 from slfs.counting.planes import SampleLayout
 from slfs.measures.additive import fit_tables
 from slfs.measures.information import Information
-from slfs.measures.squared import fit_squared
+from slfs.measures.squared import MOST_RESIDUALS, fit_squared
 from slfs.network.spanning_tree import spanning_tree
 from slfs.network.tree import ROOT
 from slfs.selectors._shared.refinement import refine_levels
@@ -24,6 +26,9 @@ Ints = NDArray[np.int64]
 
 _GROUPS, _SMALLEST_GROUP = 10, 50
 """Maximum number of groups of residuals, and minimum number of samples that each is worth."""
+
+_ALPHA = 0.05
+"""Level of the test of dependence given the class."""
 
 _CHUNK = 1000
 """Number of samples with unknown values that are handled at a time."""
@@ -86,6 +91,12 @@ class AdditiveTables:
             score += self.entries(encoded, node)
         return score
 
+    def scaled(self, scale: float) -> Self:
+        """Multiply what the columns add by a number."""
+        nodes = [table * scale for table in self.nodes]
+        edges = [None if edge is None else edge * scale for edge in self.edges]
+        return replace(self, nodes=nodes, edges=edges, importances=self.importances * scale)
+
 
 @dataclass(frozen=True)
 class RegressionTables(AdditiveTables):
@@ -100,7 +111,7 @@ class RegressionTables(AdditiveTables):
         Predictions up to ``limits[0]`` are in the first group, and so on.
     residuals : list of ndarray
         For each group the differences, in ascending order, between the targets of training samples and
-        what the model without that sample predicts.
+        what a model without that sample predicts.
     weights : list of ndarray
         How many samples each residual is worth: 1 without sample weights.
     spread : ndarray of shape (n_factors, 2, n_nodes)
@@ -111,6 +122,10 @@ class RegressionTables(AdditiveTables):
     residuals: list[Floats]
     weights: list[Floats]
     spread: Floats
+
+    def scaled(self, scale: float) -> Self:
+        """Multiply what the columns add by a number."""
+        return replace(super().scaled(scale), spread=self.spread * scale)
 
     def interval(self, encoded: Encoded, coverage: float) -> Floats:
         """Return lower and upper ends around predictions, from the residuals of similar predictions.
@@ -154,34 +169,58 @@ def node_scores(log_prior: Floats, nodes: list[Floats], encoded: Encoded, coding
     return AdditiveTables(log_prior, nodes, parents, list(edges), np.empty(0), coding).scores(encoded)
 
 
-def fit_additive_tables(information: Information, columns: Ints, coding: Coding) -> AdditiveTables:
+def fit_model(
+    information: Information,
+    columns: Ints,
+    coding: Coding,
+    values: Floats | None,
+    *,
+    edges: bool = True,
+) -> AdditiveTables:
+    """Fit an additive model of packed columns to the class, or to a continuous target.
+
+    ``values`` is the latter, in the order of the table. Without ``edges`` only columns have tables; a
+    model of a continuous target has those edges that it predicts better with.
+    """
+    if values is None:
+        return fit_additive_tables(information, columns, coding, edges=edges)
+    return fit_regression_tables(information, columns, coding, values)
+
+
+def fit_additive_tables(
+    information: Information, columns: Ints, coding: Coding, *, edges: bool = True
+) -> AdditiveTables:
     """Fit the tables of packed columns, and of the edges of a tree over them, to the class.
 
+    Edges between columns that do not depend significantly on each other given the class are left out.
     If the quartiles of columns are packed, they have tables, too, which are added to those of the
     levels: the levels of ``coding`` are cut where the classes differ most, and may be wide elsewhere.
     """
     layout = information.packed.layout
     codes, n_levels, parents = _columns_and_tree(information, columns)
+    parents = _dependent(
+        information, columns, n_levels, parents if edges else np.full_like(parents, ROOT)
+    )
     fine = refine_levels(information, columns, codes, coding)
     both = np.concatenate([codes, fine.quartile_codes])
     n_both = np.append(n_levels, fine.quartile_codes.max(axis=1, initial=0).astype(np.int64) + 1)
     others = np.append(parents, np.full(len(fine.quartile_codes), ROOT))
-    tables, edges = fit_tables(both, n_both, others, layout.labels, layout.totals, layout.unit)
+    tables, pairs = fit_tables(both, n_both, others, layout.labels, layout.totals, layout.unit)
     trends = dict(zip(fine.divided.tolist(), tables[len(columns) :], strict=True))
     nodes = [fine.node(node, tables[node], trends.get(node)) for node in range(len(columns))]
-    edges = [
-        None if edge is None else fine.edge(node, int(parents[node]), edge)
-        for node, edge in enumerate(edges[: len(columns)])
+    pairs = [
+        None if pair is None else fine.edge(node, int(parents[node]), pair)
+        for node, pair in enumerate(pairs[: len(columns)])
     ]
     counts = _counts(fine.codes, fine.coding.n_levels, parents)
-    nodes, edges = _centred(nodes, edges, counts)
+    nodes, pairs = _centred(nodes, pairs, counts)
     share = layout.totals / layout.n_samples
     importances = np.empty(len(columns))
-    for node, (own, edge) in enumerate(zip(nodes, edges, strict=True)):
-        table = own if edge is None else own[:, np.newaxis] + edge
+    for node, (own, pair) in enumerate(zip(nodes, pairs, strict=True)):
+        table = own if pair is None else own[:, np.newaxis] + pair
         contribution = np.abs(table - (table @ share)[..., np.newaxis]) @ share
         importances[node] = np.average(contribution, weights=counts[node])
-    return AdditiveTables(np.log(share), nodes, parents, edges, importances, fine.coding)
+    return AdditiveTables(np.log(share), nodes, parents, pairs, importances, fine.coding)
 
 
 def fit_regression_tables(
@@ -206,7 +245,7 @@ def fit_regression_tables(
         edge = edges[node]
         table = nodes[node] if edge is None else nodes[node][:, np.newaxis] + edge
         importances[node] = np.average(np.abs(table[..., 0]), weights=counts)
-    groups = _by_prediction(fit.predictions, fit.residuals, fit.weights)
+    groups = group_residuals(fit.predictions, fit.residuals, fit.weights)
     mean = np.array([fit.mean])
     return RegressionTables(mean, nodes, parents, edges, importances, coding, *groups, fit.spread)
 
@@ -242,6 +281,21 @@ def _columns_and_tree(information: Information, columns: Ints) -> tuple[NDArray[
     return codes, n_levels, without_large_tables(parents, n_levels, layout)
 
 
+def _dependent(information: Information, columns: Ints, n_levels: Ints, parents: Ints) -> Ints:
+    """Return the parents of nodes, ROOT for those that may be independent of theirs given the class.
+
+    This is a G-test; a table of columns that are independent adds noise to every prediction.
+    """
+    layout, kept = information.packed.layout, parents.copy()
+    for node in np.flatnonzero(parents != ROOT).tolist():
+        parent = int(parents[node])
+        shared = information.pairs(int(columns[parent]), columns[[node]]).given_class[0]
+        freedom = (n_levels[node] - 1) * (n_levels[parent] - 1) * layout.n_classes
+        if chdtrc(freedom, 2 * layout.evidence * shared) > _ALPHA:
+            kept[node] = ROOT
+    return kept
+
+
 def _counts(codes: NDArray[np.uint8], n_levels: Ints, parents: Ints) -> list[Ints]:
     """Return the number of samples of each node by level, or by levels of both ends of its edge."""
     counts = []
@@ -256,14 +310,16 @@ def _counts(codes: NDArray[np.uint8], n_levels: Ints, parents: Ints) -> list[Int
     return counts
 
 
-def _by_prediction(
+def group_residuals(
     predictions: Floats, residuals: Floats, weights: Floats
 ) -> tuple[Floats, list[Floats], list[Floats]]:
-    """Group residuals by prediction.
+    """Group residuals by prediction; of very many, some are used.
 
     Returns the limits of the groups, midway between predictions, and the sorted residuals of each group
     with their weights.
     """
+    some = np.linspace(0, len(residuals) - 1, min(len(residuals), MOST_RESIDUALS)).astype(np.int64)
+    predictions, residuals, weights = predictions[some], residuals[some], weights[some]
     size = max(_SMALLEST_GROUP, weights.sum() // _GROUPS)
     order = np.lexsort((residuals, predictions))
     ordered, counted, limits = predictions[order], np.cumsum(weights[order]), []

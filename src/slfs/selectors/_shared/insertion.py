@@ -91,6 +91,8 @@ class Growth:
         For each column that did not find a place, the node that it lost to.
     dropped : dict of int to Decision
         Why columns are not in the tree.
+    displaced : dict
+        For each column that is a child of the class because the node closest to it is full, this node.
     tests : LordPlusPlus or None
         State of the online tests, where columns are tested one by one.
     discoveries : ndarray
@@ -100,6 +102,7 @@ class Growth:
     tree: Tree = field(default_factory=Tree)
     lost_to: dict[int, int] = field(default_factory=dict)
     dropped: dict[int, Decision] = field(default_factory=dict)
+    displaced: dict[int, int] = field(default_factory=dict)
     tests: LordPlusPlus | None = None
     discoveries: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
@@ -204,7 +207,9 @@ class TreeBuilder:
         while child != NOTHING and not self._stays(f, node, child, affinity):
             node, child = child, nearest(tree.children[child])
         if not self._has_place_below(node):
-            node = nearest([node for node in affinity if self._has_place_below(node)])
+            full, node = node, nearest([node for node in affinity if self._has_place_below(node)])
+            if node == ROOT:
+                self.growth.displaced[f] = full
         if node == NOTHING:
             return False
         tree.attach(f, node)

@@ -88,6 +88,8 @@ def make_records(
     records["role"][kept] = str(Role.SELECTED)
     if selection.tree:
         records["role"][kept] = np.where(network.levels == 1, str(Role.STRONG), str(Role.WEAK))
+        displaced = [f for f, own in selection.figures.items() if "displaced_by" in own]
+        records["role"][np.intersect1d(column_of[displaced], kept)] = str(Role.WEAK)
         records["role"][kept[_supporting(information, selection, network)]] = str(Role.SUPPORTING)
         records["role"][kept[records["q_value"][kept] > SIGNIFICANT]] = str(Role.TENTATIVE)
     records["reason"][kept] = Reason.SELECTED.label
@@ -102,6 +104,9 @@ def make_records(
         if decision.figures
     }
     figures |= {TableIndex(int(column_of[f])): own for f, own in selection.figures.items()}
+    for own in figures.values():
+        if "displaced_by" in own:
+            own["displaced_by"] = names[column_of[own["displaced_by"]]]
     for column in kept[facts.coding.only_missing[kept]].tolist():
         figures.setdefault(TableIndex(column), {})["only_missing"] = True
     return records.view(np.recarray), figures

@@ -76,10 +76,11 @@ def _joined(figures: Figures) -> str:
     )
 
 
-def _apart(first: float, second: float) -> tuple[str, str]:
-    """Format two numbers with as many digits, at least 3 and at most 6, as tell them apart."""
-    pairs = [(f"{first:.{digits}g}", f"{second:.{digits}g}") for digits in (3, 4, 5, 6)]
-    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
+def _apart(*numbers: float) -> list[str]:
+    """Format numbers with as many digits, at least 3 and at most 6, as tell different ones apart."""
+    written = [[f"{number:.{digits}g}" for number in numbers] for digits in (3, 4, 5, 6)]
+    most = max(len(set(texts)) for texts in written)
+    return next(texts for texts in written if len(set(texts)) == most)
 
 
 def _decision(record: Any, figures: Figures) -> str:
@@ -102,6 +103,12 @@ def _decision(record: Any, figures: Figures) -> str:
         return f"{name!r} is selected because it is included (include): {has}.{where}"
     if role == Role.STRONG:
         return f"{name!r} is selected as strongly relevant: {has} and is a child of the {noun}."
+    if role == Role.WEAK and record["parent"] is None:
+        return (
+            f"{name!r} is selected as weakly relevant: {has}. It is closest to "
+            f"{figures['displaced_by']!r}, below which the tree is full, so that it is a child of the "
+            f"{noun}."
+        )
     if role == Role.WEAK:
         return f"{name!r} is selected as weakly relevant{_below_parent(record, figures)}"
     if role == Role.SUPPORTING:
@@ -223,7 +230,8 @@ def _beyond_size(record: Any, figures: Figures) -> str:
         why = f"{were}, and the folds of the cross-validation had no {more} to try (size_path_)"
     elif figures["n_found"] == figures["n_first"]:
         lowers = f"lowers the cross-validated log loss{_by_how_much(figures)}"
-        why = f"{were}, and no larger number of columns {lowers} (size_path_)"
+        larger, but = ("larger ", "") if count == figures["n_found"] else ("", _significant(count))
+        why = f"{were}, and no {larger}number of columns {lowers} (size_path_){but}"
     elif figures["one_standard_error"]:
         why = f"{were}, the fewest within one standard error of the smallest log loss (size_path_)"
     elif count == figures["max_features"]:
@@ -234,6 +242,10 @@ def _beyond_size(record: Any, figures: Figures) -> str:
         noun = figures["noun"]
         why += f"; {record['lost_to']!r} contains nearly all of its information about the {noun}"
     return why
+
+
+def _significant(count: int) -> str:
+    return f"; the {'last' if count > 1 else 'one'} that is selected is significant"
 
 
 def _no_gain(_: Any, figures: Figures) -> str:
@@ -359,8 +371,8 @@ def size_sentence(
     on. ``noun`` is what is predicted: "class" or "target".
     """
     most, best, fewest = int(path.n_features[-1]), path.best, path.within_one_standard_error
-    without = f"{path.log_loss[0]:.3g}"
-    smallest, lowest = _apart(path.log_loss[path.at(best)], path.log_loss.min())
+    shown = [path.at(size), path.at(best), int(path.log_loss.argmin()), 0]
+    own, smallest, lowest, without = _apart(*path.log_loss[shown])
     if path.log_loss[0] == 0:  # a log loss that was computed is larger
         return "No class has two samples: numbers of columns cannot be compared by cross-validation."
     first = int(path.n_features[0])
@@ -371,10 +383,10 @@ def size_sentence(
     if most == first:
         return _nothing_tried(f"the log loss {base} is {without} nats", n_selected > first)
     if best == first:
-        text = (
-            f"No number of columns from {first + 1} to {most} has a smaller cross-validated log loss "
-            f"than {alone} ({without} nats)."
-        )
+        tried = f"No number of columns from {first + 1} to {most} has"
+        if most == first + 1:
+            tried = f"{most} column{' does' if most == 1 else 's do'} not have"
+        text = f"{tried} a smaller cross-validated log loss than {alone} ({without} nats)."
         return f"{text} A column is selected because it is significant." if n_selected > first else text
     least = int(path.n_features[path.log_loss.argmin()])
     if size == best:
@@ -395,14 +407,13 @@ def size_sentence(
             text += f" {fewest} {are} the fewest within one standard error of it."
     else:
         are = "column is" if size == 1 else "columns are"
-        own = path.log_loss[path.at(size)]
         of = f"the smallest of {first} to {most} columns"
         its = f"{smallest} nats with {_columns(best)}"
         if best != least:
             nearly = f"{lowest} nats with {_columns(least)}"
             of, its = f"that of {_columns(best)}", f"{smallest} nats, nearly {of} ({nearly})"
         text = (
-            f"{size} {are} the fewest whose cross-validated log loss, {own:.3g} nats, is within one "
+            f"{size} {are} the fewest whose cross-validated log loss, {own} nats, is within one "
             f"standard error of {of}: {its}, compared with {without} {base}."
         )
     if size == first < n_selected:

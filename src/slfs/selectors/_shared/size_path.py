@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -27,7 +27,8 @@ from slfs.screening.facts import ColumnFacts
 from slfs.screening.forced import Forced
 from slfs.screening.pipeline import screen_table
 from slfs.screening.reasons import SIGNIFICANT, Reason
-from slfs.selectors._shared.additive import node_scores
+from slfs.selectors._shared.additive import AdditiveTables, node_scores
+from slfs.selectors._shared.calibration import Fold, fit_calibrated
 from slfs.selectors._shared.joint_gain import Group
 from slfs.selectors._shared.pursuit import Pursuit, pursuit_bytes
 from slfs.selectors._shared.selection import packed_as
@@ -42,6 +43,9 @@ _LEAST_PROBABILITY = 1e-15
 
 _NEGLIGIBLE = 0.001
 """Difference of log losses that does not count, in nats."""
+
+_FOLD_BYTES = 4
+"""Memory that is kept of the columns selected without each of five folds, per column and sample."""
 
 _SWEEPS = 4
 """Steps for each table before the log loss of a number of columns is computed."""
@@ -96,17 +100,19 @@ def make_size_path(
     folds: list[tuple[Ints, Ints]],
     resources: Resources,
     step: Callable[[], None],
-) -> SizePath:
+) -> tuple[SizePath, list[Fold]]:
     """Run the pursuit without each fold in turn, and compute the log loss on the fold.
 
     The levels of the columns, the selection and the tables are learned without the fold. ``step`` is
-    called after each one.
+    called after each one. Also returns what was selected without each fold.
     """
-    losses = []
+    losses, learned = [], []
     forced = selector._forced()
     first = 0 if forced is None else forced.n_included
     for train, test in folds:
-        losses.append(_fold_losses(selector, data, train, test, resources, forced)[first:])
+        loss, fold = _run_fold(selector, data, train, test, resources, forced)
+        losses.append(loss[first:])
+        learned.append(fold)
         step()
     sizes = [len(loss) for loss in losses] or [1]
     table = np.zeros((len(losses), max(sizes)))
@@ -115,7 +121,7 @@ def make_size_path(
         row[: len(loss)] = loss
     error = table.std(axis=0, ddof=1) / np.sqrt(len(table)) if len(table) > 1 else np.zeros(max(sizes))
     mean = table.mean(axis=0) if len(table) else np.zeros(max(sizes))
-    return SizePath(first + np.arange(max(sizes)), mean, error)
+    return SizePath(first + np.arange(max(sizes)), mean, error), learned
 
 
 def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
@@ -140,15 +146,21 @@ def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
             yield np.flatnonzero(fold != number), test
 
 
-def _fold_losses(
+def _can_be_divided(groups: Ints, codes: Ints) -> bool:
+    """Whether each class has samples in several groups."""
+    pairs = np.unique(np.column_stack([codes, groups]), axis=0)
+    return bool((np.bincount(pairs[:, 0]) > 1).all())
+
+
+def _run_fold(
     selector: AutomaticSizeMixin,
     data: TrainingData,
     train: Ints,
     test: Ints,
     resources: Resources,
     forced: Forced | None,
-) -> Floats:
-    """Return the log loss on the test samples for 0, 1, ... columns."""
+) -> tuple[Floats, Fold]:
+    """Return the log loss on the test samples for 0, 1, ... columns, and what was selected."""
     y, names = data.target.codes, selector._feature_names().tolist()
     present, codes = np.unique(y[train], return_inverse=True)
     layout = data.layout_of(train, codes)
@@ -159,7 +171,7 @@ def _fold_losses(
         data.categorical,
         resources,
         selector._judge(),
-        test=selector._needs_p_values(),
+        tested=selector._tested_in_folds(),
         quartiles=selector._needs_quartiles(layout),
         forced=forced,
     )
@@ -167,17 +179,19 @@ def _fold_losses(
     pursuit = selector._pursuit(information, facts)
     column_of = information.packed.columns
     chosen: list[int] = column_of[pursuit.given].tolist()
-    n_given = len(chosen)
+    n_given, selected = len(chosen), []
     steps = pursuit.take(selector.max_features)
     tables = [pursuit.model.refined_tables(_SWEEPS)]  # of the given columns
     for step in steps:
+        selected.append(step.column)
         chosen.append(int(column_of[step.column]))
         if len(chosen) == n_given + step.n_after:  # a whole group
             tables += [tables[-1]] * (step.n_after - len(tables))
             tables.append(pursuit.model.refined_tables(_SWEEPS))
     columns = np.array(chosen, np.int64)
     coding = facts.coding.take(columns)
-    encoded = encode_table(Part(data.table, names, test), coding, columns, resources.threads)
+    left_out = Part(data.table, names, test)
+    encoded = encode_table(left_out, coding, columns, resources.threads)
     known = np.isin(y[test], present)
     label = np.searchsorted(present, y[test])
     tested = None if data.weights is None else data.weights.of_samples(test)
@@ -187,7 +201,18 @@ def _fold_losses(
         probability = softmax(node_scores(pursuit.model.log_prior, own, encoded, coding), axis=1)
         right = np.where(known, probability[np.arange(len(test)), np.where(known, label, 0)], 0.0)
         losses[size] = np.average(-np.log(np.maximum(right, _LEAST_PROBABILITY)), weights=weights)
-    return losses
+    values = data.target.values
+    fold = Fold(
+        packed=information.packed.take(np.sort(selected).astype(np.int64)),
+        order=np.argsort(np.argsort(selected)),
+        coding=coding.take(np.arange(n_given, len(columns))),
+        columns=columns[n_given:],
+        left_out=left_out,
+        target=np.where(known, label, -1) if values is None else values[test],
+        weights=np.ones(len(test)) if tested is None else tested.counts / tested.unit,
+        values=None if values is None else values[train],
+    )
+    return losses, fold
 
 
 class AutomaticSizeMixin(BaseSelector):
@@ -249,27 +274,40 @@ class AutomaticSizeMixin(BaseSelector):
     def _fit_by_pursuit(self, data: TrainingData, resources: Resources) -> None:
         """Find the number of columns if it was not given, and select."""
         n_steps = self._n_steps(data.table.n_features)
-        resources.budget.reserve(
-            pursuit_bytes(n_steps, data.layout), f"the residuals of {n_steps} steps"
-        )
+        needed = pursuit_bytes(n_steps, data.layout)
+        if self.n_features_to_select == "auto":
+            needed += _FOLD_BYTES * n_steps * data.layout.n_samples
+        resources.budget.reserve(needed, f"the residuals of {n_steps} steps")
         self.size_path_: SizePath | None = None
         if self.n_features_to_select != "auto":
             BaseSelector._fit_table(self, data, resources)
             return
         folds = self._make_folds(data)
         with counting(len(folds) + 1) as step:
-            self.size_path_ = make_size_path(self, data, folds, resources, step)
-            BaseSelector._fit_table(self, data, resources)
+            self.size_path_, learned = make_size_path(self, data, folds, resources, step)
+            self._learned_in_folds = learned, resources.threads
+            try:
+                BaseSelector._fit_table(self, data, resources)
+            finally:
+                del self._learned_in_folds
             step()
+
+    def _fit_model(self, fit: Callable[..., AdditiveTables]) -> AdditiveTables:
+        """Fit the additive model so that it predicts the samples left out of the folds best."""
+        learned = getattr(self, "_learned_in_folds", None)
+        return fit() if learned is None else fit_calibrated(fit, *learned)
 
     def _make_folds(self, data: TrainingData) -> list[tuple[Ints, Ints]]:
         """Return the samples of each fold: those to learn from, and those to compute the log loss on.
 
         They are given by their rows, which occur several times if their sample weight is a frequency.
-        Rows of a group are in the same fold.
+        Rows of a group are in the same fold, and so are those of a small stratum of ``condition_on``.
         """
         codes, samples = data.target.codes, data.samples
         if data.groups is None and isinstance(self.cv, Integral):
+            strata = self._small_strata(data)
+            if strata is not None and _can_be_divided(strata, codes):
+                return self._make_folds(replace(data, groups=strata))
             drawn = _folds(int(self.cv), codes[samples])
             return [(samples[train], samples[test]) for train, test in drawn]
         splitter = check_cv(self.cv, codes, classifier=True)
@@ -307,6 +345,28 @@ class AutomaticSizeMixin(BaseSelector):
                 "least two groups, better in many. Pass smaller groups, or none."
             )
         return [(train, test) for train, test in folds if len(test)]
+
+    def _small_strata(self, data: TrainingData) -> Ints | None:
+        """Return the groups of rows of a conditioning column of small groups, such as pairs, if any.
+
+        The class of a sample is known to differ from those of the others of its pair. So a model that
+        has seen one of them would predict the other one wrong.
+        """
+        forced = self._forced()
+        for column in () if forced is None else forced.conditioning.tolist():
+            if data.table.numbers[column] and not (
+                data.table.categorical[column] or data.categorical[column]
+            ):
+                continue
+            block, number = data.table.label_block(column, None), dict[Any, int]()
+            groups = [
+                ("missing", row) if missing else ("value", value)
+                for row, (value, missing) in enumerate(zip(block.values, block.missing, strict=True))
+            ]
+            found = np.array([number.setdefault(group, len(number)) for group in groups])
+            if np.median(np.bincount(found)[found]) <= int(self.cv) < len(number):
+                return found
+        return None
 
     def _check_split(self, rows: NDArray[Any], n_rows: int) -> None:
         """Raise an error if one part of a split does not consist of row numbers."""
@@ -350,9 +410,9 @@ class AutomaticSizeMixin(BaseSelector):
         """Whether the pursuit uses trends, which select no better for a continuous target."""
         return self.trends and layout.target_values is None
 
-    def _needs_p_values(self) -> bool:
-        """Whether the pursuit depends on p-values."""
-        return False
+    def _tested_in_folds(self) -> frozenset[str]:
+        """Return the kinds of columns whose p-values decide whether they are candidates."""
+        return frozenset()
 
     def _shared_figures(self) -> dict[str, Any]:
         """Add the smallest and largest number of columns of cross-validation, and the best one."""

@@ -26,6 +26,7 @@ from slfs.counting.store import PlaneStore
 from slfs.measures.information import Information
 from slfs.screening.facts import ColumnFacts, join_facts
 from slfs.screening.pipeline import screen_table
+from slfs.screening.plan import ALL_KINDS
 from slfs.screening.reasons import Decision, Reason
 from slfs.selectors._shared.selection import Selection, below_class
 from slfs.selectors.base import BaseSelector
@@ -270,7 +271,7 @@ class StreamSelector(BaseSelector):
             categorical,
             resources,
             self._judge(),
-            test=True,
+            tested=ALL_KINDS,
             forced=self._forced(),
             store=store,
             first=first,
