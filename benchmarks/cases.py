@@ -11,8 +11,19 @@ from benchmarks.internals import pack as pack_table
 from benchmarks.plink import plink
 from benchmarks.scale import agree, scale
 from benchmarks.startup import cold, startup
-from benchmarks.timing import best, seconds
-from slfs import CMIM, JMI, MRMR, OSFS, SAOLA, SLFS, TAN, FastOSFS, MDLPDiscretizer
+from benchmarks.timing import best, seconds, typical
+from slfs import (
+    CMIM,
+    JMI,
+    MRMR,
+    OSFS,
+    SAOLA,
+    SLFS,
+    TAN,
+    FastOSFS,
+    MDLPDiscretizer,
+    ResidualPursuit,
+)
 
 
 def warm_up():
@@ -89,6 +100,20 @@ def praznik():
             selector = kind(50, categorical_features="all", n_jobs=2)
             ours = best(lambda selector=selector, X=X, y=y: selector.fit(X, y), 4)
             rows.append((f"{kind.__name__}, {name} {len(X)} x {X.shape[1]}", ours, "praznik", other))
+    return rows
+
+
+def residual():
+    """Residual pursuit, 50 features, including its classifier, two cores, compared with mRMR."""
+    rows = []
+    for name in "EBAF":
+        X, y = data.coded_set(name)
+        fits = [
+            lambda kind=kind, X=X, y=y: kind(50, categorical_features="all", n_jobs=2).fit(X, y)
+            for kind in (ResidualPursuit, MRMR)
+        ]
+        ours, other = (typical(fit) for fit in fits)
+        rows.append((f"{name} {len(X)} x {X.shape[1]}", ours, "mRMR", other))
     return rows
 
 
@@ -171,6 +196,7 @@ CASES = {
         mdlp,
         mrmr,
         praznik,
+        residual,
         tan,
         online,
         dorothea,

@@ -14,6 +14,12 @@ def best(function, repeats=7):
     return min(seconds(function) for _ in range(repeats))
 
 
+def typical(function, repeats=9):
+    """Return the median time of several calls, after one call that is not timed."""
+    function()
+    return float(np.median([seconds(function) for _ in range(repeats)]))
+
+
 def seconds(function):
     """Return the time of one call."""
     begin = time.perf_counter()

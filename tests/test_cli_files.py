@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from slfs import SLFS
 from slfs.files import read_file
 from slfs.files.writing import write_table
 
@@ -1006,3 +1007,56 @@ def test_names_of_columns_may_contain_other_separators(content, expected, tmp_pa
     path = tmp_path / "table.csv"
     path.write_text(content)
     assert len(read_file(str(path), allow_empty=True).all_names) == expected
+
+
+def test_a_phenotype_file_with_samples_in_columns(here, slfs):
+    (here / "e.csv").write_text(",s1,s2,s3,s4\ng1,1,2,3,4\ng2,4,1,3,2\n")
+    (here / "p.csv").write_text(",s1,s2,s3,s4\nphase,a,b,a,b\nage,1,2,3,4\n")
+    code, _, error = slfs("select", "e.csv", "--transpose", "--targets-from", "p.csv", "-t", "phase")
+    assert code == 1
+    assert "add --transpose" not in error
+    assert "exchange its rows and columns first: the file of --targets-from needs one row" in error
+
+
+def test_row_names_of_r_as_ids(here, slfs):
+    samples = [f"s{i}" for i in range(40)]
+    genes = [",".join([f"g{k}", *(str(i * (k + 1) % 7) for i in range(40))]) for k in range(3)]
+    (here / "e.csv").write_text("\n".join([",".join(["", *samples]), *genes]) + "\n")
+    rows = [f"{one},{'ab'[i % 7 > 3]},{i}" for i, one in enumerate(samples)]
+    (here / "p.csv").write_text("\n".join(["phase,age", *rows]) + "\n")
+    arguments = ("e.csv", "--transpose", "--targets-from", "p.csv", "-t", "phase")
+    code, _, error = slfs("select", *arguments)
+    assert code == 1
+    assert "To use it with --id or --targets-from, give it a name in the header." in error
+    (here / "p.csv").write_text("\n".join(["sample,phase,age", *rows]) + "\n")
+    assert facts(slfs, *arguments)[0]["n_samples"] == 40
+
+
+@pytest.mark.parametrize(
+    ("form", "what"),
+    [("0{}", "leading zeros"), ("{} ", "spaces around them"), ("S{}", "capital letters")],
+)
+def test_ids_that_are_not_written_alike(form, what, here, slfs):
+    (here / "x.csv").write_text("id,x\n" + "".join(f"s{i},{i % 2}\n" for i in range(20)))
+    ids = [f"s{i}" if i < 10 else form.format(f"s{i}").replace("Ss", "S") for i in range(20)]
+    rows = (f'"{one}",{"ab"[i % 2]}\n' for i, one in enumerate(ids))
+    (here / "y.csv").write_text("id,y\n" + "".join(rows))
+    _, error = facts(slfs, "x.csv", "--targets-from", "y.csv", "-t", "y", "--id", "id")
+    assert "10 of 20 samples" in error
+    assert f"10 more ids ('s10', 's11', 's12', ...) would match without {what}" in error
+
+
+@pytest.mark.usefixtures("here")
+def test_the_order_of_categories_in_a_parquet_file(slfs):
+    random = np.random.default_rng(0)
+    level = random.integers(0, 12, 400)
+    names = [f"grade {letter}" for letter in "LKJIHGFEDCBA"]
+    frame = pd.DataFrame({"grade": pd.Categorical.from_codes(level, names, ordered=True)})
+    frame["y"] = np.where(random.random(400) < 0.35 + 0.3 * (level >= 6), "yes", "no")
+    frame.to_parquet("a.parquet", row_group_size=90)
+    expected = SLFS().fit(frame[["grade"]], frame["y"])
+    found, _ = facts(slfs, "a.parquet", "-t", "y")
+    assert found["selected"] == ["grade"]
+    table = pq.read_table("a.parquet")
+    own = SLFS().fit(table.select(["grade"]), frame["y"])
+    np.testing.assert_array_equal(own.pvalues_, expected.pvalues_)

@@ -486,3 +486,31 @@ def test_the_prediction_of_a_row_does_not_depend_on_other_rows(
         assert alone[4] not in alone[:4]
     if column == "exang":
         assert alone[0] == alone[3] == alone[6] != alone[2] == alone[4]
+
+
+@pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
+@pytest.mark.parametrize("rows", ["", ",3\n"])
+def test_a_first_column_of_text_without_values(rows, tmp_path, monkeypatch, slfs):
+    monkeypatch.chdir(tmp_path)
+    cells = [f"{i % 7},{'u,yes' if i % 3 == 0 else 'v,no'}\n" for i in range(60)]
+    (tmp_path / "old.csv").write_text("a,b,y\n" + "".join(cells))
+    (tmp_path / "new.csv").write_text("b,a\n" + rows)
+    assert slfs("fit", "old.csv", "-t", "y", "--model", "m.slfs")[0] == 0
+    code, out, error = slfs("predict", "m.slfs", "new.csv")
+    assert code == 0, error
+    assert len(out.splitlines()) == 1 + len(rows.splitlines())
+
+
+def test_a_model_of_samples_in_columns(tmp_path, monkeypatch, slfs):
+    monkeypatch.chdir(tmp_path)
+    names, y = [f"s{i}" for i in range(40)], np.arange(40) % 2
+    (tmp_path / "e.csv").write_text(
+        ",".join(["", *names]) + "\n" + ",".join(["gene", *map(str, y + np.arange(40) / 100)]) + "\n"
+    )
+    (tmp_path / "p.csv").write_text("id,y\n" + "".join(f"s{i},{'ab'[i % 2]}\n" for i in range(40)))
+    given = ("e.csv", "--transpose", "--targets-from", "p.csv", "-t", "y", "--model", "m.slfs")
+    assert slfs("fit", *given)[0] == 0
+    code, _, error = slfs("predict", "m.slfs", "e.csv")
+    assert code == 1
+    assert "If the samples are in columns, add --transpose." in error
+    assert slfs("predict", "m.slfs", "e.csv", "--transpose")[0] == 0

@@ -454,3 +454,18 @@ def test_explanations_and_results_have_the_information_given_covariates(
     assert table.loc[record["name"], "relevance_given"] == pytest.approx(record["relevance_given"])
     _, out, _ = slfs("explain", record["name"], *options, *more, "--json")
     assert json.loads(out)["relevance_given"] == pytest.approx(record["relevance_given"])
+
+
+def test_pairs_of_samples_are_in_the_same_fold():
+    """The partner of a sample has another class, so that it would predict the wrong one."""
+    random = np.random.default_rng(0)
+    patient, y = np.repeat([f"p{i}" for i in range(100)], 2), np.tile(["normal", "tumor"], 100)
+    X = pd.DataFrame(random.normal(size=(200, 40)), columns=[f"g{i}" for i in range(40)])
+    X["g0"] += 0.8 * (y == "tumor")
+    X["patient"] = patient
+    found = SLFS(condition_on="patient").fit(X, y).size_path_
+    grouped = SLFS(condition_on="patient").fit(X, y, groups=patient).size_path_
+    np.testing.assert_array_equal(found.log_loss, grouped.log_loss)
+    assert found.log_loss[0] == pytest.approx(np.log(2), abs=1e-3)
+    few = SLFS(condition_on="batch").fit(X.assign(batch=patient > "p5"), y)
+    assert few.size_path_.log_loss[0] < 0.7

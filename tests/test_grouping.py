@@ -184,3 +184,14 @@ def test_identifiers_of_many_rows_are_not_relevant_however_they_are_sorted():
     selector = SLFS().fit(X, y)
     assert selector.n_features_ == 0
     assert selector.pvalues_[0] == 1
+
+
+@pytest.mark.filterwarnings("ignore:1 selected column")
+def test_identifiers_of_which_a_few_occur_twice():
+    """Values that occur once could be divided by class without an error."""
+    random = np.random.default_rng(0)
+    ids = np.append(np.arange(190), random.integers(0, 190, 10))
+    y = random.integers(0, 2, 190)[ids]
+    selector = SLFS(include=["id"]).fit(pd.DataFrame({"id": [f"id{i}" for i in ids]}), y)
+    assert selector.scores_[0] < 0.15 * np.log(2)
+    assert selector.features_["n_levels"][0] < 15

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import shlex
+import warnings
 from collections import Counter
 from datetime import datetime
 from html.parser import HTMLParser
@@ -628,3 +629,34 @@ def test_weights_and_groups_of_rows(given, tmp_path):
         assert f"The rows have {given.replace('sample_weight', 'weights')}, which" in accuracy["reason"]
     assert "selector.fit(X, y)" in make_facts(selector.fit(X, y))["code"]
     assert measure_accuracy(selector, X, y)["models"]
+
+
+def test_the_log_losses_in_words_are_in_their_order():
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        loss = 1.5 + 0.004 * random.random(9)
+        loss[0] = 1.8
+        path = SizePath(np.arange(9), loss, np.full(9, 0.01))
+        size = path.within_one_standard_error
+        told = size_sentence(path, size, size, full=False)
+        shown = [float(text) for text in re.findall(r"(\d\.\d+) nats", told)]
+        if size == path.best:
+            continue
+        assert shown[0] >= max(shown[1:])
+        assert (shown[0] > shown[1]) == (loss[path.at(size)] > loss[path.at(path.best)])
+
+
+@pytest.mark.parametrize("given", [{"feature_groups": True}, {"include": ["g7_1"]}])
+def test_columns_that_the_user_brings_in_do_not_pass_by_chance(given):
+    random = np.random.default_rng(0)
+    y = np.repeat(["case", "control"], 50)
+    names = [f"g{i // 3}_{i % 3}" for i in range(150)]
+    X = pd.DataFrame(random.normal(size=(100, 150)), columns=names)
+    X["g0_0"] += 2 * (y == "case")
+    X["g1_0"] += 2 * (y == "case")
+    if "feature_groups" in given:
+        given = {"feature_groups": [name.split("_")[0] for name in names]}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="Tentative")
+        selector = SLFS(n_features_to_select=6 if "feature_groups" in given else 3, **given).fit(X, y)
+    assert (selector.features_["role"] == "tentative").any()

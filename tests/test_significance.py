@@ -397,3 +397,18 @@ def test_evidence_is_shown_beside_every_selected_column(tmp_path, monkeypatch, c
     assert grades["symmetry error"] == "moderate"
     assert grades["worst perimeter"] == "overwhelming"
     assert len(facts["columns"]["q_value"]) == 30
+
+
+def test_permutations_of_columns_with_many_levels():
+    """More than 64 levels have no planes; the rare ones must not be pooled."""
+    random = np.random.default_rng(3)
+    shares = 1 / np.sqrt(np.arange(1, 101))
+    level = random.choice(100, 3000, p=shares / shares.sum())
+    effect = np.where(np.arange(100) >= 60, random.choice([-1, 1], 100), 0)
+    y = (random.random(3000) < 1 / (1 + np.exp(-0.9 * effect[level]))).astype(int)
+    X = pd.DataFrame({"noise": random.integers(0, 5, 3000).astype(str), "shop": level.astype(str)})
+    found = p_values(X, y, n_permutations=999)
+    assert found[1] == pytest.approx(0.001)
+    np.testing.assert_array_equal(found[:1], p_values(X[["noise"]], y, n_permutations=999))
+    noise = p_values(X, random.permutation(y), n_permutations=199)
+    assert noise[1] > 0.02

@@ -1,6 +1,7 @@
 """SLFS: the tree of the reference implementation for all rules, its laws, its records."""
 
 import itertools
+import re
 import warnings
 
 import numpy as np
@@ -287,3 +288,24 @@ def test_swaps_raise_j():
         )
     sound, printed, never = np.mean(scores, axis=0)
     assert sound > printed > never
+
+
+def test_a_child_of_the_class_for_want_of_room_elsewhere_is_weakly_relevant():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 3000)
+    first = np.where(random.random(3000) < 0.9, y, 1 - y)
+    copies = [np.where(random.random(3000) < 0.8, first, 1 - first) for _ in range(6)]
+    X = pd.DataFrame(np.column_stack([first, *copies]), columns=list("abcdefg")).astype(str)
+    selector = SLFS(
+        n_features_to_select=6, max_children=4, max_depth=2, relevance_weight=0.1, irrelevance="mdl"
+    ).fit(X, y)
+    records = selector.features_[selector.indices_]
+    full = np.bincount(selector.network_.parents[selector.network_.parents >= 0]).max() == 4
+    displaced = records[(records["level"] == 1) & (records["name"] != "a")]
+    assert full
+    assert len(displaced)
+    for record in displaced:
+        assert record["role"] != "strongly relevant"
+        if record["role"].startswith("weakly"):
+            told = selector.explain(record["name"])
+            assert re.search(r"It is closest to '\w', below which the tree is full", told)

@@ -34,10 +34,11 @@ class BNSLFS(SelectorModel, NetworkClassifier):
         Model of the class and the selected features.
 
         - ``"additive"``: a log-linear model of P(class | features). It has a table for each feature and
-          for each edge of a tree over the features, the tree with the largest sum of I(f;k|Y). The
-          levels of numbers are divided at their quartiles, unless the selector has ``trends=False`` or
-          is an online method. The tables are fitted together, so that features that share information
-          are not counted twice, and the probabilities are calibrated.
+          for each significant edge of a tree over the features, the tree with the largest sum of
+          I(f;k|Y). The levels of numbers are divided at their quartiles, unless the selector has
+          ``trends=False`` or is an online method. The tables are fitted together, so that features that
+          share information are not counted twice. If the selector finds the number of features by
+          cross-validation, the probabilities are calibrated with the samples left out of the folds.
 
         The others are Bayesian networks: they model P(class, features). Only they have ``sample`` and
         ``score_samples``, and can be written as BIF files for other programs. On what a feature depends:
@@ -89,7 +90,7 @@ class BNSLFS(SelectorModel, NetworkClassifier):
     >>> classifier.predict(X[[0, 60, 120]])
     array([0, 1, 2])
     >>> classifier.predict_proba(X[[60]]).round(3)
-    array([[0.048, 0.891, 0.06 ]])
+    array([[0.025, 0.962, 0.013]])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

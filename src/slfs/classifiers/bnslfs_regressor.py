@@ -27,7 +27,8 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
     to them. A prediction is the mean of the target, plus what each feature adds at the level of its
     value, plus what the edges of a tree over the features add. The levels are those of the selector. The
     tables are fitted together by least squares with a penalty, which is chosen by generalized
-    cross-validation.
+    cross-validation. If the selector finds the number of features by cross-validation, what the features
+    add is scaled, and intervals are made, with the samples left out of the folds.
 
     Missing values are levels of their own. Values that were not seen during ``fit`` carry no
     information: they add nothing, and intervals are wider.
@@ -70,10 +71,10 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> regressor = BNSLFSRegressor().fit(X, y)
     >>> regressor.predict(X.head(2)).round(1)
-    array([175.4,  81.7])
+    array([172.7,  89.8])
     >>> regressor.predict_interval(X.head(2), coverage=0.9).round()
-    array([[ 56., 271.],
-           [ 39., 169.]])
+    array([[ 56., 273.],
+           [ 35., 172.]])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -93,14 +93,14 @@ class PredictionExplanation(SampleExplanation):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> classifier = BNSLFS().fit(X, y)
     >>> print(classifier.explain_prediction(X.iloc[[70]]))
-    sample 0: predicted 2 (P = 0.73) rather than 1 (P = 0.231)
+    sample 0: predicted 2 (P = 0.824) rather than 1 (P = 0.162)
       feature            value            evidence  odds
-      petal length (cm)  4.75 < x ≤ 5.15     +1.07  x 2.91
-      sepal width (cm)   3.05 < x ≤ 3.35     -0.89  x 0.412
-      petal width (cm)   1.75 < x ≤ 1.85     +0.87  x 2.38
-      sepal length (cm)  5.75 < x ≤ 6.15     +0.10  x 1.11
+      petal width (cm)   1.75 < x ≤ 1.85     +1.71  x 5.55
+      petal length (cm)  4.75 < x ≤ 5.15     +0.93  x 2.55
+      sepal width (cm)   3.05 < x ≤ 3.35     -0.80  x 0.451
+      sepal length (cm)  5.75 < x ≤ 6.15     -0.23  x 0.796
       (class frequencies)                    +0.00  x 1
-      (sum)                                  +1.15  x 3.17
+      (sum)                                  +1.63  x 5.08
     """
 
     _by_sample = ("samples", "levels", "known", "log_factors")

@@ -64,7 +64,7 @@ def compare_accuracy(
     >>> from slfs.evaluation import compare_accuracy
     >>> accuracy = compare_accuracy(SLFS(), *load_iris(return_X_y=True))
     >>> [(model["name"], round(model["mean"], 2)) for model in accuracy["models"]]
-    [('naive Bayes, all columns', 0.93), ('naive Bayes, selected columns', 0.93), ('BNSLFS', 0.93)]
+    [('naive Bayes, all columns', 0.93), ('naive Bayes, selected columns', 0.93), ('BNSLFS', 0.95)]
     """
     target, table = read_target(y, CLASSIFICATION), read_table(X)
     sizes = np.bincount(target.codes)

@@ -151,7 +151,10 @@ def _category_order(series: nw.Series[Any]) -> list[Any] | None:
     native = series.to_native()
     if series.implementation.is_pyarrow() and getattr(native.type, "ordered", False):
         chunks = native.unify_dictionaries().chunks
-        return (chunks[0].dictionary.to_pylist() or None) if chunks else None
+        if not chunks:
+            return None
+        categories = chunks[0].dictionary.cast("string").to_pylist()  # as `plain_values` returns them
+        return [category for category in categories if category is not None] or None
     dtype = getattr(native, "dtype", None)
     if not getattr(dtype, "ordered", False):
         return None
