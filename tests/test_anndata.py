@@ -626,3 +626,25 @@ def test_messages_name_the_parameter_of_select(frame):
     adata.obs["number"] = np.arange(N) % 50
     with pytest.warns(UserWarning, match="use target_type='regression'; if not, target_type='class"):
         slfs.anndata.select(adata, "number", method=SELECTOR())
+
+
+def test_genes_in_another_order_are_selected_by_name():
+    random = np.random.default_rng(0)
+    counts = random.poisson(1, (300, 40)).astype(float)
+    adata = anndata.AnnData(counts)
+    y = np.where(counts[:, 3] + random.normal(size=300) > 1, "A", "B")
+    model = BNSLFS(SLFS(n_features_to_select=2)).fit(adata, y)
+    other = adata[:, ::-1].copy()
+    for own in (model, model.reduce()):
+        with pytest.raises(ValueError, match=r"X\[:, list\(estimator.feature_names_in_\)\]"):
+            own.predict(other)
+        chosen = other[:, list(own.feature_names_in_)]
+        np.testing.assert_array_equal(own.predict_proba(chosen), model.predict_proba(adata))
+
+
+def test_markers_of_a_continuous_quantity_are_refused():
+    random = np.random.default_rng(0)
+    adata = anndata.AnnData(random.poisson(1, (30, 5)).astype(float))
+    adata.obs["pseudotime"] = random.random(30)
+    with pytest.raises(ValueError, match="numbers with fractional parts"):
+        slfs.anndata.rank_markers(adata, "pseudotime", n_genes=1)

@@ -163,10 +163,15 @@ class RegressionTables(AdditiveTables):
         return found
 
 
-def node_scores(log_prior: Floats, nodes: list[Floats], encoded: Encoded, coding: Coding) -> Floats:
-    """Return the scores of a model without edges."""
-    parents, edges = np.full(len(nodes), ROOT), [None] * len(nodes)
-    return AdditiveTables(log_prior, nodes, parents, list(edges), np.empty(0), coding).scores(encoded)
+def node_scores(log_prior: Floats, nodes: list[Floats], encoded: Encoded) -> Floats:
+    """Return the scores of a model without edges; see `AdditiveTables.scores`."""
+    score = np.tile(log_prior, (encoded.codes.shape[1], 1))
+    for node, table in enumerate(nodes):
+        added = table[encoded.codes[node]]
+        if node in encoded.unknown:
+            added[encoded.unknown[node]] = 0.0
+        score += added
+    return score
 
 
 def fit_model(

@@ -198,7 +198,7 @@ def _run_fold(
     weights = None if tested is None else tested.counts
     losses = np.empty(len(tables))
     for size, own in enumerate(tables):
-        probability = softmax(node_scores(pursuit.model.log_prior, own, encoded, coding), axis=1)
+        probability = softmax(node_scores(pursuit.model.log_prior, own, encoded), axis=1)
         right = np.where(known, probability[np.arange(len(test)), np.where(known, label, 0)], 0.0)
         losses[size] = np.average(-np.log(np.maximum(right, _LEAST_PROBABILITY)), weights=weights)
     values = data.target.values
