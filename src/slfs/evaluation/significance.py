@@ -372,23 +372,21 @@ def _by_permutation(
     sizes = [len(labels)]
     if strata is not None:
         labels, sizes = labels[np.argsort(strata, kind="stable")], np.bincount(strata).tolist()
-    planes = packed.arrays.levels <= MAX_PLANE_LEVELS
-    few, many = packed, np.flatnonzero(~planes)
-    if len(many):
-        few, coded = packed.take(np.flatnonzero(planes)), make_backend(packed, resources.threads)
-        codes = [coded.codes(PackedIndex(column)) for column in many.tolist()]
-    hits, draws = np.zeros(len(packed), np.int64), np.zeros(len(packed), np.int64)
-    own_hits, own_draws = hits[planes], draws[planes]
-    if len(few):
-        backend = make_backend(few, resources.threads)
-        observed = backend.label_sums(labels)
+    few = np.flatnonzero(packed.arrays.levels <= MAX_PLANE_LEVELS)
+    many = np.setdiff1d(np.arange(len(packed)), few)
+    coded = make_backend(packed, resources.threads)
+    codes = [coded.codes(PackedIndex(column)) for column in many.tolist()]
+    backend = make_backend(packed.take(few), resources.threads) if len(many) else coded
+    observed = backend.label_sums(labels) if len(few) else np.empty(0, np.int64)
+    hits, draws = np.zeros((2, len(packed)), np.int64)
+    own_hits, own_draws = hits[few], draws[few]
     for permuted in _permutations(labels, sizes, n_permutations, np.random.default_rng(seed)):
-        if len(few):
-            alive = np.flatnonzero(own_hits < ENOUGH)
+        alive = np.flatnonzero(own_hits < ENOUGH)
+        if len(alive):
             backend.count_exceedances(alive, permuted, observed, ENOUGH, own_hits, own_draws)
-        for column, own in zip(many.tolist(), codes if len(many) else (), strict=True):
+        for column, own in zip(many.tolist(), codes, strict=True):
             _count_by_codes(own, labels, permuted, hits[column:], draws[column:])
-    hits[planes], draws[planes] = own_hits, own_draws
+    hits[few], draws[few] = own_hits, own_draws
     return np.where(hits < ENOUGH, (hits + 1) / (draws + 1), hits / draws)
 
 
