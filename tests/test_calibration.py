@@ -1,13 +1,17 @@
 """Additive models are as sure of new samples as they should be."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import log_softmax
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
 from sklearn.metrics import accuracy_score, log_loss
+from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
 
-from slfs import BNSLFS, SLFS, BNSLFSRegressor, ResidualPursuit
+from slfs import BNSLFS, SLFS, BNSLFSRegressor, ResidualPursuit, StabilitySelection
 from slfs._core.threads import Threads
 from slfs.counting.numba_backend import NumbaBackend
 from slfs.report import make_facts
@@ -31,7 +35,8 @@ def test_the_scale_minimizes_the_loss_of_the_samples_left_out():
 
     def fold(rows):
         empty = np.empty(0, np.int64)
-        return calibration.Fold(None, empty, None, empty, None, target[rows], weights[rows], None)
+        packed = SimpleNamespace(layout=SimpleNamespace(evidence=weights.sum() - weights[rows].sum()))
+        return calibration.Fold(packed, empty, None, empty, None, target[rows], weights[rows], None)
 
     parts = np.array_split(np.arange(200), 3)
     folds, predicted = map(
@@ -147,3 +152,81 @@ def test_some_packed_columns(n_levels):
 def test_the_folds_are_forgotten_after_fit():
     selector = ResidualPursuit().fit(*load_wine(return_X_y=True))
     assert not hasattr(selector, "_learned_in_folds")
+
+
+@pytest.mark.parametrize("unit", [1e200, 1e-200])
+def test_the_unit_of_the_target_does_not_matter(unit):
+    X, y = wide(100, 12, 0)
+    expected = BNSLFSRegressor().fit(X, y)
+    found = BNSLFSRegressor().fit(X, y * unit)
+    np.testing.assert_allclose(found.predict(X), unit * expected.predict(X))
+    np.testing.assert_allclose(found.predict_interval(X), unit * expected.predict_interval(X))
+
+
+def test_intervals_do_not_rest_on_a_few_samples():
+    X, y = wide(100, 6, 1)
+    few = ShuffleSplit(1, test_size=5, random_state=0)
+    lower, upper = BNSLFSRegressor(SLFS(cv=few)).fit(X[:150], y[:150]).predict_interval(X[150:], 0.9).T
+    assert np.mean((lower <= y[150:]) & (y[150:] <= upper)) > 0.8
+
+
+def test_samples_in_several_folds_count_once():
+    X, y = wide(100, 6, 1)
+    once = BNSLFSRegressor(SLFS(cv=KFold(4))).fit(X, y)._additive
+    rows = [(train, test) for train, test in KFold(4).split(X) for _ in range(3)]
+    often = BNSLFSRegressor(SLFS(cv=rows)).fit(X, y)._additive
+    assert sum(own.sum() for own in often.weights) == pytest.approx(200)
+    np.testing.assert_allclose(often.nodes[0], once.nodes[0])
+
+
+def test_many_folds_do_not_calibrate():
+    X, effect = wide(20, 3, 0)
+    y = effect > 0
+    found = SLFS(cv=LeaveOneOut()).fit(X, y)
+    fixed = SLFS(n_features_to_select=found.n_features_).fit(X, y)
+    np.testing.assert_array_equal(found._additive.nodes[0], fixed._additive.nodes[0])
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_frequencies_are_copies_where_folds_have_groups(groups):
+    random = np.random.default_rng(0)
+    pair, y = np.repeat([f"p{i}" for i in range(60)], 2), np.tile([0, 1], 60)
+    X = pd.DataFrame(random.normal(size=(120, 6)), columns=list("abcdef"))
+    X["a"] += 1.2 * y
+    X["pair"] = pair
+    often = random.integers(1, 4, 60).repeat(2)
+    rows = np.repeat(np.arange(120), often)
+    selector = SLFS(exclude=["pair"]) if groups else SLFS(condition_on=["pair"])
+    paths = []
+    for taken, weight in ((np.arange(120), often), (rows, None)):
+        given = {"groups": pair[taken]} if groups else {}
+        fitted = clone(selector).fit(X.iloc[taken], y[taken], sample_weight=weight, **given)
+        paths.append(fitted.size_path_.log_loss)
+    np.testing.assert_array_equal(*paths)
+
+
+def test_numbers_of_pairs_are_not_a_quantity():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(120, 4)), columns=list("abcd"))
+    X["a"] += 2 * np.tile([0, 1], 60)
+    X["pair"] = np.repeat(np.arange(60), 2)
+    with pytest.warns(UserWarning, match=r"declare it categorical: categorical_features=\['pair'\]"):
+        SLFS(condition_on="pair").fit(X, np.tile([0, 1], 60))
+    SLFS(condition_on="pair", categorical_features=["pair"]).fit(X, np.tile([0, 1], 60))
+
+
+def test_samples_that_are_the_only_ones_of_their_class_are_mentioned():
+    random = np.random.default_rng(1)
+    y = np.r_[np.repeat(["a", "b"], 40), [f"c{i}" for i in range(5)]]
+    X = pd.DataFrame({"x": random.normal(size=85) + 2 * (y == "a"), "z": random.normal(size=85)})
+    told = make_facts(SLFS().fit(X, y))["size_path"]["sentence"]
+    assert told.endswith(
+        "The 5 samples that are the only ones of their class are left out of no fold, so "
+        "that these are not predicted."
+    )
+
+
+def test_subsamples_fit_no_model(monkeypatch):
+    X, y = load_wine(return_X_y=True)
+    monkeypatch.setattr("slfs.selectors.base.fit_model", None)
+    StabilitySelection(SLFS(), n_subsamples=4).fit(X, y)

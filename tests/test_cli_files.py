@@ -1060,3 +1060,69 @@ def test_the_order_of_categories_in_a_parquet_file(slfs):
     table = pq.read_table("a.parquet")
     own = SLFS().fit(table.select(["grade"]), frame["y"])
     np.testing.assert_array_equal(own.pvalues_, expected.pvalues_)
+
+
+@pytest.mark.filterwarnings("default::UserWarning")
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_feature_called_0_is_not_the_ids_of_the_samples(first, slfs):
+    random = np.random.default_rng(1)
+    y = np.repeat(["a", "b"], 20)
+    X = random.normal(size=(40, 6)).round(3)
+    X[:, 3] += 2.5 * (y == "b")
+    X[:, 0] = random.permutation(40) + 1  # could be ids
+    frame = pd.DataFrame(X.T, index=range(first, 6 + first), columns=range(1, 41))
+    frame.to_csv("e.csv")
+    pd.DataFrame({"sample": range(1, 41), "y": y}).to_csv("y.csv", index=False)
+    found, _ = facts(slfs, "e.csv", "--transpose", "--targets-from", "y.csv", "-t", "y")
+    assert found["selected"] == [str(3 + first)]
+    pd.DataFrame(X, columns=map(str, range(6))).assign(y=X[:, 0] > 20).to_csv("r.csv", index=False)
+    assert slfs("fit", "r.csv", "-t", "y", "--model", "m.slfs")[0] == 0
+    code, out, error = slfs("predict", "m.slfs", "e.csv", "--transpose")
+    assert (code, len(out.splitlines())) == ((0, 41) if first == 0 else (1, 0)), error
+
+
+@pytest.mark.parametrize("name", ["gene", None])
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+def test_the_index_of_a_transposed_file_has_the_names(name, kind, here, slfs):
+    random = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 20)
+    X = random.normal(size=(40, 6))
+    X[:, 3] += 2.5 * (y == "b")
+    frame = pd.DataFrame(X.T, columns=[f"s{i}" for i in range(40)])
+    frame = frame.set_axis([f"gene{i}" for i in range(6)]).rename_axis(name)
+    getattr(frame, f"to_{kind}")(here / f"e.{kind}")
+    pd.DataFrame({"id": frame.columns, "y": y}).to_csv("y.csv", index=False)
+    found, _ = facts(slfs, f"e.{kind}", "--transpose", "--targets-from", "y.csv", "-t", "y")
+    assert (found["selected"], found["n_samples"]) == (["gene3"], 40)
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_copies_of_a_name_beside_a_column_that_has_their_name(suffix, slfs):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 100)
+    cells = np.column_stack([*random.normal(size=(2, 100)), y + 0.2 * random.normal(size=100), y])
+    frame = pd.DataFrame(cells, columns=["q", "q", "q.1", "y"]).astype({"y": int})
+    write = frame.to_csv if suffix == "csv" else frame.to_excel
+    write(f"a.{suffix}", index=False)
+    found, error = facts(slfs, f"a.{suffix}", "-t", "y")
+    assert found["selected"] == ["q.1"]
+    assert "The column name 'q' occurs more than once. The copies are called 'q.2'." in error
+    assert read_file(f"a.{suffix}", target="y").names == ["q", "q.2", "q.1"]
+
+
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_commas_are_not_decimal_where_other_numbers_have_points(here, slfs):
+    random = np.random.default_rng(0)
+    code = random.integers(1, 900, 120).astype(object)
+    code[[5, 9]] = "76,77", "1809,1829,1849"
+    area = random.normal(50, 9, 120).round(2)
+    rows = (f"{c};{a};{'ab'[int(a > 50)]}" for c, a in zip(code, area, strict=True))
+    (here / "c.csv").write_text("code;area;y\n" + "\n".join(rows) + "\n")
+    _, error = facts(slfs, "c.csv", "-t", "y")
+    assert "decimal=','" not in error
+    marks = ["--missing", "1809,1829,1849", "--missing", "76,77"]
+    assert "--missing '76,77'" in error
+    _, error = facts(slfs, "c.csv", "-t", "y", *marks)
+    assert "text look like numbers" not in error

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 
 from slfs import BNSLFS, SLFS, MDLPDiscretizer, NaiveBayes
 from slfs.files.writing import write_table
@@ -514,3 +514,32 @@ def test_a_model_of_samples_in_columns(tmp_path, monkeypatch, slfs):
     assert code == 1
     assert "If the samples are in columns, add --transpose." in error
     assert slfs("predict", "m.slfs", "e.csv", "--transpose")[0] == 0
+
+
+def test_an_svmlight_file_for_a_model_with_names(tmp_path, monkeypatch, slfs):
+    """The numbers of its columns may begin at 0 or 1."""
+    monkeypatch.chdir(tmp_path)
+    y = np.arange(60) % 2
+    X = np.column_stack([np.ones(60), y, np.arange(60) % 3]).astype(float)
+    np.savez("a.npz", X=X, y=y)
+    dump_svmlight_file(X[:, :2], y, "b.svm", zero_based=False)
+    assert slfs("fit", "a.npz", "--model", "m.slfs")[0] == 0
+    code, _, error = slfs("predict", "m.slfs", "b.svm")
+    assert code == 1
+    assert "columns cannot be matched by position" in error
+
+
+def test_names_that_are_spelled_differently_and_samples_in_rows(tmp_path, monkeypatch, slfs):
+    monkeypatch.chdir(tmp_path)
+    x = np.random.default_rng(0).normal(size=60)
+    frame = pd.DataFrame({"id": [f"s{i}" for i in range(60)], "sex": x, "y": np.where(x > 0, "a", "b")})
+    frame.to_csv("a.csv", index=False)
+    assert slfs("fit", "a.csv", "-t", "y", "--id", "id", "--model", "m.slfs")[0] == 0
+    frame.rename(columns={"sex": " SEX"}).to_csv("b.csv", index=False)
+    code, _, error = slfs("predict", "m.slfs", "b.csv")
+    assert code == 1
+    assert "Rename ' SEX' to 'sex'." in error
+    code, _, error = slfs("predict", "m.slfs", "a.csv", "--transpose")
+    assert code == 1
+    assert "add --transpose" not in error
+    assert "remove --transpose" in error

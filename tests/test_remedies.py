@@ -246,3 +246,15 @@ def test_a_covariate_that_determines_the_class(tmp_path, monkeypatch, slfs):
     assert code == 3
     assert "comes closest: 'g0'" in error
     assert "omit --condition-on" in error
+
+
+def test_a_test_in_subsamples_that_no_column_passes():
+    random = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 12)
+    X = pd.DataFrame(random.normal(size=(24, 300)))
+    X[0] += 2.2 * (y == "b")
+    inner = SLFS(irrelevance="test", n_features_to_select=10)
+    with pytest.warns(UserWarning, match="in 50 of 50 subsamples no column does"):
+        StabilitySelection(inner, n_subsamples=50, threshold=0.2).fit(X, y)
+    inner.set_params(irrelevance="mdl")
+    assert StabilitySelection(inner, n_subsamples=50, threshold=0.2).fit(X, y).support_[0]

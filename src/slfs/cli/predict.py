@@ -124,7 +124,7 @@ def predict(
         if genotypes:
             file = _with_covariates(used, file, targets_from, ids or (), marks)
         _check_ids(file, _output_names(fitted, out, probabilities, explain, as_json))
-        needed, table = _match_columns(fitted, file, targets_from)
+        needed, table = _match_columns(fitted, file, targets_from, transpose)
         labels = needed.predict(table)
         with quiet():  # the same warnings again
             more, objects = _further(needed, table, probabilities, 0.9 if coverage is None else coverage)
@@ -236,7 +236,7 @@ def _check_ids(file: DataFile, names: list[str]) -> None:
 
 
 def _match_columns(
-    fitted: NetworkModel, file: DataFile, targets_from: str | None
+    fitted: NetworkModel, file: DataFile, targets_from: str | None, transpose: bool
 ) -> tuple[NetworkModel, Any]:
     """Return the model, reduced to the columns that it uses, and a table of these columns."""
     import numpy as np
@@ -253,16 +253,24 @@ def _match_columns(
         nothing = np.zeros((n_samples, fitted.n_features_in_))
         return fitted, nothing if names is None else pd.DataFrame(nothing, columns=names)
     reduced = fitted.reduce()
-    if names is None or hasattr(file.X, "tocsr"):
+    if names is not None and hasattr(file.X, "tocsr"):
+        raise ValueError(
+            f"{file.name} has no names of columns, but the model was fitted to a table with names. The "
+            "first column of an svmlight file may have the number 0 or 1, so that columns cannot be "
+            "matched by position. Predict from a table with the names, or fit the model to an svmlight "
+            "file."
+        )
+    if names is None:
         if hasattr(file.X, "tocsr") and n_features < fitted.n_features_in_:
             file.X.resize(n_samples, fitted.n_features_in_)  # svmlight omits columns of zeros
         elif n_features != fitted.n_features_in_:
             raise ValueError(
                 f"{file.name} has {n_features} columns; the model has no column names and expects "
-                f"{fitted.n_features_in_} columns."
+                f"{fitted.n_features_in_} columns. The columns of an svmlight file are counted from 0 "
+                "on: fit the model to a file of the same format."
             )
         part = file.take(np.sort(fitted.network_.columns))
-        return reduced, part.to_numpy() if names is None and isinstance(part, pd.DataFrame) else part
+        return reduced, part.to_numpy() if isinstance(part, pd.DataFrame) else part
     if isinstance(file.X, FileColumns):
         known = set(file.X.index_names) - set(file.names)
         added = [name for name in reduced.feature_names_in_ if name in known]
@@ -270,9 +278,10 @@ def _match_columns(
     indices = {name: index for index, name in enumerate(file.names)}
     lacking = [name for name in reduced.feature_names_in_ if name not in indices]
     if lacking:
+        remedy = _remedy(fitted, file, lacking, targets_from, transpose)
         raise ValueError(
             f"{file.name} is missing {len(lacking)} of the {len(fitted.network_)} columns that the "
-            f"model uses: {some_names(lacking)}.{_remedy(fitted, file, lacking, targets_from)}"
+            f"model uses: {some_names(lacking)}.{remedy}"
         )
     columns, nodes = (
         np.array([indices[name] for name in names], np.int64)
@@ -284,13 +293,22 @@ def _match_columns(
     return reduced, part
 
 
-def _remedy(fitted: NetworkModel, file: DataFile, lacking: list[str], targets_from: str | None) -> str:
+def _remedy(
+    fitted: NetworkModel, file: DataFile, lacking: list[str], targets_from: str | None, transpose: bool
+) -> str:
     """Where the columns that a file lacks may come from."""
-    if set(lacking) <= set(file.ids):
+    if set(lacking) & set(file.ids) and not transpose:
         return " Columns given by --id are not features: leave the option out."
+    spelled = {name.strip().lower(): name for name in file.names}
+    alike = {name: spelled[name.strip().lower()] for name in lacking if name.strip().lower() in spelled}
+    if alike:
+        shown = ", ".join(f"{other!r} to {name!r}" for name, other in list(alike.items())[:5])
+        return f" Rename {shown}{', ...' if len(alike) > 5 else ''}."
     if file.read_originals is not None and file.all_names:
-        first = file.read_originals(file.all_names[:1]).iloc[:, 0]
-        if set(lacking) & set(map(str, first)):
+        first = set(map(str, file.read_originals(file.all_names[:1]).iloc[:, 0]))
+        if set(lacking) & first and transpose:
+            return " They are the samples. If the samples of the file are in rows, remove --transpose."
+        if set(lacking) & first:
             return " They are in its first column. If the samples are in columns, add --transpose."
     if "like" in getattr(fitted, "_reading", {}):
         return " The model was fitted with --no-header. If the file has no header either, add it."

@@ -385,7 +385,7 @@ def _by_permutation(
         if len(alive):
             backend.count_exceedances(alive, permuted, observed, ENOUGH, own_hits, own_draws)
         for column, own in zip(many.tolist(), codes, strict=True):
-            _count_by_codes(own, labels, permuted, hits[column:], draws[column:])
+            _count_by_codes(own, labels, permuted, hits[column : column + 1], draws[column : column + 1])
     hits[few], draws[few] = own_hits, own_draws
     return np.where(hits < ENOUGH, (hits + 1) / (draws + 1), hits / draws)
 

@@ -9,7 +9,6 @@ import io
 import itertools
 import re
 import warnings
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -26,6 +25,7 @@ from slfs.files.inference import (
     unnamed_columns,
 )
 from slfs.files.registry import ReadOptions, register_format
+from slfs.files.remarks import note_copies
 
 _ROWS_TO_COMPARE = 20
 
@@ -301,8 +301,6 @@ def _note_header(content: IO[bytes], separator: str, table: Any, options: ReadOp
     rows = _first_rows(content, separator)
     if not rows:
         return
-    counts = Counter(name for name in rows[0] if name)
-    twice = [name for name, count in counts.items() if count > 1]
     header_like_data = looks_like_data(rows[0], table)
     if header_like_data:
         shown = ", ".join(map(repr, rows[0][:4])) + (", ..." if len(rows[0]) > 4 else "")
@@ -310,12 +308,8 @@ def _note_header(content: IO[bytes], separator: str, table: Any, options: ReadOp
             f"The first row ({shown}) looks like data, but is used as the names of the columns. If the "
             "file has no header, add --no-header."
         )
-    elif twice:
-        copies = [name for name in map(str, table.columns) if name.rpartition(".")[0] in twice]
-        options.notes.append(
-            f"The column name{'s' if len(twice) > 1 else ''} {_listed(twice)} occur"
-            f"{'' if len(twice) > 1 else 's'} more than once. The copies are called {_listed(copies)}."
-        )
+    elif len(rows[0]) == table.shape[1]:
+        note_copies(rows[0], list(map(str, table.columns)), options.notes)
 
 
 def looks_like_data(header: list[str], table: Any) -> bool:
@@ -348,10 +342,6 @@ def _could_be_in(present: Any, name: str) -> bool:
     return name in values or (
         "0" in shape and any(re.sub(r"\d+", "0", value) == shape for value in values)
     )
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
 
 
 def write_csv(frame: Any, path: Path | IO[str], separator: str | None = None) -> None:

@@ -14,6 +14,7 @@ from slfs.files.inference import TableError, infer_types, unnamed_columns
 from slfs.files.limits import old_excel_remark, refuse_beyond
 from slfs.files.marks import Marks
 from slfs.files.registry import ReadOptions, register_format
+from slfs.files.remarks import note_copies
 
 _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
 
@@ -42,7 +43,9 @@ def _read_original(content: io.BytesIO, options: ReadOptions) -> Any:
     width = max((_width(row) for row in rows), default=0)
     rows = [(row + [None] * width)[:width] for row in rows]
     if options.header and rows:
+        header = ["" if cell is None else str(cell) for cell in rows[0]]
         names = list(_unique(rows.pop(0)))
+        note_copies(header, names, options.notes)
     else:
         names = unnamed_columns(width, options.like, options.notes)
     if not rows and not (options.allow_empty and names):
@@ -101,15 +104,16 @@ def _width(row: list[Any]) -> int:
 
 def _unique(header: list[Any]) -> Iterator[str]:
     """Name columns as pandas does in CSV files: 'Unnamed: 0' without a name, 'a.1' for a second 'a'."""
-    seen: set[str] = set()
-    for index, cell in enumerate(header):
-        name = plain = f"Unnamed: {index}" if cell is None else str(cell)
-        count = 0
-        while name in seen:
+    plain = [f"Unnamed: {index}" if cell is None else str(cell) for index, cell in enumerate(header)]
+    taken, seen = set(plain), set[str]()
+    for name in plain:
+        new, count = name, 0
+        while new in (taken if count else seen):
             count += 1
-            name = f"{plain}.{count}"
-        seen.add(name)
-        yield name
+            new = f"{name}.{count}"
+        taken.add(new)
+        seen.add(new)
+        yield new
 
 
 def _write(frame: Any, path: Path) -> None:

@@ -92,6 +92,8 @@ def load_transposed(
 
     def turned(content: io.BytesIO, options: ReadOptions) -> Any:
         frame = form.original(content, options)
+        if form.name in SELF_DESCRIBING:
+            frame = _with_names(frame, form, content, options)
         if labels is not None and known is not None:
             _note_first_sample(frame, labels.source, known, options.notes)
         return transposed(frame, sample_id, known, drop)
@@ -99,8 +101,16 @@ def load_transposed(
     frame = _read(form, turned, content, options, name)
     left_out, unwanted = frame.attrs.pop("left_out"), frame.attrs.pop("drop")
     table = typed(frame, options)
-    ids = ["0", *(labels.file.ids[1:] if labels is not None and labels.file is not None else ())]
+    ids = [sample_id, *(labels.file.ids[1:] if labels is not None and labels.file is not None else ())]
     return Loaded(table, None, lambda _: frame.copy(deep=False), ids, unwanted, left_out)
+
+
+def _with_names(frame: Any, form: Format, content: io.BytesIO, options: ReadOptions) -> Any:
+    """Make the index of the dataframe that was written to a file the index again: it has the names."""
+    content.seek(0)
+    index = form.read(content, replace(options, notes=[]))[0].index
+    name = index.name if index.name is not None else "__index_level_0__"  # as PyArrow calls it
+    return frame.set_index(name) if name in frame.columns else frame
 
 
 def _note_first_sample(frame: Any, source: str, known: Container[str], notes: list[str]) -> None:

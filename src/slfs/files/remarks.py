@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,6 +50,18 @@ def find(
             else:
                 hints.append(f"{first}, add --transpose.")
         raise ValueError(" ".join([str(error), *hints])) from None
+
+
+def note_copies(header: Sequence[str], names: Sequence[str], notes: list[str]) -> None:
+    """Note names that occur twice in a header, and the names that the copies have been given."""
+    twice = [name for name, count in Counter(header).items() if count > 1 and name]
+    copies = [new for old, new in zip(header, names, strict=True) if old in twice and new != old]
+    if copies:
+        notes.append(
+            f"The column name{'s' if len(twice) > 1 else ''} {some_names(twice)} occur"
+            f"{'' if len(twice) > 1 else 's'} more than once. The copies are called "
+            f"{some_names(copies)}."
+        )
 
 
 def note_index(names: list[str], notes: list[str]) -> None:

@@ -24,7 +24,7 @@ class RoleWords:
 
 ROLES: dict[str, RoleWords] = {
     Role.STRONG: RoleWords("blue", "new information about the {noun}, child of the {noun} in the tree"),
-    Role.WEAK: RoleWords("orange", "related to another selected column, below it in the tree"),
+    Role.WEAK: RoleWords("orange", "related to another selected column, below it if there is room"),
     Role.SUPPORTING: RoleWords("teal", "adds nothing significant to its parent alone"),
     Role.TENTATIVE: RoleWords("violet", "in the tree, but not significant"),
     Role.SELECTED: RoleWords("blue", "selected by a method without a tree"),

@@ -80,15 +80,16 @@ def _warn_about_text(
         if any(isinstance(value, str) for value in coding.categories[column])
     }
     dates = [column for column in text if n_distinct[column] > MANY and _all_dates(text[column])]
+    commas = not _has_fractions(coding)
     numbers, spoiled, written = [], [], []
     for column, values in text.items():
         if column in dates or has_codes(values):
             continue
         if n_distinct[column] > MANY:
-            if not look_like_numbers(values) and not not_numbers(values):
+            if not look_like_numbers(values) and not not_numbers(values, commas=commas):
                 continue
             numbers.append(column)
-        if not_numbers(values):
+        if not_numbers(values, commas=commas):
             spoiled.append(column)
         elif n_distinct[column] > MANY:
             written.append(column)
@@ -96,8 +97,11 @@ def _warn_about_text(
         for columns in (dates, spoiled, written):
             columns.sort(key=lambda column: not selected[column])
     _warn_about_converted(dates, "dates or times", _CONVERT_DATES, text, names, selected)
-    _warn_about_converted(spoiled, "numbers", _read_as_missing(spoiled, text), text, names, selected)
-    _warn_about_converted(written, "numbers", _convert_numbers(written, text), text, names, selected)
+    others = {column: not_numbers(text[column], commas=commas) for column in spoiled}
+    how = _read_as_missing(others, text, commas=commas)
+    _warn_about_converted(spoiled, "numbers", how, text, names, selected, others)
+    how = _convert_numbers(written, text, commas=commas)
+    _warn_about_converted(written, "numbers", how, text, names, selected)
     alike = n_distinct > n_samples / 2
     alike &= coding.n_levels > 1 if selected is None else selected
     alike[dates + numbers] = False
@@ -138,26 +142,33 @@ _CONVERT_DATES = (
 )
 
 
-def _convert_numbers(columns: list[int], text: Mapping[int, list[object]]) -> str:
-    """Say how to convert text to numbers."""
+def _has_fractions(coding: Coding) -> bool:
+    """Whether a column has numbers with fractions, which were not written with decimal commas."""
+    ends = np.concatenate([coding.columns[name][coding.cut] for name in ("low", "high")])
+    return bool((ends[np.isfinite(ends)] % 1 != 0).any())
+
+
+def _convert_numbers(columns: list[int], text: Mapping[int, list[object]], *, commas: bool) -> str:
+    """Say how to convert text to numbers; ``commas``: all numbers may have decimal commas."""
+    replace = ""
     if any(has_decimal_commas(map(str, text[column])) for column in columns):
-        commas = "replace decimal commas by decimal points (decimal=',' in pandas.read_csv), "
-    else:
-        commas = ""
+        reading = " (decimal=',' in pandas.read_csv)" if commas else ""
+        replace = f"replace decimal commas by decimal points{reading}, "
     return (
-        f"Convert them to numbers: {commas}remove currency signs, units and thousands separators, and "
+        f"Convert them to numbers: {replace}remove currency signs, units and thousands separators, and "
         "use pandas.to_numeric."
     )
 
 
-def _read_as_missing(columns: list[int], text: Mapping[int, list[object]]) -> str:
+def _read_as_missing(
+    others: Mapping[int, list[str]], text: Mapping[int, list[object]], *, commas: bool
+) -> str:
     """Say how to read the text that spoils columns of numbers as missing values."""
-    found = dict.fromkeys(itertools.chain(*(not_numbers(text[column]) for column in columns)))
-    markers = list(found)[:_NAMED]
+    markers = list(dict.fromkeys(itertools.chain(*others.values())))[:_NAMED]
     options = " ".join(f"--missing {marker!r}" for marker in markers)
-    commas = any(has_decimal_commas(map(str, text[column])) for column in columns)
+    commas = commas and any(has_decimal_commas(map(str, text[column])) for column in others)
     decimal = " and decimal=','" if commas else ""
-    objects = any(map(is_number, itertools.chain(*(text[column] for column in columns))))
+    objects = any(map(is_number, itertools.chain(*(text[column] for column in others))))
     excel = " or pandas.read_excel, or pandas.to_numeric(column, errors='coerce')" if objects else ""
     return (
         f"If the other text means a missing value, read it as one: na_values={markers!r}{decimal} in "
@@ -172,12 +183,13 @@ def _warn_about_converted(
     text: Mapping[int, list[object]],
     names: NDArray[np.object_],
     selected: NDArray[np.bool_] | None,
+    others: Mapping[int, list[str]] | None = None,
 ) -> None:
     if not columns:
         return
     shown = []
     for column in columns[:_NAMED]:
-        about = _example(text[column])
+        about = _example(text[column], (others or {}).get(column, []))
         if selected is not None:
             about += "; selected" if selected[column] else "; dropped"
         shown.append(f"{names[column]!r} ({about})")
@@ -190,9 +202,8 @@ def _warn_about_converted(
     )
 
 
-def _example(values: list[object]) -> str:
+def _example(values: list[object], others: list[str]) -> str:
     """Show the values that are not numbers if all others are, or the first text."""
-    others = not_numbers(values)
     first = next(value for value in values if isinstance(value, str))
     return f"all but {_listed(others)}" if others else f"e.g. {first!r}"
 

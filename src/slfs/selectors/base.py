@@ -103,6 +103,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     feature_groups: Any = None
 
     _additive_requested: bool = False
+    _only_selects: bool = False
+    """Whether only the selected columns are needed, and no model of them."""
 
     @contextmanager
     def _for_model(self, target: str, *, additive: bool) -> Iterator[None]:
@@ -232,7 +234,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self.network_ = make_network(information, selection, names, target.name)
         self.network_counts_ = count_network(information, selection, facts.coding)
         self._additive: AdditiveTables | None = None
-        if self._fits_additive_tables():
+        if self._fits_additive_tables() and not self._only_selects:
             coding = self.network_counts_.coding
             self._additive = self._fit_model(
                 functools.partial(fit_model, information, selection.nodes, coding, target.values)

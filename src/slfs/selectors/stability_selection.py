@@ -302,6 +302,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
             "n_features_to_select": self.n_features_to_select,  # not that of the inner selector
             "needed": None if math.isinf(needed) else round(needed),
             "fdr_of_frequencies": self.fdr,
+            "n_empty": int((self.supports_.sum(axis=1) == 0).sum()),
         }
 
     def _inner(self) -> Any:
@@ -516,7 +517,9 @@ def _select(selector: Any, data: TrainingData, names: list[str], rows: Ints) -> 
         own_groups = data.groups[rows]
         if len(np.unique(own_groups)) > 1:  # a single group cannot be divided into folds
             given["groups"] = own_groups
-    network = clone(selector).fit(Part(data.table, names, rows), y, **given).network_
+    selector = clone(selector)
+    selector._only_selects = True
+    network = selector.fit(Part(data.table, names, rows), y, **given).network_
     return network.columns, network.parents
 
 

@@ -77,10 +77,13 @@ def same_unit(texts: Sequence[str]) -> bool:
     return len(units) == 1 and not any("(" in text for text in texts)
 
 
-def not_numbers(values: Sequence[object]) -> list[str]:
-    """Return the text that spoils a column of plain numbers; none if it has units or the like."""
+def not_numbers(values: Sequence[object], *, commas: bool = True) -> list[str]:
+    """Return the text that spoils a column of plain numbers; none if it has units or the like.
+
+    ``commas`` says that numbers may have decimal commas.
+    """
     texts = _texts(values)
-    others = not_plain(texts)
+    others = not_plain(texts, commas=commas)
     if len(texts) - len(others) >= _MIN_NUMBERS and all(map(_MISSING_MARKER.fullmatch, others)):
         return others
     few = len(others) <= min(_FEW_WORDS, (len(texts) - len(others)) / _NUMBERS_PER_WORD)
@@ -91,9 +94,9 @@ def not_numbers(values: Sequence[object]) -> list[str]:
     return [] if written or many else others
 
 
-def not_plain(texts: Sequence[str]) -> list[str]:
+def not_plain(texts: Sequence[str], *, commas: bool = True) -> list[str]:
     """Return the text that is not a number without currency sign, unit or thousands separator."""
-    number = _COMMA_NUMBER if has_decimal_commas(texts) else _PLAIN_NUMBER
+    number = _COMMA_NUMBER if commas and has_decimal_commas(texts) else _PLAIN_NUMBER
     return [text for text in texts if number.fullmatch(text) is None]
 
 

@@ -8,8 +8,10 @@ are made of the errors on these samples.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +35,8 @@ from slfs.tables.parts import Part
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+MOST_FOLDS = 20
+"""Models are not calibrated with more folds, each of which has models of its own."""
 _DEVIATION = 1.0
 """Standard deviation of the scale around 1 before any sample left out is seen."""
 _SMALLEST, _LARGEST = 0.05, 3.0
@@ -71,17 +75,32 @@ class Fold:
     weights: Floats
     values: Floats | None
 
-    def predict(self, n_columns: int, threads: Threads, *, edges: bool) -> tuple[Floats, Floats]:
-        """Fit the model of the first columns, and predict the samples left out.
+    @property
+    def n_samples(self) -> float:
+        """How many samples those of the training data and of the fold are worth."""
+        return self.packed.layout.evidence + float(self.weights.sum())
 
-        Returns the prediction without columns, and what the columns add to it for each sample.
-        """
+    def predict(self, n_columns: int, threads: Threads) -> Predicted:
+        """Fit models of the first columns, and predict the samples left out."""
         information = Information(make_backend(self.packed, threads))
         n_columns = min(n_columns, len(self.order))
         chosen, coding = self.order[:n_columns], self.coding.take(np.arange(n_columns))
-        tables = fit_model(information, chosen, coding, self.values, edges=edges)
+        fit = functools.partial(fit_model, information, chosen, coding, self.values)
+        tables = plain = fit()
+        if self.values is None and any(edge is not None for edge in tables.edges):
+            plain = fit(edges=False)
         encoded = encode_table(self.left_out, tables.coding, self.columns[:n_columns], threads)
-        return tables.log_prior, tables.scores(encoded) - tables.log_prior
+        added = tables.scores(encoded) - tables.log_prior
+        alone = added if plain is tables else plain.scores(encoded) - tables.log_prior
+        return Predicted(tables.log_prior, added, alone)
+
+
+class Predicted(NamedTuple):
+    """A prediction without columns, and what columns add for each sample, with and without edges."""
+
+    prior: Floats
+    added: Floats
+    without_edges: Floats
 
 
 def fit_calibrated(
@@ -94,28 +113,33 @@ def fit_calibrated(
     """
     tables = fit()
     n_columns = len(tables.nodes)
-    if n_columns == 0 or len(folds) == 0:
+    if n_columns == 0 or not 0 < len(folds) <= MOST_FOLDS:
         return tables
-    predicted = [fold.predict(n_columns, threads, edges=True) for fold in folds]
+    predicted = [fold.predict(n_columns, threads) for fold in folds]
     if isinstance(tables, RegressionTables):
         return _calibrate_numbers(tables, folds, predicted)
-    scale, loss = _find_scale(folds, predicted)
-    if n_columns > 1:
-        predicted = [fold.predict(n_columns, threads, edges=False) for fold in folds]
-        other_scale, other_loss = _find_scale(folds, predicted)
-        if other_loss < loss:
-            tables, scale = fit(edges=False), other_scale
+    scale, loss = _find_scale(folds, [(own.prior, own.added) for own in predicted])
+    if any(own.added is not own.without_edges for own in predicted):
+        alone = _find_scale(folds, [(own.prior, own.without_edges) for own in predicted])
+        if alone[1] < loss:
+            tables, scale = fit(edges=False), alone[0]
     return tables.scaled(scale)
+
+
+def _once(folds: Sequence[Fold]) -> float:
+    """Return by what to multiply weights so that a sample in several folds counts once."""
+    return min(folds[0].n_samples / sum(float(fold.weights.sum()) for fold in folds), 1.0)
 
 
 def _find_scale(
     folds: Sequence[Fold], predicted: Sequence[tuple[Floats, Floats]]
 ) -> tuple[float, float]:
     """Return the scale with the smallest log loss on the samples left out, and the log loss."""
-    rows = []
+    rows, once = [], _once(folds)
     for fold, (prior, added) in zip(folds, predicted, strict=True):
         known = np.flatnonzero(fold.target >= 0)
-        rows.append((prior, added[known], fold.target[known].astype(np.int64), fold.weights[known]))
+        weights = once * fold.weights[known]
+        rows.append((prior, added[known], fold.target[known].astype(np.int64), weights))
 
     def loss(scale: float) -> float:
         total = 0.5 * ((scale - 1) / _DEVIATION) ** 2
@@ -129,19 +153,26 @@ def _find_scale(
 
 
 def _calibrate_numbers(
-    tables: RegressionTables, folds: Sequence[Fold], predicted: Sequence[tuple[Floats, Floats]]
+    tables: RegressionTables, folds: Sequence[Fold], predicted: Sequence[Predicted]
 ) -> RegressionTables:
-    """Scale a model of a continuous target, and take the errors on samples left out for intervals."""
-    added = np.concatenate([own[:, 0] for _, own in predicted])
-    means = np.concatenate([np.repeat(mean, len(own)) for mean, own in predicted])
-    weights = np.concatenate([fold.weights for fold in folds])
+    """Scale a model of a continuous target, and take the errors on samples left out for intervals.
+
+    The errors of the fit are kept if less than half of the samples are left out of some fold.
+    """
+    added = np.concatenate([own.added[:, 0] for own in predicted])
+    means = np.concatenate([np.repeat(own.prior, len(own.added)) for own in predicted])
+    weights = _once(folds) * np.concatenate([fold.weights for fold in folds])
     target = np.concatenate([fold.target for fold in folds])
-    variance = np.average(np.square(target - means - added), weights=weights)
+    unit = max(float(np.abs(target - means).max()), float(np.abs(added).max()))
     scale = 1.0
-    if variance > 0:
-        prior = variance / _DEVIATION**2
-        products = weights @ (added * (target - means)) + prior
-        scale = float(np.clip(products / (weights @ added**2 + prior), _SMALLEST, _LARGEST))
+    if unit > 0:
+        around, parts = (target - means) / unit, added / unit  # squares must not overflow
+        prior = np.average(np.square(around - parts), weights=weights) / _DEVIATION**2
+        products, squares = weights @ (parts * around) + prior, weights @ parts**2 + prior
+        scale = float(np.clip(products / squares, _SMALLEST, 1.0)) if squares > 0 else 1.0
+    scaled = tables.scaled(scale)
+    if weights.sum() < folds[0].n_samples / 2:
+        return scaled
     predictions = means + scale * added
     limits, residuals, own = group_residuals(predictions, target - predictions, weights)
-    return replace(tables.scaled(scale), limits=limits, residuals=residuals, weights=own)
+    return replace(scaled, limits=limits, residuals=residuals, weights=own)

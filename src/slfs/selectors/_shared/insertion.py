@@ -208,7 +208,7 @@ class TreeBuilder:
             node, child = child, nearest(tree.children[child])
         if not self._has_place_below(node):
             full, node = node, nearest([node for node in affinity if self._has_place_below(node)])
-            if node == ROOT:
+            if node == ROOT and self.rules.max_depth > 1:
                 self.growth.displaced[f] = full
         if node == NOTHING:
             return False

@@ -103,7 +103,7 @@ def make_records(
         for f, decision in selection.dropped.items()
         if decision.figures
     }
-    figures |= {TableIndex(int(column_of[f])): own for f, own in selection.figures.items()}
+    figures |= {TableIndex(int(column_of[f])): dict(own) for f, own in selection.figures.items()}
     for own in figures.values():
         if "displaced_by" in own:
             own["displaced_by"] = names[column_of[own["displaced_by"]]]

@@ -60,6 +60,14 @@ def nothing_selected(records: Any, method: str, figures: Figures, n_wanted: int 
             "independent samples, which the tests assume. Use more groups or other columns, or test one "
             "row per group, such as the means of its rows."
         )
+    n_empty = figures.get("n_empty", 0)
+    by_test = figures.get("irrelevance") == "test" and n_empty > figures.get("n_subsamples", 0) / 2
+    if n_significant and by_test:
+        return (
+            f"{text} {n_significant} {depend} significantly on the {noun}, but in {n_empty} of "
+            f"{figures['n_subsamples']} subsamples no column does: they have fewer samples. Test all "
+            "samples, and use irrelevance='mdl' for the subsamples, or use more samples."
+        )
     some_agree = "frequency" in records.dtype.names and (records["frequency"][significant] > 0).any()
     if some_agree and (records["reason"] == Reason.NO_THRESHOLD.label).any():
         fdr = figures["fdr_of_frequencies"]

@@ -28,7 +28,7 @@ from slfs.screening.forced import Forced
 from slfs.screening.pipeline import screen_table
 from slfs.screening.reasons import SIGNIFICANT, Reason
 from slfs.selectors._shared.additive import AdditiveTables, node_scores
-from slfs.selectors._shared.calibration import Fold, fit_calibrated
+from slfs.selectors._shared.calibration import MOST_FOLDS, Fold, fit_calibrated
 from slfs.selectors._shared.joint_gain import Group
 from slfs.selectors._shared.pursuit import Pursuit, pursuit_bytes
 from slfs.selectors._shared.selection import packed_as
@@ -44,8 +44,8 @@ _LEAST_PROBABILITY = 1e-15
 _NEGLIGIBLE = 0.001
 """Difference of log losses that does not count, in nats."""
 
-_FOLD_BYTES = 4
-"""Memory that is kept of the columns selected without each of five folds, per column and sample."""
+_FOLD_BYTES = 1
+"""Memory that is kept of a column selected without a fold, per sample: levels and quartiles."""
 
 _SWEEPS = 4
 """Steps for each table before the log loss of a number of columns is computed."""
@@ -112,7 +112,8 @@ def make_size_path(
     for train, test in folds:
         loss, fold = _run_fold(selector, data, train, test, resources, forced)
         losses.append(loss[first:])
-        learned.append(fold)
+        if len(folds) <= MOST_FOLDS:
+            learned.append(fold)
         step()
     sizes = [len(loss) for loss in losses] or [1]
     table = np.zeros((len(losses), max(sizes)))
@@ -144,6 +145,14 @@ def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
         test = np.flatnonzero(fold == number)
         if len(test):
             yield np.flatnonzero(fold != number), test
+
+
+def _only_ones(number: int) -> str:
+    return (
+        f"{number} samples that are the only ones of their class are"
+        if number > 1
+        else ("sample that is the only one of its class is")
+    )
 
 
 def _can_be_divided(groups: Ints, codes: Ints) -> bool:
@@ -275,14 +284,14 @@ class AutomaticSizeMixin(BaseSelector):
         """Find the number of columns if it was not given, and select."""
         n_steps = self._n_steps(data.table.n_features)
         needed = pursuit_bytes(n_steps, data.layout)
-        if self.n_features_to_select == "auto":
-            needed += _FOLD_BYTES * n_steps * data.layout.n_samples
+        folds = self._make_folds(data) if self.n_features_to_select == "auto" else []
+        if len(folds) <= MOST_FOLDS:
+            needed += _FOLD_BYTES * len(folds) * n_steps * data.layout.n_samples
         resources.budget.reserve(needed, f"the residuals of {n_steps} steps")
         self.size_path_: SizePath | None = None
         if self.n_features_to_select != "auto":
             BaseSelector._fit_table(self, data, resources)
             return
-        folds = self._make_folds(data)
         with counting(len(folds) + 1) as step:
             self.size_path_, learned = make_size_path(self, data, folds, resources, step)
             self._learned_in_folds = learned, resources.threads
@@ -325,7 +334,14 @@ class AutomaticSizeMixin(BaseSelector):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")
             try:
-                splits = list(splitter.split(np.zeros((len(codes), 1)), codes, data.groups))
+                if isinstance(self.cv, Integral) and data.groups is not None:  # a weight means copies
+                    own = codes[samples], data.groups[samples]
+                    splits = [
+                        (np.unique(samples[train]), np.unique(samples[test]))
+                        for train, test in splitter.split(np.zeros((len(samples), 1)), *own)
+                    ]
+                else:
+                    splits = list(splitter.split(np.zeros((len(codes), 1)), codes, data.groups))
             except (TypeError, ValueError) as error:  # scikit-learn 1.6 raises the former without groups
                 hint = "" if data.groups is not None else " If it needs groups, pass them to fit."
                 raise ValueError(f"cv={self.cv!r} cannot split the rows: {error}{hint}") from None
@@ -349,14 +365,15 @@ class AutomaticSizeMixin(BaseSelector):
     def _small_strata(self, data: TrainingData) -> Ints | None:
         """Return the groups of rows of a conditioning column of small groups, such as pairs, if any.
 
-        The class of a sample is known to differ from those of the others of its pair. So a model that
-        has seen one of them would predict the other one wrong.
+        A model learns little about the group of a sample from the few others of its group, and if their
+        classes differ, as those of pairs do, it learns the wrong class.
         """
         forced = self._forced()
         for column in () if forced is None else forced.conditioning.tolist():
             if data.table.numbers[column] and not (
                 data.table.categorical[column] or data.categorical[column]
             ):
+                self._warn_about_numbered_groups(data, column)
                 continue
             block, number = data.table.label_block(column, None), dict[Any, int]()
             groups = [
@@ -364,9 +381,24 @@ class AutomaticSizeMixin(BaseSelector):
                 for row, (value, missing) in enumerate(zip(block.values, block.missing, strict=True))
             ]
             found = np.array([number.setdefault(group, len(number)) for group in groups])
-            if np.median(np.bincount(found)[found]) <= int(self.cv) < len(number):
+            own = found[data.samples]
+            if np.median(np.bincount(own)[own]) <= int(self.cv) < len(number):
                 return found
         return None
+
+    def _warn_about_numbered_groups(self, data: TrainingData, column: int) -> None:
+        """Warn about a conditioning column of numbers that may number small groups, such as patients."""
+        values = data.table.number_block(np.array([column]), None).dense()[0]
+        found, size = np.unique(values[np.isfinite(values)], return_counts=True)
+        whole = len(found) > int(self.cv) and (found == np.floor(found)).all()
+        if whole and size.min() >= 2 and np.median(size) <= int(self.cv):
+            name = self._feature_names()[column]
+            warn(
+                f"The conditioning column {name!r} has {len(found)} whole numbers, each of which occurs "
+                "a few times, and is used as a quantity. If they number groups of samples, such as "
+                f"patients, declare it categorical: categorical_features=[{name!r}] (--categorical on "
+                "the command line)."
+            )
 
     def _check_split(self, rows: NDArray[Any], n_rows: int) -> None:
         """Raise an error if one part of a split does not consist of row numbers."""
@@ -431,6 +463,9 @@ class AutomaticSizeMixin(BaseSelector):
         given = listed(self.conditioning_)
         size, noun, full = self._found_size(path), self._target_noun(), self._tree_is_full()
         text = size_sentence(path, size, self.n_features_, full=full, given=given, noun=noun)
+        single = int((self.network_counts_.class_totals == 1).sum())
+        if single and isinstance(self.cv, Integral) and path.log_loss[0] > 0:
+            text += f" The {_only_ones(single)} left out of no fold, so that these are not predicted."
         if path.best == self.max_features < self.n_features_in_:
             text += f" More were not tried: see max_features={self.max_features}."
         return text
