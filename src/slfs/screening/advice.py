@@ -80,16 +80,17 @@ def _warn_about_text(
         if any(isinstance(value, str) for value in coding.categories[column])
     }
     dates = [column for column in text if n_distinct[column] > MANY and _all_dates(text[column])]
-    commas = not _has_fractions(coding)
+    fractions = _has_fractions(coding)
+    commas = {column: not fractions or _mostly_commas(text[column]) for column in text}
     numbers, spoiled, written = [], [], []
     for column, values in text.items():
         if column in dates or has_codes(values):
             continue
         if n_distinct[column] > MANY:
-            if not look_like_numbers(values) and not not_numbers(values, commas=commas):
+            if not look_like_numbers(values) and not not_numbers(values, commas=commas[column]):
                 continue
             numbers.append(column)
-        if not_numbers(values, commas=commas):
+        if not_numbers(values, commas=commas[column]):
             spoiled.append(column)
         elif n_distinct[column] > MANY:
             written.append(column)
@@ -97,10 +98,10 @@ def _warn_about_text(
         for columns in (dates, spoiled, written):
             columns.sort(key=lambda column: not selected[column])
     _warn_about_converted(dates, "dates or times", _CONVERT_DATES, text, names, selected)
-    others = {column: not_numbers(text[column], commas=commas) for column in spoiled}
-    how = _read_as_missing(others, text, commas=commas)
+    others = {column: not_numbers(text[column], commas=commas[column]) for column in spoiled}
+    how = _read_as_missing(others, text, commas=any(commas[column] for column in spoiled))
     _warn_about_converted(spoiled, "numbers", how, text, names, selected, others)
-    how = _convert_numbers(written, text, commas=commas)
+    how = _convert_numbers(written, text, commas=any(commas[column] for column in written))
     _warn_about_converted(written, "numbers", how, text, names, selected)
     alike = n_distinct > n_samples / 2
     alike &= coding.n_levels > 1 if selected is None else selected
@@ -146,6 +147,11 @@ def _has_fractions(coding: Coding) -> bool:
     """Whether a column has numbers with fractions, which were not written with decimal commas."""
     ends = np.concatenate([coding.columns[name][coding.cut] for name in ("low", "high")])
     return bool((ends[np.isfinite(ends)] % 1 != 0).any())
+
+
+def _mostly_commas(values: list[object]) -> bool:
+    """Whether at least half of the values of a column have a comma."""
+    return sum("," in str(value) for value in values) >= len(values) / 2
 
 
 def _convert_numbers(columns: list[int], text: Mapping[int, list[object]], *, commas: bool) -> str:
