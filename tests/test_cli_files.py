@@ -1126,3 +1126,25 @@ def test_commas_are_not_decimal_where_other_numbers_have_points(here, slfs):
     assert "--missing '76,77'" in error
     _, error = facts(slfs, "c.csv", "-t", "y", *marks)
     assert "text look like numbers" not in error
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "txt"])
+def test_a_comment_above_the_header(suffix, here, slfs):
+    rows = ["# Constructed from biom file", "#OTU ID\ts1\ts2", "otu1\t1\t2", "otu2\t0\t5"]
+    (here / f"q.{suffix}").write_text("\n".join(rows) + "\n")
+    (here / "y.tsv").write_text("sample\tg\ns1\ta\ns2\tb\n")
+    for more in ([], ["--transpose", "--targets-from", "y.tsv"]):
+        code, _, error = slfs("select", f"q.{suffix}", "-t", "g", *more)
+        assert code == 1
+        assert "looks like a comment above the header. Remove it, for example with: tail -n +2" in error
+
+
+def test_ids_without_a_name_in_the_second_file(here, slfs):
+    (here / "x.csv").write_text("ID,x\n" + "".join(f"s{i},{i % 2}\n" for i in range(20)))
+    (here / "y.csv").write_text(",g\n" + "".join(f"s{i},{'ab'[i % 2]}\n" for i in range(20)))
+    arguments = ("x.csv", "--targets-from", "y.csv", "-t", "g", "--id", "ID")
+    code, _, error = slfs("select", *arguments)
+    assert code == 1
+    assert "Its first column has no name. If it has the ids, call it 'ID' in the header" in error
+    (here / "y.csv").write_text("ID" + (here / "y.csv").read_text())
+    assert facts(slfs, *arguments)[0]["n_samples"] == 20

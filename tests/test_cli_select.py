@@ -174,3 +174,16 @@ def test_the_threshold_of_a_stability_selection(tmp_path, slfs):
     assert "selected in at least 4 of 20 subsamples" in out
     code, _, error = slfs(*command, "--threshold", "0.2")
     assert (code, "--threshold needs --stability" in error) == (1, True)
+
+
+def test_many_classes_of_numbers_are_a_quantity(tmp_path, monkeypatch, slfs):
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    x = random.normal(size=900)
+    price = (1000 + 200 * x + 100 * random.normal(size=900)).round().astype(int) // 4
+    pd.DataFrame({"x": x, "price": price}).to_csv("a.csv", index=False)
+    code, out, error = slfs("select", "a.csv", "-t", "price", "--target-type", "classification")
+    assert code == 3, (out, error)
+    assert "if the target is a quantity, add --target-type regression" in out + error
+    assert "--include" not in out.rpartition("What to try")[2]
+    assert slfs("select", "a.csv", "-t", "price", "--target-type", "regression")[0] == 0

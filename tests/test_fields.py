@@ -37,7 +37,10 @@ def read(text, **options):
     [
         ("a,b\n1,2,u\n1,3,v\n", "its header has 2 names ('a', 'b'), but line 2 has 3 fields. Add"),
         ("a\n1,2,u\n2,3,v\n", "its header has 1 name ('a'), but line 2 has 3 fields. Add the missing"),
-        ("# by Kim\na,b,c\n1,2,3\n", "its header has 1 name ('# by Kim'), but line 2 has 3 fields"),
+        (
+            "# by Kim\na,b,c\n1,2,3\n",
+            "its first line, '# by Kim', looks like a comment above the header",
+        ),
         ("a,b\n1,2,u\n3,4\n5,6\n7,8\n", "but line 2 has 3 fields. Fix the row"),
     ],
 )

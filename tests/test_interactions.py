@@ -378,9 +378,9 @@ def test_a_column_that_matters_by_its_missing_values_is_explained():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.choice([1.0, np.nan], 400), "b": rng.integers(0, 2, 400)})
     y = X["a"].isna() ^ (X["b"] == 1)
-    assert "by its missing values only. Together with 'b'" in InteractionSelector().fit(X, y).explain(
-        "a"
-    )
+    assert "Only whether its value is missing is used. Together with 'b'" in InteractionSelector().fit(
+        X, y
+    ).explain("a")
 
 
 def test_pairs_are_tested_without_weights_that_are_not_whole_numbers():

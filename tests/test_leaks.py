@@ -374,3 +374,18 @@ def test_a_wide_table_of_noise_gets_a_hint():
 
 def test_the_warning_is_public():
     assert issubclass(slfs.LeakageWarning, UserWarning)
+
+
+@pytest.mark.parametrize("given", [{"condition_on": ["text"]}, {"categorical_features": ["text"]}])
+def test_ids_of_groups_that_the_user_has_declared(given):
+    """Numbers would be compared as quantities."""
+    random = np.random.default_rng(0)
+    group = np.repeat(np.arange(30), 2).astype(str)
+    X = pd.DataFrame({"a": random.normal(size=60), "text": group})
+    y = np.tile([0, 1], 30)
+    X["a"] += 3 * y
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*look like numbers")
+        SLFS(**given).fit(X, y)
+    with pytest.warns(UserWarning, match="look like numbers"):
+        SLFS().fit(X, y)

@@ -27,6 +27,9 @@ _MAX_LENGTH = 50
 _MAX_RANKED = 5
 """Maximum number of columns that a ranking is suggested for."""
 
+_MANY_CLASSES = 100
+"""Number of classes above which numbers are likely a quantity."""
+
 _MAX_FDR = 0.5
 """Maximum false discovery rate that is suggested."""
 
@@ -73,7 +76,7 @@ def show_selection(file: DataFile, selector: Any) -> None:
             typer.echo(f"\n{sentence}")
         by_gaps = [repr(str(name)) for name in _only_missing(selector)]
         if by_gaps:
-            typer.echo(f"\nInformative by their missing values only: {', '.join(by_gaps)}.")
+            typer.echo(f"\nOnly whether a value is missing is used of: {', '.join(by_gaps)}.")
     if stable:
         typer.echo(f"\n{_stability_text(selector)}")
         if selector.memory_limit is None:  # the levels of all columns are kept in memory
@@ -199,6 +202,8 @@ def explain_nothing(selector: Any, out: Path | None) -> None:
 
 def _remedies(selector: Any) -> str:
     """What to try if no column is selected. The tests follow each of these remedies."""
+    import numpy as np
+
     from slfs import InteractionSelector, StabilitySelection
     from slfs.selectors._shared.remedies import to_include
 
@@ -208,6 +213,9 @@ def _remedies(selector: Any) -> str:
     if selector._rows_are_grouped():
         weak = weak[:0]  # p-values treat rows as independent
     found: list[str] = []
+    classes = getattr(selector, "classes_", ())
+    if len(classes) > _MANY_CLASSES and np.asarray(classes).dtype.kind in "iuf":
+        return "if the target is a quantity, add --target-type regression"
     if math.isinf(getattr(selector, "threshold_", 0)):
         found.append("increase --fdr, or omit it to select by a threshold")
     elif fdr := _sufficient_fdr(inner, records):

@@ -65,11 +65,25 @@ def _read_original(content: io.BytesIO, options: ReadOptions, separator: str | N
     return table
 
 
+def _refuse_comment(content: IO[bytes]) -> None:
+    """Raise an error if the first line is a comment above the header, as in tables of QIIME."""
+    content.seek(0)
+    first, second = (content.readline().decode("utf-8-sig", "replace") for _ in range(2))
+    content.seek(0)
+    separators = set(",;\t|")
+    if first.lstrip('"').startswith("#") and not separators & set(first) and separators & set(second):
+        raise TableError(
+            f"its first line, {first.strip()[:60]!r}, looks like a comment above the header. Remove it, "
+            "for example with: tail -n +2"
+        )
+
+
 def _parse(content: io.BytesIO, options: ReadOptions, separator: str, arguments: Any) -> Any:
     """Read the file with pandas; columns of a file without header are called column_1, column_2, ..."""
     import pandas as pd
 
     check_line_ends(content)
+    _refuse_comment(content)
     arguments = {"sep": separator, "encoding": "utf-8-sig", "low_memory": False, **arguments}
     rows = _first_rows(content, separator)
     if not options.header:

@@ -35,6 +35,12 @@ def find(
         return find_column(wanted, column_names(table), name)
     except ValueError as error:
         hints = list(notes)
+        unnamed = not is_sparse(table) and str(table.columns[0]).startswith("Unnamed: 0")
+        if second and unnamed:
+            hints.append(
+                f"Its first column has no name. If it has the ids, call it {wanted!r} in the header: "
+                "both files need a column of the name that --id gives."
+            )
         if not is_sparse(table) and wanted in set(table.iloc[:, 0].astype(str)):
             first = f"{wanted!r} is a value of its first column. If the samples are in columns"
             if transposed:

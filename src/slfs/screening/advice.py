@@ -46,11 +46,16 @@ _IDENTIFIER_NAME = re.compile(r"(?:^|[\W_])(?:[Ii][Dd]|uuid|key|index|row)$|[a-z
 
 
 def warn_about_values(
-    coding: Coding, names: NDArray[np.object_], n_samples: int, selected: NDArray[np.bool_] | None
+    coding: Coding,
+    names: NDArray[np.object_],
+    n_samples: int,
+    selected: NDArray[np.bool_] | None,
+    intended: NDArray[np.bool_] | None = None,
 ) -> None:
     """Warn about large integers that are rounded, and about text that should not be categories.
 
-    ``selected`` is None if all columns are used.
+    ``selected`` is None if all columns are used. ``intended`` are columns that the user has decided
+    about, whose text is not examined.
     """
     rounded = in_focus(np.flatnonzero(coding.columns["rounded"]), names)
     if rounded:
@@ -62,11 +67,15 @@ def warn_about_values(
             "quantities, subtract the smallest one.",
             about_focus=True,
         )
-    _warn_about_text(coding, names, n_samples, selected)
+    _warn_about_text(coding, names, n_samples, selected, intended)
 
 
 def _warn_about_text(
-    coding: Coding, names: NDArray[np.object_], n_samples: int, selected: NDArray[np.bool_] | None
+    coding: Coding,
+    names: NDArray[np.object_],
+    n_samples: int,
+    selected: NDArray[np.bool_] | None,
+    intended: NDArray[np.bool_] | None,
 ) -> None:
     """Warn about columns with text that look like dates, numbers or identifiers.
 
@@ -78,6 +87,7 @@ def _warn_about_text(
         column: list(coding.categories[column])
         for column in in_focus(list(coding.categories), names)
         if any(isinstance(value, str) for value in coding.categories[column])
+        and (intended is None or not intended[column])
     }
     dates = [column for column in text if n_distinct[column] > MANY and _all_dates(text[column])]
     fractions = _has_fractions(coding)

@@ -54,7 +54,7 @@ from slfs.selectors._shared.selection import (
 )
 from slfs.tables.alleles import recounted
 from slfs.tables.arrays import keep_types
-from slfs.tables.choice import read_row_groups
+from slfs.tables.choice import read_row_groups, resolve_columns
 from slfs.tables.registry import is_in_memory
 from slfs.tables.target import Target
 
@@ -284,7 +284,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def _warn(self, facts: ColumnFacts) -> None:
         """Warn about columns that should be checked, and about an empty selection."""
         names, entropy = self.features_["name"], self._class_entropy()
-        warn_about_values(facts.coding, names, facts.n_seen, self.support_)
+        warn_about_values(facts.coding, names, facts.n_seen, self.support_, self._intended(facts))
         leaks = in_focus(find_leaks(self.features_, entropy), names)
         if leaks:
             records = self.features_[leaks[:_NAMED]]
@@ -303,6 +303,17 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             warn(hint)
         if self.n_features_ == 0:
             warn(self._nothing_selected())
+
+    def _intended(self, facts: ColumnFacts) -> NDArray[np.bool_]:
+        """Return which columns the user has excluded, conditioned on or declared categorical."""
+        intended = np.isin(facts.reason, (Reason.EXCLUDED, Reason.CONDITIONING))
+        if not isinstance(self.categorical_features, str):
+            names = getattr(self, "feature_names_in_", None)
+            declared = resolve_columns(
+                self.categorical_features, len(intended), names, "categorical_features"
+            )
+            intended[declared] = True
+        return intended
 
     def _nothing_selected(self) -> str:
         """Say why no column was selected, and what to try."""

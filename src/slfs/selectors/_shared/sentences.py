@@ -40,7 +40,7 @@ def explain(record: Any, figures: Figures) -> str:
     sentence = _decision(record, figures)
     if "only_missing" in figures:
         why = "" if "partner" in figures else f": {_NO_CUTS}"  # MDLP does not cut columns of pairs
-        sentence += f" It is informative by its missing values only{why}."
+        sentence += f" Only whether its value is missing is used{why}."
     if "partner" in figures:
         sentence = f"{sentence} {_together(figures)}"
     return f"{sentence} {_joined(figures)}" if "joined" in figures else sentence

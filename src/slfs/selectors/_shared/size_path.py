@@ -147,14 +147,6 @@ def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
             yield np.flatnonzero(fold != number), test
 
 
-def _only_ones(number: int) -> str:
-    return (
-        f"{number} samples that are the only ones of their class are"
-        if number > 1
-        else ("sample that is the only one of its class is")
-    )
-
-
 def _can_be_divided(groups: Ints, codes: Ints) -> bool:
     """Whether each class has samples in several groups."""
     pairs = np.unique(np.column_stack([codes, groups]), axis=0)
@@ -465,7 +457,9 @@ class AutomaticSizeMixin(BaseSelector):
         text = size_sentence(path, size, self.n_features_, full=full, given=given, noun=noun)
         single = int((self.network_counts_.class_totals == 1).sum())
         if single and isinstance(self.cv, Integral) and path.log_loss[0] > 0:
-            text += f" The {_only_ones(single)} left out of no fold, so that these are not predicted."
+            text += (
+                f" Classes with a single sample ({single}) are left out of no fold, and not predicted."
+            )
         if path.best == self.max_features < self.n_features_in_:
             text += f" More were not tried: see max_features={self.max_features}."
         return text
