@@ -106,6 +106,8 @@ def read_file(
     like : tuple of int and (int or None), optional
         With ``header=False``: the number of columns of an earlier file, and the index of its target. The
         file must have the same columns, or all but the target.
+    second : bool, default=False
+        Whether this is the file of ``targets_from`` of another one, which errors then mention.
 
     Returns
     -------
