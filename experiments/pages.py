@@ -70,7 +70,8 @@ def _setting(rows: pd.DataFrame) -> str:
         f"`experiments/results/rows.parquet` (digest `{digest(rows)}`). They were computed at commit "
         f"`{rows['commit'].mode()[0]}` on {rows['machine'].mode()[0]}, with {named}. SLFS is "
         "residual pursuit with automatic size, without the trends of the default (`trends=False`) that "
-        "[Selection quality](quality.md) measures; *SLFS, conditional* is the default of version "
+        "[Selection quality](quality.md) measures; *SLFS, trends* is the default, *SLFS, conditional* "
+        "that of version "
         "0.1, *SLFS, paper* and *SLFS, printed* are two readings of the paper. Growth of time, "
         'stability and networks below are those of `SLFS(order="conditional")`. Discretization, '
         "selection and scaling are fitted to the training part of each fold. Nearest neighbours and the "

@@ -417,7 +417,7 @@ def test_check_finds_changed_selections(paper_data, tmp_path):
         (tmp_path / name).write_bytes((STORED / name).read_bytes())
     config = replace(read_config(), datasets=("voting", "yeast"))
     found = check(config, tmp_path, quietly)
-    assert len(found) == 2 * (26 + 13)
+    assert len(found) == 2 * (27 + 13)
     different = [one.name for one in found if not one.agrees]
     assert all(", SLFS," in name and "paper" not in name for name in different), report(found)
     rows = pd.read_parquet(tmp_path / "rows.parquet")
