@@ -425,7 +425,7 @@ def test_check_finds_changed_selections(paper_data, tmp_path):
     rows.loc[changed, "columns"] = "[0, 1]"
     rows.to_parquet(tmp_path / "rows.parquet")
     text = report(check(config, tmp_path, quietly))
-    assert text.startswith(f"{77 - len(different)} of 78 stored selections are unchanged.")
+    assert text.startswith(f"{79 - len(different)} of 80 stored selections are unchanged.")
     assert "voting, fold 0, JMI, own size" in text
 
 
