@@ -34,6 +34,7 @@ from slfs.selectors._shared.pursuit import Pursuit, pursuit_bytes
 from slfs.selectors._shared.selection import packed_as
 from slfs.selectors._shared.sentences import listed, size_sentence
 from slfs.selectors.base import FORCED_CONSTRAINTS, GROUP_CONSTRAINTS, BaseSelector
+from slfs.tables.choice import read_row_groups
 from slfs.tables.parts import Part
 
 Floats = NDArray[np.float64]
@@ -362,19 +363,17 @@ class AutomaticSizeMixin(BaseSelector):
         """
         forced = self._forced()
         for column in () if forced is None else forced.conditioning.tolist():
-            if data.table.numbers[column] and not (
-                data.table.categorical[column] or data.categorical[column]
-            ):
+            if data.table.numbers[column] and not data.categorical[column]:
                 self._warn_about_numbered_groups(data, column)
                 continue
-            block, number = data.table.label_block(column, None), dict[Any, int]()
+            block = data.table.label_block(column, None)
             groups = [
                 ("missing", row) if missing else ("value", value)
                 for row, (value, missing) in enumerate(zip(block.values, block.missing, strict=True))
             ]
-            found = np.array([number.setdefault(group, len(number)) for group in groups])
+            found = read_row_groups(groups, data.table.n_samples)
             own = found[data.samples]
-            if np.median(np.bincount(own)[own]) <= int(self.cv) < len(number):
+            if np.median(np.bincount(own)[own]) <= int(self.cv) <= found.max():
                 return found
         return None
 
