@@ -797,6 +797,8 @@ def test_lists_of_ids_and_columns_to_drop_with_labels_in_another_file(people, sl
     found, _ = facts(slfs, "turned.csv", "--transpose", *options, "--drop", "p0,noise,p1")
     assert found["n_samples"] == N - 2
     assert found["columns"]["name"] == ["number", "count"]
+    code, _, error = slfs("select", "turned.csv", "--transpose", *options, "--drop", "p0,nois")
+    assert (code, "no column 'nois'. Did you mean 'noise'?" in error) == (1, True)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

@@ -106,6 +106,11 @@ def test_included_columns_are_selected_and_count(
     assert {"batch", "own"} & set(fitted.get_feature_names_out())
     assert fitted.features_["reason"][[3, 4, 5]].tolist() == ["included"] * 3
     assert "because it is included" in fitted.explain("constant")
+    if isinstance(fitted, SLFS):
+        roles = fitted.features_["role"][[3, 4, 5]]  # by name, but not tentative
+        assert ((roles == "included") == (fitted.qvalues_[[3, 4, 5]] > 0.05)).all()
+        assert "included" in roles
+        assert "tentative" not in roles
     assert fitted.features_["n_levels"][[3, 4]].tolist() == [4, 1]  # quartiles; a single value
     few = clone(fitted).set_params(n_features_to_select=4).fit(X, y)
     assert few.n_features_ == 4

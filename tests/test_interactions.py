@@ -22,7 +22,12 @@ from slfs.counting.numpy_backend import NumpyBackend
 from slfs.counting.pairs import PairScreen
 from slfs.evaluation import assess
 from slfs.measures.contingency import log_factorials
-from slfs.measures.interactions import exact_p_values, interaction_p_values, pair_screen
+from slfs.measures.interactions import (
+    classes_by_interaction,
+    exact_p_values,
+    interaction_p_values,
+    pair_screen,
+)
 from slfs.report import make_facts, write_report
 from slfs.saving import load, save
 from slfs.screening import pairs as pairs_module
@@ -458,6 +463,27 @@ def test_command_line(tmp_path):
     assert "'gpu' is not a device" in run_cli(data, "-t", "both", "--device", "gpu").output
     wrong = run_cli(data, "-t", "both", "--with", "c77")
     assert "has no column 'c77'" in str(wrong.exception)
+
+
+def test_the_class_that_interacts_is_shown(tmp_path):
+    """A rare third class says nothing about the pair: its share was shown because it is the last."""
+    X, y = xor_table(12, n_samples=600, n_columns=10)
+    y = y.mask(np.random.default_rng(0).random(len(y)) < 0.05, "zzz")
+    X.assign(both=y).to_csv(tmp_path / "data.csv", index=False)
+    shown = run_cli(tmp_path / "data.csv", "-t", "both").output
+    assert "by c3 (rows) and c7, the class with the largest interaction:" in shown
+    assert "Share of zzz" not in shown
+    facts = make_facts(InteractionSelector().fit(X, y))
+    assert facts["pairs"][0]["classes"][-1] == facts["classes"].index("zzz")
+
+
+@given(tables(n_classes=3))
+def test_classes_are_sorted_by_the_interaction_of_their_share(table):
+    order = classes_by_interaction(np.moveaxis(table, 0, 2))
+    rest = [np.stack([own, table.sum(axis=0) - own]) for own in table]
+    statistic = [min(naive.interaction(rest[c].tolist())) for c in order]
+    assert sorted(order.tolist()) == [0, 1, 2]
+    assert statistic == pytest.approx(sorted(statistic, reverse=True), rel=1e-3, abs=0.02)
 
 
 def test_command_line_with_weights(tmp_path):

@@ -305,8 +305,27 @@ def test_categories_among_few_values_are_not_missing_values(labels):
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y %H:%M", "%d %b %Y", "%B %d, %Y"])
 def test_text_that_looks_like_dates(form):
     dates = pd.Series(pd.date_range("2020-01-01", periods=300)).dt.strftime(form)
-    with pytest.warns(UserWarning, match=r"look like dates or times .*'text' .*to_datetime"):
+    with pytest.warns(UserWarning, match=r"look like dates .*'text' .*to_datetime"):
         MDLPDiscretizer().fit(with_text(dates, Y), Y)
+
+
+@pytest.mark.parametrize("form", ["%H:%M", "%H:%M:%S", "%I:%M %p"])
+def test_times_of_the_day_are_not_dates(form):
+    """The advice made them moments of the current day, which do not fit the cut points tomorrow."""
+    times = pd.Series(pd.date_range("2020-01-01", periods=300, freq="4min")).dt.strftime(form)
+    with pytest.warns(UserWarning, match=r"look like times .*'text' .*format='mixed'\)\.dt\.hour"):
+        MDLPDiscretizer().fit(with_text(times, Y), Y)
+    hours = pd.to_datetime(times, format="mixed").dt.hour
+    assert hours.tolist() == [4 * i // 60 for i in range(300)]
+
+
+def test_a_selected_column_of_dates_that_occur_once_is_reported():
+    """Six days occur often, with the same class; the others are different in each row."""
+    days = pd.Series(pd.date_range("2020-01-01", periods=300)).dt.strftime("%Y-%m-%d")
+    days[:120], y = "2019-05-01", np.arange(300) < 110
+    once = pytest.warns(UserWarning, match="occur once and will not occur again")
+    with once, pytest.warns(UserWarning, match="look like dates"):
+        SLFS().fit(pd.DataFrame({"day": days}), y)
 
 
 def test_other_text_is_dropped_without_a_warning():

@@ -156,6 +156,8 @@ def _with_places(pairs: Any, table: Any) -> Any:
 
 def _show(found: Interactions, name: str) -> None:
     """Print the best pairs, and how the first one is distributed over the classes."""
+    from slfs.measures.interactions import classes_by_interaction
+
     are = "is" if found.n_significant == 1 else "are"
     untested = ""
     if found.n_untested:
@@ -191,9 +193,13 @@ def _show(found: Interactions, name: str) -> None:
         "\nsynergy: information about the target in nats that the pair has in addition to the sum of\n"
         "both columns; together: all information of the pair. q-value: corrected for all pairs."
     )
-    best, last = found.tables[0], str(found.classes[-1])
-    share = best.counts[:, :, -1] / best.counts.sum(axis=2).clip(min=1)
-    typer.echo(f"\nShare of {last} (samples) by {best.first} (rows) and {best.second}:")
+    best = found.tables[0]
+    label = int(classes_by_interaction(best.counts)[0])
+    share = best.counts[:, :, label] / best.counts.sum(axis=2).clip(min=1)
+    why = "" if len(found.classes) == 2 else ", the class with the largest interaction"
+    typer.echo(
+        f"\nShare of {found.classes[label]} (samples) by {best.first} (rows) and {best.second}{why}:"
+    )
     cells = zip(share.tolist(), best.counts.sum(axis=2).tolist(), strict=True)
     rows = [
         [level, *(f"{part:.0%} ({size})" for part, size in zip(parts, sizes, strict=True))]

@@ -84,7 +84,8 @@ def transposed(
             f"its first column contains {twice[0]!r} more than once. With --transpose, it must contain "
             "the names of the columns. Remove or rename the copies"
         )
-    drop = split_names(drop, [*names, *map(str, frame.columns)])
+    own = set(map(str, frame.columns))
+    drop = split_names(drop, [*names, *own])
     kept = [name for name in frame.columns if str(name) not in drop]
     twice = [name for name, count in Counter(map(str, kept)).items() if count > 1]
     if twice:
@@ -95,7 +96,7 @@ def transposed(
     found = found or kept  # if no sample has a label, matching raises the error
     turned = pd.DataFrame(frame[found].to_numpy(dtype=object).T, columns=names, dtype=object)
     turned.insert(0, sample_id, [str(name) for name in found], allow_duplicates=True)
-    turned.attrs["drop"] = [name for name in drop if name in turned.columns]
+    turned.attrs["drop"] = [name for name in drop if name in turned.columns or name not in own]
     turned.attrs["left_out"] = [str(name) for name in kept if name not in set(found)]
     return turned
 

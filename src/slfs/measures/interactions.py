@@ -82,6 +82,21 @@ def interaction_p_values(tables: Ints, freedom: Ints, p_limit: float = 1.0) -> t
     return statistic, np.clip(p_value, _TINY, 1.0)
 
 
+def classes_by_interaction(counts: Ints) -> Ints:
+    """Sort the classes of a table of shape (levels of f, levels of k, n_classes), largest interaction first.
+
+    The interaction of a class is that of both columns and whether a sample belongs to the class, so that
+    its share in the cells shows it. It is the same for two classes, of which the last is shown first.
+    """
+    if counts.shape[2] == 2:
+        return np.array([1, 0])
+    own = np.moveaxis(counts, 2, 0)
+    tables = np.ascontiguousarray(np.stack([own, own.sum(axis=0) - own], axis=1))
+    statistic = np.empty(len(tables))
+    fit_without_interaction(tables, np.full(len(tables), -1.0), statistic)
+    return np.argsort(-statistic, kind="stable")
+
+
 def _least_statistic(freedom: Ints, p_limit: float) -> Floats:
     """Return the statistic of each number of degrees of freedom that has a p-value."""
     if p_limit >= 1.0:

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from slfs._core.indices import TableIndex
 from slfs._core.version import __version__
 from slfs.coding.level_names import as_text, level_names, plain_cuts
+from slfs.measures.interactions import classes_by_interaction
 from slfs.network.tree import ROOT
 from slfs.report.words import (
     dropped_summary,
@@ -252,6 +253,7 @@ def _pairs(selector: BaseSelector) -> list[dict[str, Any]]:
         pair = tuple(sorted((int(network.columns[node]), int(network.columns[parent]))))
         if parent == ROOT or sizes is None or pair not in q_value:
             continue
+        counts = np.transpose(sizes, (2, 1, 0))
         together = network.relevance[parent] + network.conditional_relevance[node]
         found.append(
             {
@@ -260,7 +262,8 @@ def _pairs(selector: BaseSelector) -> list[dict[str, Any]]:
                 "joint_information": _rounded(together),
                 "synergy": _rounded(together - network.relevance[parent] - network.relevance[node]),
                 "q_value": _rounded(q_value[pair]),
-                "counts": np.transpose(sizes, (2, 1, 0)).tolist(),
+                "classes": classes_by_interaction(counts).tolist(),
+                "counts": counts.tolist(),
             }
         )
     return sorted(found, key=lambda pair: -(pair["synergy"] or 0))

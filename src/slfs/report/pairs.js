@@ -13,7 +13,7 @@ function showPairs(openNode) {
   byId("pairs-note").textContent =
     "Each cell is a combination of levels, with the share of a class among its samples. Two columns without " +
     "interaction shift this share in all rows and columns alike. Shown are pairs that are edges of the tree, at most " +
-    `${MOST_PAIRS} pairs and ${MOST_PAIR_CLASSES} classes; pairs_ of the selector has all pairs.`;
+    `${MOST_PAIRS} pairs and the ${MOST_PAIR_CLASSES} classes with the largest interaction; pairs_ of the selector has all pairs.`;
   byId("pairs-body").append(...facts.pairs.slice(0, MOST_PAIRS).map((pair) => pairCard(pair, openNode)));
 }
 
@@ -21,13 +21,13 @@ function showPairs(openNode) {
 function pairCard(pair, openNode) {
   const link = (id) => element("button", { type: "button", class: "link", click: () => openNode(id) },
     shortened(facts.nodes[id].name, 40));
-  const classes = facts.classes.map((_, index) => index).slice(facts.classes.length === 2 ? 1 : 0);
+  const classes = pair.classes.slice(0, pair.classes.length === 2 ? 1 : MOST_PAIR_CLASSES);
   return element("div", { class: "card" },
     element("h3", {}, link(pair.first), " × ", link(pair.second)),
     element("p", { class: "note" },
       `Together ${figure(pair.joint_information)} nats of information about the ${facts.noun}, ${figure(pair.synergy)} ` +
       `more than both on their own. FDR ${fdr(pair.q_value)}.`),
-    ...classes.slice(0, MOST_PAIR_CLASSES).map((index) => pairMap(pair, index)));
+    ...classes.map((index) => pairMap(pair, index)));
 }
 
 /** One row per level of the first column, one cell per level of the second, darker for a larger share of a class. */

@@ -27,6 +27,7 @@ ROLES: dict[str, RoleWords] = {
     Role.WEAK: RoleWords("orange", "related to another selected column, below it if there is room"),
     Role.SUPPORTING: RoleWords("teal", "adds nothing significant to its parent alone"),
     Role.TENTATIVE: RoleWords("violet", "in the tree, but not significant"),
+    Role.INCLUDED: RoleWords("violet", "selected by request (include), but not significant"),
     Role.SELECTED: RoleWords("blue", "selected by a method without a tree"),
     Role.REDUNDANT: RoleWords("grey", "hardly any information that other columns do not have"),
     Role.NO_ROOM: RoleWords("grey", "adds information, but the tree is full"),

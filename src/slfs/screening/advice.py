@@ -40,8 +40,9 @@ _DENSE = 1.5
 _DATE = re.compile(
     r"\s*(?:\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
     r"|\d{1,2}[-/. ][A-Za-z]{3,9}\.?[-/., ]+\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4})"
-    r"(?:[T ]\s*\d{1,2}:\d{2}.*)?\s*|\s*\d{1,2}:\d{2}(?::\d{2})?(?:\s*[AaPp][Mm])?\s*"
+    r"(?:[T ]\s*\d{1,2}:\d{2}.*)?\s*"
 )
+_TIME = re.compile(r"\s*\d{1,2}:\d{2}(?::\d{2})?(?:\s*[AaPp][Mm])?\s*")
 _IDENTIFIER_NAME = re.compile(r"(?:^|[\W_])(?:[Ii][Dd]|uuid|key|index|row)$|[a-z]I[Dd]$")
 
 
@@ -89,12 +90,14 @@ def _warn_about_text(
         if any(isinstance(value, str) for value in coding.categories[column])
         and (intended is None or not intended[column])
     }
-    dates = [column for column in text if n_distinct[column] > MANY and _all_dates(text[column])]
+    many = [column for column in text if n_distinct[column] > MANY]
+    dates = [column for column in many if _nearly_all(_DATE, text[column])]
+    times = [column for column in many if _nearly_all(_TIME, text[column])]
     fractions = _has_fractions(coding)
     commas = {column: not fractions or _mostly_commas(text[column]) for column in text}
     numbers, spoiled, written = [], [], []
     for column, values in text.items():
-        if column in dates or has_codes(values):
+        if column in dates or column in times or has_codes(values):
             continue
         if n_distinct[column] > MANY:
             if not look_like_numbers(values) and not not_numbers(values, commas=commas[column]):
@@ -105,9 +108,10 @@ def _warn_about_text(
         elif n_distinct[column] > MANY:
             written.append(column)
     if selected is not None:  # those that matter are named first
-        for columns in (dates, spoiled, written):
+        for columns in (dates, times, spoiled, written):
             columns.sort(key=lambda column: not selected[column])
-    _warn_about_converted(dates, "dates or times", _CONVERT_DATES, text, names, selected)
+    _warn_about_converted(dates, "dates", _CONVERT_DATES, text, names, selected)
+    _warn_about_converted(times, "times", _CONVERT_TIMES, text, names, selected)
     others = {column: not_numbers(text[column], commas=commas[column]) for column in spoiled}
     how = _read_as_missing(others, text, commas=any(commas[column] for column in spoiled))
     _warn_about_converted(spoiled, "numbers", how, text, names, selected, others)
@@ -115,7 +119,7 @@ def _warn_about_text(
     _warn_about_converted(written, "numbers", how, text, names, selected)
     alike = n_distinct > n_samples / 2
     alike &= coding.n_levels > 1 if selected is None else selected
-    alike[dates + numbers] = False
+    alike[numbers if selected is not None else dates + times + numbers] = False
     columns = in_focus(np.flatnonzero(alike), names)
     if columns:
         chosen = "" if selected is None else "selected "
@@ -150,6 +154,11 @@ def _unless_identifiers(
 _CONVERT_DATES = (
     "Convert them to dates, for example with pandas.to_datetime, or to categories such as month and "
     "weekday."
+)
+
+_CONVERT_TIMES = (
+    "Convert times of the day to hours, for example with pandas.to_datetime(column, format='mixed')"
+    ".dt.hour, and durations to a number, such as minutes."
 )
 
 
@@ -224,9 +233,10 @@ def _example(values: list[object], others: list[str]) -> str:
     return f"all but {_listed(others)}" if others else f"e.g. {first!r}"
 
 
-def _all_dates(values: list[object]) -> bool:
+def _nearly_all(pattern: re.Pattern[str], values: list[object]) -> bool:
+    """Whether the text of a column is written by a pattern, and not as plain numbers."""
     texts = some_texts(values)
-    written = [text for text in not_plain(texts) if _DATE.fullmatch(text)]  # 1999.12 is a number
+    written = [text for text in not_plain(texts) if pattern.fullmatch(text)]  # 1999.12 is a number
     return len(written) >= _NEARLY_ALL * len(texts)
 
 

@@ -18,6 +18,7 @@ class Role(StrEnum):
     WEAK = "weakly relevant, non-redundant"
     SUPPORTING = "supporting"  # in the tree, but adds nothing significant to its parent alone
     TENTATIVE = "tentative"  # in the tree, but not significant
+    INCLUDED = "included"  # by the user, and not significant
     SELECTED = "selected"  # by a method without a tree
     REDUNDANT = "redundant"
     NO_ROOM = "no room"  # adds information, but the tree is full

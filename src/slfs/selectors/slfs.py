@@ -201,10 +201,11 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         - ``name``: name of the column.
         - ``role``: "strongly relevant" (child of the class), "weakly relevant, non-redundant" (deeper in
           the tree), "redundant" or "irrelevant", as in the paper; "supporting" (deeper in the tree, adds
-          nothing significant to its parent alone), "tentative" (in the tree, but not significant), "no
-          room" (the tree is full) or "too weak" (significant, but dropped on its own) where these would
-          be wrong; "outranked" (others were preferred); "selected" for methods without a tree;
-          "unconfirmed" (selected in too few subsamples) for `StabilitySelection`.
+          nothing significant to its parent alone), "tentative" (in the tree, but not significant),
+          "included" (by ``include``, but not significant), "no room" (the tree is full) or "too weak"
+          (significant, but dropped on its own) where these would be wrong; "outranked" (others were
+          preferred); "selected" for methods without a tree; "unconfirmed" (selected in too few
+          subsamples) for `StabilitySelection`.
         - ``relevance``, ``entropy``: I(f;Y) and H(f), in nats.
         - ``n_levels``: number of levels after discretization.
         - ``level``: level in the tree, 1 for the children of the class and 0 for dropped columns.
@@ -376,7 +377,6 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
 
     def _hints_on_chance(self) -> list[str]:
         tentative = self.features_["role"] == Role.TENTATIVE
-        tentative &= self.features_["reason"] != Reason.INCLUDED.label
         forced = self._forced()
         if forced is not None and forced.group is not None:
             tentative &= forced.group < 0  # a group is selected as a whole

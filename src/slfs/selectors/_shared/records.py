@@ -91,7 +91,10 @@ def make_records(
         displaced = [f for f, own in selection.figures.items() if "displaced_by" in own]
         records["role"][np.intersect1d(column_of[displaced], kept)] = str(Role.WEAK)
         records["role"][kept[_supporting(information, selection, network)]] = str(Role.SUPPORTING)
-        records["role"][kept[records["q_value"][kept] > SIGNIFICANT]] = str(Role.TENTATIVE)
+        included = facts.reason[kept] == Reason.INCLUDED
+        weak = np.where(included, str(Role.INCLUDED), str(Role.TENTATIVE))
+        not_significant = records["q_value"][kept] > SIGNIFICANT
+        records["role"][kept[not_significant]] = weak[not_significant]
     records["reason"][kept] = Reason.SELECTED.label
     records["reason"][kept[facts.reason[kept] == Reason.INCLUDED]] = Reason.INCLUDED.label
     below = network.parents != ROOT

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
-from sklearn.model_selection import StratifiedGroupKFold, check_cv
 
 from slfs._compat import HasMethods, Interval
 from slfs._core.progress import counting
 from slfs._core.resources import Resources
-from slfs._core.warn import warn
 from slfs.base import TrainingData
 from slfs.coding.encode import encode_table
 from slfs.counting.backend import make_backend
@@ -29,12 +26,12 @@ from slfs.screening.pipeline import screen_table
 from slfs.screening.reasons import SIGNIFICANT, Reason
 from slfs.selectors._shared.additive import AdditiveTables, node_scores
 from slfs.selectors._shared.calibration import MOST_FOLDS, Fold, fit_calibrated
+from slfs.selectors._shared.folds import Split, make_folds
 from slfs.selectors._shared.joint_gain import Group
 from slfs.selectors._shared.pursuit import Pursuit, pursuit_bytes
 from slfs.selectors._shared.selection import packed_as
 from slfs.selectors._shared.sentences import listed, size_sentence
 from slfs.selectors.base import FORCED_CONSTRAINTS, GROUP_CONSTRAINTS, BaseSelector
-from slfs.tables.choice import read_row_groups
 from slfs.tables.parts import Part
 
 Floats = NDArray[np.float64]
@@ -98,7 +95,7 @@ class SizePath:
 def make_size_path(
     selector: AutomaticSizeMixin,
     data: TrainingData,
-    folds: list[tuple[Ints, Ints]],
+    folds: list[Split],
     resources: Resources,
     step: Callable[[], None],
 ) -> tuple[SizePath, list[Fold]]:
@@ -124,34 +121,6 @@ def make_size_path(
     error = table.std(axis=0, ddof=1) / np.sqrt(len(table)) if len(table) > 1 else np.zeros(max(sizes))
     mean = table.mean(axis=0) if len(table) else np.zeros(max(sizes))
     return SizePath(first + np.arange(max(sizes)), mean, error), learned
-
-
-def _folds(cv: int, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Distribute the samples of each class at random over the folds, which are always the same.
-
-    The classes are taken in order of appearance, so that the folds do not depend on their names. A class
-    with a single sample is never left out: without it the class would be unknown.
-    """
-    random = np.random.default_rng(0)
-    fold = np.full(len(codes), -1)
-    first = 0
-    sizes = np.bincount(codes)
-    for c in codes[np.sort(np.unique(codes, return_index=True)[1])].tolist():
-        if sizes[c] == 1:
-            continue
-        rows = random.permutation(np.flatnonzero(codes == c))
-        fold[rows] = (first + np.arange(len(rows))) % cv
-        first += len(rows)
-    for number in range(cv):
-        test = np.flatnonzero(fold == number)
-        if len(test):
-            yield np.flatnonzero(fold != number), test
-
-
-def _can_be_divided(groups: Ints, codes: Ints) -> bool:
-    """Whether each class has samples in several groups."""
-    pairs = np.unique(np.column_stack([codes, groups]), axis=0)
-    return bool((np.bincount(pairs[:, 0]) > 1).all())
 
 
 def _run_fold(
@@ -277,7 +246,9 @@ class AutomaticSizeMixin(BaseSelector):
         """Find the number of columns if it was not given, and select."""
         n_steps = self._n_steps(data.table.n_features)
         needed = pursuit_bytes(n_steps, data.layout)
-        folds = self._make_folds(data) if self.n_features_to_select == "auto" else []
+        folds = []
+        if self.n_features_to_select == "auto":
+            folds = make_folds(self.cv, data, self._forced(), self._feature_names())
         if len(folds) <= MOST_FOLDS:
             needed += _FOLD_BYTES * len(folds) * n_steps * data.layout.n_samples
         resources.budget.reserve(needed, f"the residuals of {n_steps} steps")
@@ -298,112 +269,6 @@ class AutomaticSizeMixin(BaseSelector):
         """Fit the additive model so that it predicts the samples left out of the folds best."""
         learned = getattr(self, "_learned_in_folds", None)
         return fit() if learned is None else fit_calibrated(fit, *learned)
-
-    def _make_folds(self, data: TrainingData) -> list[tuple[Ints, Ints]]:
-        """Return the samples of each fold: those to learn from, and those to compute the log loss on.
-
-        They are given by their rows, which occur several times if their sample weight is a frequency.
-        Rows of a group are in the same fold, and so are those of a small stratum of ``condition_on``.
-        """
-        codes, samples = data.target.codes, data.samples
-        if data.groups is None and isinstance(self.cv, Integral):
-            strata = self._small_strata(data)
-            if strata is not None and _can_be_divided(strata, codes):
-                return self._make_folds(replace(data, groups=strata))
-            drawn = _folds(int(self.cv), codes[samples])
-            return [(samples[train], samples[test]) for train, test in drawn]
-        splitter = check_cv(self.cv, codes, classifier=True)
-        if data.groups is not None and isinstance(self.cv, Integral):
-            n_groups = int(data.groups.max()) + 1
-            if n_groups < 2:
-                raise ValueError("groups has a single group, which cannot be divided into folds.")
-            n_splits = min(int(self.cv), n_groups)
-            if n_groups < int(self.cv):
-                warn(
-                    f"cv={self.cv} is larger than the number of groups, {n_groups}, so the number of "
-                    f"features is found with {n_groups} folds. Use cv={n_groups}, or smaller groups."
-                )
-            splitter = StratifiedGroupKFold(n_splits, shuffle=True, random_state=0)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="The least populated class")
-            try:
-                if isinstance(self.cv, Integral) and data.groups is not None:  # a weight means copies
-                    own = codes[samples], data.groups[samples]
-                    splits = [
-                        (np.unique(samples[train]), np.unique(samples[test]))
-                        for train, test in splitter.split(np.zeros((len(samples), 1)), *own)
-                    ]
-                else:
-                    splits = list(splitter.split(np.zeros((len(codes), 1)), codes, data.groups))
-            except (TypeError, ValueError) as error:  # scikit-learn 1.6 raises the former without groups
-                hint = "" if data.groups is not None else " If it needs groups, pass them to fit."
-                raise ValueError(f"cv={self.cv!r} cannot split the rows: {error}{hint}") from None
-        for rows in (part for split in splits for part in split):
-            self._check_split(np.asarray(rows), len(codes))
-        folds = [
-            (samples[np.isin(samples, train)], samples[np.isin(samples, test)]) for train, test in splits
-        ]
-        if any(len(np.unique(codes[train])) < 2 for train, _ in folds):
-            where = f"cv={self.cv!r} has a split whose training rows do not contain two classes."
-            if data.groups is None:
-                raise ValueError(
-                    f"{where} Use a splitter that is stratified by class, or a number of folds."
-                )
-            raise ValueError(
-                f"{where} The rows of a group are in the same fold, so every class needs samples in at "
-                "least two groups, better in many. Pass smaller groups, or none."
-            )
-        return [(train, test) for train, test in folds if len(test)]
-
-    def _small_strata(self, data: TrainingData) -> Ints | None:
-        """Return the groups of rows of a conditioning column of small groups, such as pairs, if any.
-
-        A model learns little about the group of a sample from the few others of its group, and if their
-        classes differ, as those of pairs do, it learns the wrong class.
-        """
-        forced = self._forced()
-        for column in () if forced is None else forced.conditioning.tolist():
-            if data.table.numbers[column] and not data.categorical[column]:
-                self._warn_about_numbered_groups(data, column)
-                continue
-            block = data.table.label_block(column, None)
-            groups = [
-                ("missing", row) if missing else ("value", value)
-                for row, (value, missing) in enumerate(zip(block.values, block.missing, strict=True))
-            ]
-            found = read_row_groups(groups, data.table.n_samples)
-            own = found[data.samples]
-            if np.median(np.bincount(own)[own]) <= int(self.cv) <= found.max():
-                return found
-        return None
-
-    def _warn_about_numbered_groups(self, data: TrainingData, column: int) -> None:
-        """Warn about a conditioning column of numbers that may number small groups, such as patients."""
-        values = data.table.number_block(np.array([column]), None).dense()[0]
-        found, size = np.unique(values[np.isfinite(values)], return_counts=True)
-        whole = len(found) > int(self.cv) and (found == np.floor(found)).all()
-        if whole and size.min() >= 2 and np.median(size) <= int(self.cv):
-            name = self._feature_names()[column]
-            warn(
-                f"The conditioning column {name!r} has {len(found)} whole numbers, each of which occurs "
-                "a few times, and is used as a quantity. If they number groups of samples, such as "
-                f"patients, declare it categorical: categorical_features=[{name!r}] (--categorical on "
-                "the command line)."
-            )
-
-    def _check_split(self, rows: NDArray[Any], n_rows: int) -> None:
-        """Raise an error if one part of a split does not consist of row numbers."""
-        if rows.ndim != 1 or (len(rows) and not np.issubdtype(rows.dtype, np.integer)):
-            raise ValueError(
-                f"cv has a split with an array of {rows.dtype} of shape {rows.shape}; expected row "
-                "numbers. Use np.flatnonzero for masks."
-            )
-        wrong = rows[(rows < 0) | (rows >= n_rows)]
-        if len(wrong):
-            raise ValueError(
-                f"cv has a split with the row {wrong[0]}; X has the rows 0 to {n_rows - 1}. Make the "
-                "splits from the rows that are passed to fit."
-            )
 
     def _n_steps(self, n_columns: int) -> int:
         """Return the largest number of steps of the pursuit."""
