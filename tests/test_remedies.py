@@ -168,6 +168,7 @@ def test_no_ranking_of_a_single_column_is_suggested(tmp_path, monkeypatch, slfs)
     assert (code, "--method mrmr" in error) == (3, False)
 
 
+@pytest.mark.filterwarnings("always")
 def test_fewer_columns_than_asked_for_and_a_long_group_of_duplicates(tmp_path, monkeypatch, slfs):
     monkeypatch.chdir(tmp_path)
     y = np.arange(40) % 2
@@ -175,14 +176,14 @@ def test_fewer_columns_than_asked_for_and_a_long_group_of_duplicates(tmp_path, m
     frame = pd.DataFrame({f"copy{column}": y + 10 * column for column in range(30)})
     frame["noise"] = random.normal(size=40)
     frame.assign(y=np.where(y, "yes", "no")).to_csv("a.csv", index=False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        code, out, _ = slfs("select", "a.csv", "-t", "y", "-k", "5", "--tree")
-    assert code == 0
-    assert (
-        "1 column is selected, although 5 were asked for. The others are 29 with the same levels as "
-        "another column, 1 without a cut point that is worth its cost (MDLP)." in out
+    fewer = (
+        r"1 column is selected, although 5 were asked for\. The others are 29 with the same levels as "
+        r"another column, 1 without a cut point that is worth its cost \(MDLP\)\."
     )
+    with pytest.warns(UserWarning, match=fewer):
+        SLFS(n_features_to_select=5).fit(frame, y)
+    code, out, error = slfs("select", "a.csv", "-t", "y", "-k", "5", "--tree")
+    assert (code, bool(re.search(fewer, error))) == (0, True)
     assert "'copy5' and 24 more." in out
     assert "copy20" not in out
 
@@ -258,3 +259,12 @@ def test_a_test_in_subsamples_that_no_column_passes():
         StabilitySelection(inner, n_subsamples=50, threshold=0.2).fit(X, y)
     inner.set_params(irrelevance="mdl")
     assert StabilitySelection(inner, n_subsamples=50, threshold=0.2).fit(X, y).support_[0]
+
+
+@pytest.mark.filterwarnings("always")
+def test_the_command_line_suggests_no_python(tmp_path, monkeypatch, slfs):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame(X).add_prefix("c").assign(y=Y).to_csv("weak.csv", index=False)
+    code, _, error = slfs("select", "weak.csv", "-t", "y")
+    assert (code, "too weakly for SLFS.\n" in error, "--include c0" in error) == (3, True, True)
+    assert "numpy" not in error

@@ -53,6 +53,27 @@ def test_intervals_cover_new_samples_with_unknown_values(fitted, unknown):
     assert 0.85 < np.mean((lower <= y) & (y <= upper)) < 0.97
 
 
+@pytest.mark.parametrize("coverage", [0.95, 0.99, 0.995])
+def test_large_coverages(coverage):
+    """Groups of 50 samples have too few residuals; those of all samples are enough."""
+    covered = []
+    for seed in range(8):
+        regressor = BNSLFSRegressor(MRMR(n_features_to_select=4)).fit(*houses(400, seed))
+        X, y = houses(4000, seed=100 + seed)
+        lower, upper = regressor.predict_interval(X, coverage).T
+        covered.append(np.mean((lower <= y) & (y <= upper)))
+    assert coverage - 0.01 < np.mean(covered) < (1 + 2 * coverage) / 3 + 0.005
+
+
+def test_a_coverage_that_the_samples_do_not_allow():
+    X, y = houses(159)
+    regressor = BNSLFSRegressor(MRMR(n_features_to_select=4)).fit(X, y)
+    widths = [np.ptp(regressor.predict_interval(X, coverage), axis=1) for coverage in (0.9, 0.95, 0.98)]
+    with pytest.warns(UserWarning, match=r"coverage=0\.999 is too large .* contain about 98\.8%"):
+        widths.append(np.ptp(regressor.predict_interval(X, 0.999), axis=1))
+    assert (np.diff(widths, axis=0) >= 0).all()
+
+
 def test_intervals_of_known_values_do_not_depend_on_other_samples(fitted):
     X, _ = houses(300, seed=2)
     some = X.copy()

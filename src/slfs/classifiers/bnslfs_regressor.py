@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin, clone
 
 from slfs._compat import HasMethods
+from slfs._core.warn import warn
 from slfs.classifiers.regression_explanation import RegressionExplanation
 from slfs.classifiers.selector_model import SelectorModel
 from slfs.coding.encode import Encoded
@@ -176,7 +177,8 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
             Input data.
         coverage : float, default=0.9
             Share of the samples whose target is in the interval, between 0 and 1. With few training
-            samples, intervals of large coverage end at the largest residuals.
+            samples, intervals of large coverage end at the largest residuals, and contain fewer; a
+            warning says so.
 
         Returns
         -------
@@ -186,6 +188,13 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
         if not isinstance(coverage, Real) or not 0 < coverage < 1:
             raise ValueError(
                 f"coverage must be a number between 0 and 1 (exclusive). Got {coverage!r} instead."
+            )
+        largest = self._additive.largest_coverage
+        if coverage > largest:
+            warn(
+                f"coverage={coverage:g} is too large for the number of training samples: the intervals "
+                f"end at the largest residuals, where they contain about {largest:.1%} of the targets. "
+                "Use a smaller coverage, or more samples."
             )
         return self._additive.interval(self._encode(X), float(coverage))
 

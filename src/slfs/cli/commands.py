@@ -103,9 +103,15 @@ def run() -> None:
         sys.exit(1)
 
 
+_INCLUDE = re.compile(r" To select [^.]+ include=numpy\.argsort\(selector\.pvalues_\)\[:\d+\]\.")
+"""A remedy in Python; the commands name the columns to include."""
+
+
 def _with_options(text: str) -> str:
     """Replace the parameters and remedies that a message names by the options of the commands."""
     text = text.replace("Drop these rows, or, if", "Leave them out with --drop-missing-target, or, if")
+    text = _INCLUDE.sub("", text)
+    text = re.sub(r"\bcoverage=(\S+)", r"--coverage \1", text)
     text = re.sub(r"\birrelevance='(\w+)'", r"--set irrelevance=\1", text)
     return re.sub(r"\btarget='(\w+)'", r"--target-type \1", text)
 

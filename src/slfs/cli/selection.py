@@ -83,8 +83,6 @@ def show_selection(file: DataFile, selector: Any) -> None:
             typer.echo(_similar_text(file, selector))
     elif sentence := size_text(selector):
         typer.echo(f"\n{sentence}")
-    if sentence := _fewer_text(selector):
-        typer.echo(f"\n{sentence}")
     dropped = Counter(selector.features_["role"][~selector.support_].tolist())
     if dropped:
         counted = ", ".join(f"{count} {role}" for role, count in dropped.most_common())
@@ -123,19 +121,6 @@ def _equal(names: list[str]) -> str:
     shown, others = names[:_MAX_MEMBERS], len(names) - _MAX_MEMBERS
     text = " = ".join(map(repr, shown))
     return f"{text} and {others} more" if others > 0 else text
-
-
-def _fewer_text(selector: Any) -> str:
-    """Why fewer columns are selected than were asked for; a warning has told if the tree is full."""
-    from slfs.screening.reasons import Role
-    from slfs.selectors._shared.remedies import fewer_selected
-
-    dropped = selector.features_[~selector.support_]
-    if (dropped["role"] == Role.NO_ROOM).any():
-        return ""
-    return fewer_selected(
-        dropped, selector._shared_figures(), selector._n_wanted(len(selector.features_))
-    )
 
 
 def size_text(selector: Any) -> str:

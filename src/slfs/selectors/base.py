@@ -303,6 +303,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             warn(hint)
         if self.n_features_ == 0:
             warn(self._nothing_selected())
+        elif fewer := self._fewer_selected():
+            warn(fewer)
 
     def _intended(self, facts: ColumnFacts) -> NDArray[np.bool_]:
         """Return which columns the user has excluded, conditioned on or declared categorical."""
@@ -319,6 +321,14 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         """Say why no column was selected, and what to try."""
         figures, wanted = self._shared_figures(), self._n_wanted(len(self.features_))
         return remedies.nothing_selected(self.features_, type(self).__name__, figures, wanted)
+
+    def _fewer_selected(self) -> str:
+        """Say why fewer columns are selected than were asked for; "" if that is not so."""
+        dropped = self.features_[~self.support_]
+        if (dropped["role"] == Role.NO_ROOM).any():
+            return ""  # a hint has told
+        figures, wanted = self._shared_figures(), self._n_wanted(len(self.features_))
+        return remedies.fewer_selected(dropped, figures, wanted)
 
     def _hints(self) -> list[str]:
         """Return what a user should know about the selection as a whole; ``fit`` warns about it."""

@@ -127,23 +127,32 @@ class RegressionTables(AdditiveTables):
         """Multiply what the columns add by a number."""
         return replace(super().scaled(scale), spread=self.spread * scale)
 
+    @property
+    def largest_coverage(self) -> float:
+        """Coverage of the interval between the extreme residuals."""
+        weights = np.concatenate(self.weights)
+        return 1 - 2 / (max(len(weights), float(weights.sum())) + 1)
+
     def interval(self, encoded: Encoded, coverage: float) -> Floats:
         """Return lower and upper ends around predictions, from the residuals of similar predictions.
 
         Unknown values add nothing to a prediction. What they would have added varies by its standard
-        deviation in the training data, and widens the interval.
+        deviation in the training data, and widens the interval. Where a group has too few residuals for
+        the coverage, the interval also contains that of the residuals of all groups.
         """
         predictions = self.scores(encoded)[:, 0]
         ends = np.empty((len(predictions), 2))
         tail = (1 - coverage) / 2
+        every, its_weights = np.concatenate(self.residuals), np.concatenate(self.weights)
+        order = np.argsort(every, kind="stable")
+        widest = _residual_range(every[order], its_weights[order], tail)
         for group, (residuals, weights) in enumerate(zip(self.residuals, self.weights, strict=True)):
-            ranks = np.cumsum(weights)
-            total = ranks[-1] + 1  # the new sample has a rank, too
-            low = max(int(np.searchsorted(ranks, total * tail, side="right")) - 1, 0)
-            high = min(int(np.searchsorted(ranks, total * (1 - tail))), len(ranks) - 1)
+            low, high = _residual_range(residuals, weights, tail)
+            if (weights.sum() + 1) * tail < 1:
+                low, high = min(low, widest[0]), max(high, widest[1])
             own = np.searchsorted(self.limits, predictions) == group
-            ends[own, 0] = predictions[own] + min(residuals[low], 0.0)
-            ends[own, 1] = predictions[own] + max(residuals[high], 0.0)
+            ends[own, 0] = predictions[own] + min(low, 0.0)
+            ends[own, 1] = predictions[own] + max(high, 0.0)
         rows = encoded.unknown_rows()
         around = predictions[rows, np.newaxis]
         missed = norm.ppf(1 - tail) * self._deviations(encoded, rows)
@@ -161,6 +170,15 @@ class RegressionTables(AdditiveTables):
             left_out = np.tensordot(self.spread, np.stack([nodes, edges]).astype(np.float64), 2)
             found[part] = np.hypot.reduce(left_out, axis=0)  # squares may overflow
         return found
+
+
+def _residual_range(residuals: Floats, weights: Floats, tail: float) -> tuple[float, float]:
+    """Return the sorted residuals beyond which a new one lies with the probability ``tail`` each."""
+    ranks = np.cumsum(weights)
+    total = ranks[-1] + 1  # the new sample has a rank, too
+    low = max(int(np.searchsorted(ranks, total * tail, side="right")) - 1, 0)
+    high = min(int(np.searchsorted(ranks, total * (1 - tail))), len(ranks) - 1)
+    return float(residuals[low]), float(residuals[high])
 
 
 def node_scores(log_prior: Floats, nodes: list[Floats], encoded: Encoded) -> Floats:

@@ -389,17 +389,19 @@ def size_sentence(
         text = f"{tried} a smaller cross-validated log loss than {alone} ({without} nats)."
         return f"{text} A column is selected because it is significant." if n_selected > first else text
     least = int(path.n_features[path.log_loss.argmin()])
+    spread = path.standard_error[path.at(best)]
+    error = f" (standard error {spread:.2g})" if spread > 0 else ""  # unknown for a single split
     if size == best:
         if size == least:
             has = "column has" if size == 1 else "columns have"
             text = (
                 f"{size} {has} the smallest cross-validated log loss of {first} to {most} columns: "
-                f"{smallest} nats, compared with {without} {base}."
+                f"{smallest} nats{error}, compared with {without} {base}."
             )
         else:
             text = (
                 f"{size} {'column is' if size == 1 else 'columns are'} the fewest whose cross-validated "
-                f"log loss, {smallest} nats, is nearly the smallest of {first} to {most} columns: "
+                f"log loss, {smallest} nats{error}, is nearly the smallest of {first} to {most} columns: "
                 f"{lowest} nats with {least} columns, compared with {without} {base}."
             )
         if fewest < best:
@@ -408,10 +410,10 @@ def size_sentence(
     else:
         are = "column is" if size == 1 else "columns are"
         of = f"the smallest of {first} to {most} columns"
-        its = f"{smallest} nats with {_columns(best)}"
+        its = f"{smallest} nats with {_columns(best)}{error}"
         if best != least:
             nearly = f"{lowest} nats with {_columns(least)}"
-            of, its = f"that of {_columns(best)}", f"{smallest} nats, nearly {of} ({nearly})"
+            of, its = f"that of {_columns(best)}", f"{smallest} nats{error}, nearly {of} ({nearly})"
         text = (
             f"{size} {are} the fewest whose cross-validated log loss, {own} nats, is within one "
             f"standard error of {of}: {its}, compared with {without} {base}."
