@@ -361,8 +361,10 @@ def test_the_number_of_columns_in_words(cancer):
     def words(path, size, n_selected):
         return size_sentence(path, size, n_selected, full=True)
 
-    best = "has the smallest cross-validated log loss of 0 to 2 columns: 0.2 nats (standard error 0.01), compared with 0.6"
-    assert words(path_of(0.6, 0.2, 0.3), 1, 1) == f"1 column {best} without columns."
+    assert words(path_of(0.6, 0.2, 0.3), 1, 1) == (
+        "1 column has the smallest cross-validated log loss of 0 to 2 columns: 0.2 nats (standard error "
+        "0.01), compared with 0.6 without columns."
+    )
     flat = path_of(0.6, 0.205, 0.2)
     found = words(flat, 2, 1)
     assert found.startswith("2 columns have the smallest")
@@ -370,17 +372,22 @@ def test_the_number_of_columns_in_words(cancer):
     assert found.endswith("the tree is full (max_depth, max_children).")
     found = words(flat, 1, 1)
     assert found.startswith("1 column is the fewest whose cross-validated log loss, 0.205 nats, is with")
-    assert found.endswith("0.2 nats with 2 columns (standard error 0.01), compared with 0.6 without columns.")
+    assert found.endswith(
+        "0.2 nats with 2 columns (standard error 0.01), compared with 0.6 without columns."
+    )
     found = words(path_of(0.6, 0.209, 0.2004, 0.2), 1, 1)  # the log losses of 2 and 3 nearly agree
     assert (
-        "error of that of 2 columns: 0.2004 nats (standard error 0.01), nearly the smallest of 0 to 3 columns "
+        "error of that of 2 columns: 0.2004 nats (standard error 0.01), nearly the smallest of 0 to 3 "
         in (found)
     )
     assert "(0.2 nats with 3 columns), compared with 0.6 without columns." in found
     assert words(path_of(0.6, 0.7), 0, 0).startswith("1 column does not have a smaller")
     assert words(path_of(0.6, 0.7), 0, 1).endswith("A column is selected because it is significant.")
     found = words(path_of(0.205, 0.2), 0, 1)
-    assert "smallest of 0 to 1 columns: 0.2 nats with 1 column (standard error 0.01), compared with 0.205" in found
+    assert (
+        "smallest of 0 to 1 columns: 0.2 nats with 1 column (standard error 0.01), compared with 0.205"
+        in found
+    )
     assert found.endswith("without columns. A column is selected because it is significant.")
     assert not words(path_of(0.205, 0.2), 0, 0).endswith("significant.")
     assert words(path_of(0.6), 0, 0).startswith("There is no column to try")

@@ -83,10 +83,11 @@ def interaction_p_values(tables: Ints, freedom: Ints, p_limit: float = 1.0) -> t
 
 
 def classes_by_interaction(counts: Ints) -> Ints:
-    """Sort the classes of a table of shape (levels of f, levels of k, n_classes), largest interaction first.
+    """Sort the classes of a table of shape (levels of f, levels of k, n_classes) by their interaction.
 
     The interaction of a class is that of both columns and whether a sample belongs to the class, so that
-    its share in the cells shows it. It is the same for two classes, of which the last is shown first.
+    its share in the cells shows it; the largest comes first. Two classes have the same interaction: the
+    last one comes first.
     """
     if counts.shape[2] == 2:
         return np.array([1, 0])

@@ -401,8 +401,8 @@ def size_sentence(
         else:
             text = (
                 f"{size} {'column is' if size == 1 else 'columns are'} the fewest whose cross-validated "
-                f"log loss, {smallest} nats{error}, is nearly the smallest of {first} to {most} columns: "
-                f"{lowest} nats with {least} columns, compared with {without} {base}."
+                f"log loss, {smallest} nats{error}, is nearly the smallest of {first} to {most} "
+                f"columns: {lowest} nats with {least} columns, compared with {without} {base}."
             )
         if fewest < best:
             are = "column is" if fewest == 1 else "columns are"
