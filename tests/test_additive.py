@@ -1,5 +1,7 @@
 """The additive classifier: the minimum of its loss, unknown values, with and without the data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,7 +28,8 @@ from slfs.coding.codebook import Coding, make_columns
 from slfs.coding.encode import Encoded
 from slfs.measures.additive import BLOCK, find_runs, fit_tables
 from slfs.saving.interchange import to_bif
-from slfs.selectors._shared.additive import AdditiveTables, fit_additive_tables
+from slfs.selectors._shared.additive import fit_additive_tables
+from slfs.selectors._shared.reference import draw_samples
 from tests import naive
 from tests.helpers import dependent_codes, information_of
 
@@ -137,7 +140,7 @@ def test_shifted_tables_make_the_same_predictions():
     nodes, edges = fit_tables(
         encoded.codes, codes.max(axis=1) + 1, found.parents, y[order].astype(np.int32), np.bincount(y)
     )
-    raw = AdditiveTables(found.log_prior, nodes, found.parents, edges, found.importances, found.coding)
+    raw = replace(found, nodes=nodes, edges=edges)
     np.testing.assert_allclose(
         softmax(found.scores(encoded), axis=1), softmax(raw.scores(encoded), axis=1)
     )
@@ -158,6 +161,40 @@ def test_leaving_a_value_out_hardly_changes_the_mean_prediction():
         with pytest.warns(UnseenValueWarning):
             found = classifier.predict_proba(X.assign(**{name: np.nan}))
         assert found[:, 1].mean() == pytest.approx(y.mean(), abs=0.02)
+
+
+@pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
+def test_the_mean_prediction_without_a_column_that_nearly_excludes_a_class():
+    """One level excludes a class, so the other speaks for it: without the column, nothing must."""
+    random = np.random.default_rng(0)
+    y = random.random(4000) < 0.45
+    strong = np.where(y | (random.random(4000) < 0.3), "a", "b")
+    X = pd.DataFrame({"strong": strong, "weak": random.normal(size=4000) + 0.5 * y})
+    classifier, network = BNSLFS().fit(X, y), BNSLFS(structure="linked").fit(X, y)
+    for unknown in ({"strong": None}, {"weak": None}):
+        found = classifier.predict_proba(X.assign(**unknown))
+        assert found[:, 1].mean() == pytest.approx(y.mean(), abs=0.02)  # it was 0.321 for the first
+        expected = network.predict_proba(X.assign(**unknown))
+        assert log_loss(y, found) == pytest.approx(log_loss(y, expected), abs=0.01)
+
+
+def test_samples_are_drawn_from_the_network_of_the_columns():
+    """Column 1 is the parent of 0, which is that of 2; the classes are as frequent as in the data."""
+    codes, y = dependent_codes(0, 20_000, 3, n_levels=3)
+    n_levels, parents = codes.max(axis=1) + 1, np.array([1, -1, 0])
+    y = y % 2
+    drawn = [
+        draw_samples(codes[:, own].astype(np.uint8), n_levels, parents, y[own], np.bincount(y))
+        for own in (np.arange(20_000), np.random.default_rng(0).permutation(20_000))
+    ]
+    np.testing.assert_array_equal(*drawn)  # only counts matter
+    classes = np.sort(y)[((np.arange(500) + 0.5) * 40).astype(int)]
+    for c in range(2):
+        for node, parent in ((0, 1), (2, 0)):
+            own, every = classes == c, y == c
+            joint = np.histogram2d(drawn[0][parent][own], drawn[0][node][own], bins=[3, 3])[0] / own.sum()
+            expected = np.histogram2d(codes[parent][every], codes[node][every], bins=[3, 3])[0] / every.sum()
+            np.testing.assert_allclose(joint, expected, atol=0.08)
 
 
 def test_a_column_that_matters_has_importance():
@@ -322,16 +359,29 @@ def test_unknown_values_are_left_out():
     new = pd.DataFrame({"a": ["?", "1", "?"], "b": ["1", "?", "?"], "c": ["1", "0", "?"]})
     with pytest.warns(UnseenValueWarning):
         found = classifier.predict_proba(new)
-    codes = {name: node for node, name in enumerate(classifier.network_.names)}
-    for row, known in enumerate(({"b": 1, "c": 1}, {"a": 1, "c": 0}, {})):
+    names = classifier.network_.names
+
+    def plain_score(levels):
+        """Add the entries of some nodes up, and of the edges between them."""
         score = tables.log_prior.copy()
-        for name, level in known.items():
-            node = codes[name]
+        for node, level in levels.items():
             score += tables.nodes[node][level]
             parent = int(tables.parents[node])
-            if parent >= 0 and classifier.network_.names[parent] in known:
-                score += tables.edges[node][level, known[classifier.network_.names[parent]]]
-        np.testing.assert_allclose(found[row], softmax(score))
+            if parent in levels:
+                score += tables.edges[node][level, levels[parent]]
+        return score
+
+    for row, known in enumerate(({"b": 1, "c": 1}, {"a": 1, "c": 0}, {})):
+        nodes = {names.index(name): level for name, level in known.items()}
+        shift = np.log(found[row]) - plain_score(nodes)
+        rows = tables.drawn.T.tolist()
+        mean = [
+            softmax([plain_score({node: own[node] for node in some}) + add for own in rows], axis=1)
+            for some, add in ((nodes, shift), (range(3), 0))
+        ]
+        part, whole = (shares.mean(axis=0) for shares in mean)
+        wanted = (3 - len(nodes)) / 3 * np.exp(tables.log_prior) + len(nodes) / 3 * whole
+        np.testing.assert_allclose(part, wanted, rtol=2e-3)
     np.testing.assert_allclose(found[2], np.exp(tables.log_prior))
 
 

@@ -229,11 +229,7 @@ class BNSLFS(SelectorModel, NetworkClassifier):
         tables = self._additive
         if tables is None:
             return super()._log_factors(encoded)
-        nodes = range(len(tables.nodes))
-        shape = (encoded.codes.shape[1], 0, len(self.classes_))
-        return (
-            np.stack([tables.entries(encoded, node) for node in nodes], 1) if nodes else np.empty(shape)
-        )
+        return tables.log_factors(encoded)
 
     def _mean_contributions(self) -> NDArray[np.float64]:
         if self._additive is None:

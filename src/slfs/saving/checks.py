@@ -253,6 +253,8 @@ def _check_tables(tables: AdditiveTables, n_nodes: int, n_classes: int) -> None:
     _demand_forest(tables.parents)
     _demand_array(tables.importances, np.float64, (n_nodes,), "importances")
     _demand(len(tables.nodes) == len(tables.edges) == n_nodes, "the table of a node is missing")
+    _demand_array(tables.drawn, np.uint8, (n_nodes, np.shape(tables.drawn)[-1]), "the drawn samples")
+    _demand(bool((tables.drawn < levels[:, np.newaxis]).all()), "a drawn sample has an unknown level")
     for node, (own, edge) in enumerate(zip(tables.nodes, tables.edges, strict=True)):
         _demand_array(own, np.float64, (levels[node], n_classes), "the table of a node")
         _demand(bool(np.isfinite(own).all()), "a table has infinite entries")

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc
+from scipy.special import chdtrc, softmax
 from scipy.stats import norm
 
 from slfs.coding.codebook import Coding
@@ -18,6 +18,7 @@ from slfs.measures.information import Information
 from slfs.measures.squared import MOST_RESIDUALS, fit_squared
 from slfs.network.spanning_tree import spanning_tree
 from slfs.network.tree import ROOT
+from slfs.selectors._shared.reference import draw_samples, find_shift
 from slfs.selectors._shared.refinement import refine_levels
 from slfs.selectors._shared.selection import without_large_tables
 
@@ -42,9 +43,9 @@ class AdditiveTables:
     """A log-linear model of the class, with one table per node and one per edge.
 
     log P(class | x) is, up to a constant, ``log_prior`` plus the entries of all tables at the levels of
-    x. Unknown values add nothing. The means of the tables of edges over the training data are zero, and
-    those of the tables of nodes are all equal. So a prediction without known values is that of the class
-    frequencies, and leaving one value out hardly changes the mean of the predictions.
+    x. Unknown values add nothing, but shift the scores such that the mean prediction does not change;
+    see `reference`. A prediction without known values is that of the class frequencies. The means of the
+    tables of edges over the training data are zero, and those of the tables of nodes are all equal.
 
     Attributes
     ----------
@@ -61,6 +62,8 @@ class AdditiveTables:
         the training data.
     coding : Coding
         The levels of the nodes. Those of numbers are divided at the quartiles.
+    drawn : ndarray of shape (n_nodes, n_drawn)
+        Levels of samples that are drawn from a network of the nodes; see `draw_samples`.
     """
 
     log_prior: Floats
@@ -69,6 +72,7 @@ class AdditiveTables:
     edges: list[Floats | None]
     importances: Floats
     coding: Coding
+    drawn: NDArray[np.uint8]
 
     def entries(self, encoded: Encoded, node: int) -> Floats:
         """Return what a node and its edge add to each class, of shape (n_samples, n_classes)."""
@@ -86,10 +90,46 @@ class AdditiveTables:
 
     def scores(self, encoded: Encoded) -> Floats:
         """Return the logarithm of each class's probability up to a constant per sample."""
+        score, rows = self._sum(encoded), encoded.unknown_rows()
+        if len(rows):
+            score[rows] += self._shifts(encoded.unknown_mask(rows))
+        return score
+
+    def _sum(self, encoded: Encoded) -> Floats:
+        """Return the sum of all entries, without shifts."""
         score = np.tile(self.log_prior, (encoded.codes.shape[1], 1))
         for node in range(len(self.nodes)):
             score += self.entries(encoded, node)
         return score
+
+    def log_factors(self, encoded: Encoded) -> Floats:
+        """Return what each node adds to the scores, of shape (n_samples, n_nodes, n_classes).
+
+        The shift of samples with unknown values is divided between the known ones.
+        """
+        found = np.empty((encoded.codes.shape[1], len(self.nodes), len(self.log_prior)))
+        for node in range(len(self.nodes)):
+            found[:, node] = self.entries(encoded, node)
+        rows = encoded.unknown_rows()
+        if len(rows):
+            known = ~encoded.unknown_mask(rows).T
+            share = known / np.maximum(known.sum(axis=1, keepdims=True), 1)
+            found[rows] += share[:, :, np.newaxis] * self._shifts(~known.T)[:, np.newaxis]
+        return found
+
+    def _shifts(self, unknown: NDArray[np.bool_]) -> Floats:
+        """Return the shifts of samples whose unknown values, of shape (n_nodes, n_samples), are given."""
+        if self.drawn.shape[1] == 0:
+            return np.zeros((unknown.shape[1], len(self.log_prior)))
+        patterns, index = np.unique(unknown, axis=1, return_inverse=True)
+        # that of all values is not quite that of the data; without values it is the class frequencies
+        prior, mean = np.exp(self.log_prior), softmax(self._sum(Encoded(self.drawn)), axis=1).mean(axis=0)
+        every, shifts = np.ones(self.drawn.shape[1], np.bool_), np.empty((patterns.shape[1], len(prior)))
+        for shift, pattern in zip(shifts, patterns.T, strict=True):
+            drawn = Encoded(self.drawn, dict.fromkeys(np.flatnonzero(pattern).tolist(), every))
+            share = pattern.mean()
+            shift[:] = find_shift(self._sum(drawn), share * prior + (1 - share) * mean)
+        return shifts[index.ravel()]
 
     def scaled(self, scale: float) -> Self:
         """Multiply what the columns add by a number."""
@@ -243,7 +283,8 @@ def fit_additive_tables(
         table = own if pair is None else own[:, np.newaxis] + pair
         contribution = np.abs(table - (table @ share)[..., np.newaxis]) @ share
         importances[node] = np.average(contribution, weights=counts[node])
-    return AdditiveTables(np.log(share), nodes, parents, pairs, importances, fine.coding)
+    drawn = draw_samples(fine.codes, fine.coding.n_levels, parents, layout.labels, layout.totals)
+    return AdditiveTables(np.log(share), nodes, parents, pairs, importances, fine.coding, drawn)
 
 
 def fit_regression_tables(
@@ -270,7 +311,8 @@ def fit_regression_tables(
         importances[node] = np.average(np.abs(table[..., 0]), weights=counts)
     groups = group_residuals(fit.predictions, fit.residuals, fit.weights)
     mean = np.array([fit.mean])
-    return RegressionTables(mean, nodes, parents, edges, importances, coding, *groups, fit.spread)
+    none = np.empty((len(columns), 0), np.uint8)  # sums need no shift
+    return RegressionTables(mean, nodes, parents, edges, importances, coding, none, *groups, fit.spread)
 
 
 def _copies(layout: SampleLayout) -> Ints | None:

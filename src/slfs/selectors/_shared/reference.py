@@ -1,0 +1,82 @@
+"""Counts of levels -> samples drawn from a network, and how predictions shift where values are unknown.
+
+An additive model leaves out the tables of unknown values. Probabilities are not linear in its scores, so
+that the mean of the predictions would no longer be the class frequencies: if a column nearly excludes a
+class at one of its levels, it makes the class more likely at all others, which only holds together. So
+scores are shifted by one number per class, such that the mean prediction remains what it is. The mean is
+that over samples which are drawn from a network of the columns: a model contains no training samples.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from slfs.network.tree import ROOT
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.uint8]
+
+_SAMPLES, _ENTRIES, _FEWEST = 500, 100_000, 50
+"""Number of samples that are drawn; fewer if this many probabilities are exceeded, but at least some."""
+
+_ROUNDS, _TOLERANCE = 100, 1e-3
+"""Maximum number of steps to find a shift, and the relative error of the mean at which they end."""
+
+_RIDGE = 0.01
+"""Added to the slope, relative to the class frequency: predictions that are certain do not move."""
+
+
+def draw_samples(codes: Codes, n_levels: Ints, parents: Ints, labels: Ints, totals: Ints) -> Codes:
+    """Draw samples from the network of the columns: each depends on the class and on its parent.
+
+    The classes are as frequent as in the data, to one sample. Only counts are used, so that the order of
+    the samples does not matter.
+    """
+    n_classes = len(totals)
+    size = int(np.clip(_ENTRIES // n_classes, _FEWEST, _SAMPLES))
+    # the classes of evenly spaced samples, if they are sorted by class
+    drawn_classes = np.repeat(np.arange(n_classes), totals)[
+        ((np.arange(size) + 0.5) / size * totals.sum()).astype(np.int64)
+    ]
+    random = np.random.default_rng(0)
+    drawn = np.zeros((len(codes), size), np.uint8)
+    for node in _parents_first(parents):
+        parent, width = int(parents[node]), int(n_levels[node])
+        given, drawn_given, n_given = labels.astype(np.int64), drawn_classes, n_classes
+        if parent != ROOT:
+            n_given *= int(n_levels[parent])
+            given = given * int(n_levels[parent]) + codes[parent]
+            drawn_given = drawn_given * int(n_levels[parent]) + drawn[parent]
+        counts = np.bincount(given * width + codes[node], minlength=n_given * width)
+        ranks = np.cumsum(counts.reshape(n_given, width), axis=1)[drawn_given]
+        chosen = random.random(size) * ranks[:, -1]
+        drawn[node] = (ranks <= chosen[:, np.newaxis]).sum(axis=1)
+    return drawn
+
+
+def _parents_first(parents: Ints) -> list[int]:
+    """Return the nodes of a forest in an order in which each comes after its parent."""
+    order = np.flatnonzero(parents == ROOT).tolist()
+    for node in order:  # grows
+        order += np.flatnonzero(parents == node).tolist()
+    return order
+
+
+def find_shift(scores: Floats, wanted: Floats) -> Floats:
+    """Return what to add to the scores of samples, by class, for a mean prediction that is wanted.
+
+    ``scores`` has the shape (n_samples, n_classes).
+    """
+    shift = np.zeros(len(wanted))
+    for _ in range(_ROUNDS):
+        shares = softmax(scores + shift, axis=1)
+        mean = shares.mean(axis=0)
+        if np.abs(mean - wanted).max() <= _TOLERANCE * wanted.min():
+            break
+        slope = np.diag(mean) - shares.T @ shares / len(shares)  # singular: all may be shifted alike
+        step = np.linalg.solve(slope + np.diag(_RIDGE * wanted), wanted - mean)
+        shift += np.clip(step - step.mean(), -1.0, 1.0)
+    return shift
