@@ -192,8 +192,12 @@ def test_samples_are_drawn_from_the_network_of_the_columns():
     for c in range(2):
         for node, parent in ((0, 1), (2, 0)):
             own, every = classes == c, y == c
-            joint = np.histogram2d(drawn[0][parent][own], drawn[0][node][own], bins=[3, 3])[0] / own.sum()
-            expected = np.histogram2d(codes[parent][every], codes[node][every], bins=[3, 3])[0] / every.sum()
+            joint = (
+                np.histogram2d(drawn[0][parent][own], drawn[0][node][own], bins=[3, 3])[0] / own.sum()
+            )
+            expected = (
+                np.histogram2d(codes[parent][every], codes[node][every], bins=[3, 3])[0] / every.sum()
+            )
             np.testing.assert_allclose(joint, expected, atol=0.08)
 
 

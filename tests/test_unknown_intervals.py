@@ -65,6 +65,21 @@ def test_large_coverages(coverage):
     assert coverage - 0.01 < np.mean(covered) < (1 + 2 * coverage) / 3 + 0.005
 
 
+@pytest.mark.parametrize("seed", [0, 2, 5])
+def test_intervals_with_a_frequent_value_contain_it(seed):
+    """The lower end was just above 0, and 14% of the targets were below it, for any coverage."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(3000, 5))
+    y = random.exponential(np.exp(0.6 * X[:, 0] + 0.3 * X[:, 1])) * (random.random(3000) >= 0.3)
+    regressor = BNSLFSRegressor().fit(X[:2000], y[:2000])
+    for coverage in (0.9, 0.95, 0.99):
+        lower, upper = regressor.predict_interval(X[2000:], coverage).T
+        inside = (lower <= y[2000:]) & (y[2000:] <= upper)
+        assert inside.mean() > coverage - 0.015
+    assert regressor._additive.frequent.tolist() == [0.0]
+    assert BNSLFSRegressor().fit(X, X[:, 0] + X[:, 1])._additive.frequent.size == 0
+
+
 def test_a_coverage_that_the_samples_do_not_allow():
     X, y = houses(159)
     regressor = BNSLFSRegressor(MRMR(n_features_to_select=4)).fit(X, y)

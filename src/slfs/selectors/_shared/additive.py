@@ -28,6 +28,9 @@ Ints = NDArray[np.int64]
 _GROUPS, _SMALLEST_GROUP = 10, 50
 """Maximum number of groups of residuals, and minimum number of samples that each is worth."""
 
+_FREQUENT, _SEVERAL = 0.005, 5
+"""Share and number of the samples that have a frequent value of a continuous target."""
+
 _ALPHA = 0.05
 """Level of the test of dependence given the class."""
 
@@ -118,12 +121,15 @@ class AdditiveTables:
         return found
 
     def _shifts(self, unknown: NDArray[np.bool_]) -> Floats:
-        """Return the shifts of samples whose unknown values, of shape (n_nodes, n_samples), are given."""
+        """Return the shifts of samples; ``unknown`` has the shape (n_nodes, n_samples)."""
         if self.drawn.shape[1] == 0:
             return np.zeros((unknown.shape[1], len(self.log_prior)))
         patterns, index = np.unique(unknown, axis=1, return_inverse=True)
         # that of all values is not quite that of the data; without values it is the class frequencies
-        prior, mean = np.exp(self.log_prior), softmax(self._sum(Encoded(self.drawn)), axis=1).mean(axis=0)
+        prior, mean = (
+            np.exp(self.log_prior),
+            softmax(self._sum(Encoded(self.drawn)), axis=1).mean(axis=0),
+        )
         every, shifts = np.ones(self.drawn.shape[1], np.bool_), np.empty((patterns.shape[1], len(prior)))
         for shift, pattern in zip(shifts, patterns.T, strict=True):
             drawn = Encoded(self.drawn, dict.fromkeys(np.flatnonzero(pattern).tolist(), every))
@@ -156,12 +162,20 @@ class RegressionTables(AdditiveTables):
         How many samples each residual is worth: 1 without sample weights.
     spread : ndarray of shape (n_factors, 2, n_nodes)
         Factors of the covariance of what nodes (index 0) and edges (index 1) add; see `SquaredFit`.
+    frequent : ndarray of shape (n_frequent,)
+        Values of the target that are frequent, such as 0, in ascending order.
+    drift : float
+        By how much predictions differ from those of the models that the residuals are from. An interval
+        that ends by so little before a frequent value contains it: all its samples have nearly the same
+        residual, so that it would contain all of them or none.
     """
 
     limits: Floats
     residuals: list[Floats]
     weights: list[Floats]
     spread: Floats
+    frequent: Floats
+    drift: float = 0.0
 
     def scaled(self, scale: float) -> Self:
         """Multiply what the columns add by a number."""
@@ -193,6 +207,12 @@ class RegressionTables(AdditiveTables):
             own = np.searchsorted(self.limits, predictions) == group
             ends[own, 0] = predictions[own] + min(low, 0.0)
             ends[own, 1] = predictions[own] + max(high, 0.0)
+        if len(self.frequent):
+            first = np.searchsorted(self.frequent, ends[:, 0] - self.drift)
+            last = np.searchsorted(self.frequent, ends[:, 1] + self.drift, side="right") - 1
+            inside = first <= last
+            ends[inside, 0] = np.minimum(ends[inside, 0], self.frequent[first[inside]])
+            ends[inside, 1] = np.maximum(ends[inside, 1], self.frequent[last[inside]])
         rows = encoded.unknown_rows()
         around = predictions[rows, np.newaxis]
         missed = norm.ppf(1 - tail) * self._deviations(encoded, rows)
@@ -305,14 +325,18 @@ def fit_regression_tables(
     nodes = [table[:, np.newaxis] for table in fit.tables]
     edges = [None if pair is None else pair[..., np.newaxis] for pair in fit.pairs]
     importances = np.empty(len(columns))
-    for node, counts in enumerate(_counts(codes, n_levels, parents)):
+    for node, sizes in enumerate(_counts(codes, n_levels, parents)):
         edge = edges[node]
         table = nodes[node] if edge is None else nodes[node][:, np.newaxis] + edge
-        importances[node] = np.average(np.abs(table[..., 0]), weights=counts)
+        importances[node] = np.average(np.abs(table[..., 0]), weights=sizes)
     groups = group_residuals(fit.predictions, fit.residuals, fit.weights)
     mean = np.array([fit.mean])
     none = np.empty((len(columns), 0), np.uint8)  # sums need no shift
-    return RegressionTables(mean, nodes, parents, edges, importances, coding, none, *groups, fit.spread)
+    found, counts = np.unique(values[layout.order], return_counts=True)
+    frequent = found[counts >= max(_FREQUENT * layout.n_samples, _SEVERAL)]
+    return RegressionTables(
+        mean, nodes, parents, edges, importances, coding, none, *groups, fit.spread, frequent
+    )
 
 
 def _copies(layout: SampleLayout) -> Ints | None:

@@ -40,6 +40,8 @@ MOST_FOLDS = 20
 _DEVIATION = 1.0
 """Standard deviation of the scale around 1 before any sample left out is seen."""
 _SMALLEST, _LARGEST = 0.05, 3.0
+_MOST = 0.95
+"""Share of the samples whose predictions differ by less than what is called the drift."""
 
 
 @dataclass(frozen=True)
@@ -104,12 +106,12 @@ class Predicted(NamedTuple):
 
 
 def fit_calibrated(
-    fit: Callable[..., AdditiveTables], folds: Sequence[Fold], threads: Threads
+    fit: Callable[..., AdditiveTables], columns: Ints, folds: Sequence[Fold], threads: Threads
 ) -> AdditiveTables:
     """Fit a model as models with as many columns predict the samples left out best.
 
     This decides whether edges have tables, and by what the tables are multiplied. ``fit`` is `fit_model`
-    of the selected columns.
+    of the selected columns, whose indices in the table are ``columns``.
     """
     tables = fit()
     n_columns = len(tables.nodes)
@@ -117,7 +119,10 @@ def fit_calibrated(
         return tables
     predicted = [fold.predict(n_columns, threads) for fold in folds]
     if isinstance(tables, RegressionTables):
-        return _calibrate_numbers(tables, folds, predicted)
+        found, predictions = _calibrate_numbers(tables, folds, predicted)
+        encoded = [encode_table(fold.left_out, found.coding, columns, threads) for fold in folds]
+        own = np.concatenate([found.scores(part)[:, 0] for part in encoded])
+        return replace(found, drift=float(np.quantile(np.abs(own - predictions), _MOST)))
     scale, loss = _find_scale(folds, [(own.prior, own.added) for own in predicted])
     if any(own.added is not own.without_edges for own in predicted):
         alone = _find_scale(folds, [(own.prior, own.without_edges) for own in predicted])
@@ -154,10 +159,11 @@ def _find_scale(
 
 def _calibrate_numbers(
     tables: RegressionTables, folds: Sequence[Fold], predicted: Sequence[Predicted]
-) -> RegressionTables:
+) -> tuple[RegressionTables, Floats]:
     """Scale a model of a continuous target, and take the errors on samples left out for intervals.
 
-    The errors of the fit are kept if less than half of the samples are left out of some fold.
+    The errors of the fit are kept if less than half of the samples are left out of some fold. Also
+    returns the predictions of the samples left out.
     """
     added = np.concatenate([own.added[:, 0] for own in predicted])
     means = np.concatenate([np.repeat(own.prior, len(own.added)) for own in predicted])
@@ -170,9 +176,8 @@ def _calibrate_numbers(
         prior = np.average(np.square(around - parts), weights=weights) / _DEVIATION**2
         products, squares = weights @ (parts * around) + prior, weights @ parts**2 + prior
         scale = float(np.clip(products / squares, _SMALLEST, 1.0)) if squares > 0 else 1.0
-    scaled = tables.scaled(scale)
+    scaled, predictions = tables.scaled(scale), means + scale * added
     if weights.sum() < folds[0].n_samples / 2:
-        return scaled
-    predictions = means + scale * added
+        return scaled, predictions
     limits, residuals, own = group_residuals(predictions, target - predictions, weights)
-    return replace(scaled, limits=limits, residuals=residuals, weights=own)
+    return replace(scaled, limits=limits, residuals=residuals, weights=own), predictions

@@ -268,7 +268,7 @@ class AutomaticSizeMixin(BaseSelector):
     def _fit_model(self, fit: Callable[..., AdditiveTables]) -> AdditiveTables:
         """Fit the additive model so that it predicts the samples left out of the folds best."""
         learned = getattr(self, "_learned_in_folds", None)
-        return fit() if learned is None else fit_calibrated(fit, *learned)
+        return fit() if learned is None else fit_calibrated(fit, self.network_.columns, *learned)
 
     def _n_steps(self, n_columns: int) -> int:
         """Return the largest number of steps of the pursuit."""
