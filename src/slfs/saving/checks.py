@@ -247,7 +247,7 @@ def _check_regression_tables(tables: AdditiveTables, n_nodes: int) -> None:
     _demand_array(tables.frequent, np.float64, np.shape(tables.frequent)[:1], "the frequent targets")
     in_order = np.isfinite(tables.frequent).all() and (np.diff(tables.frequent) > 0).all()
     _demand(bool(in_order), "the frequent targets are not in order")
-    _demand(isinstance(tables.drift, float) and 0 <= tables.drift < np.inf, "the drift is not a number")
+    _demand(0 <= tables.drift < np.inf, "the drift is negative or infinite")
 
 
 def _check_tables(tables: AdditiveTables, n_nodes: int, n_classes: int) -> None:

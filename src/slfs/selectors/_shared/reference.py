@@ -29,7 +29,9 @@ _RIDGE = 0.01
 """Added to the slope, relative to the class frequency: predictions that are certain do not move."""
 
 
-def draw_samples(codes: Codes, n_levels: Ints, parents: Ints, labels: Ints, totals: Ints) -> Codes:
+def draw_samples(
+    codes: Codes, n_levels: Ints, parents: Ints, labels: NDArray[np.int32], totals: Ints
+) -> Codes:
     """Draw samples from the network of the columns: each depends on the class and on its parent.
 
     The classes are as frequent as in the data, to one sample. Only counts are used, so that the order of
