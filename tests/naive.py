@@ -55,6 +55,32 @@ def interaction(table, rounds=5000):
     return g, x2
 
 
+def interaction_of_groups(table, group_f, group_k, rounds=5000):
+    """Likelihood ratio of table[c][a][b]: all two-way margins with and without classes by groups."""
+    cells = list(itertools.product(*(range(n) for n in (len(table), len(table[0]), len(table[0][0])))))
+    margins = [
+        lambda c, a, b: (a, b),  # noqa: ARG005
+        lambda c, a, b: (c, a),  # noqa: ARG005
+        lambda c, a, b: (c, b),  # noqa: ARG005
+        lambda c, a, b: (c, group_f[a], group_k[b]),
+    ]
+    fits = []
+    for n_margins in (3, 4):
+        fit = dict.fromkeys(cells, 1.0)
+        for _ in range(rounds):
+            for key in margins[:n_margins]:
+                wanted, got = Counter(), Counter()
+                for c, a, b in cells:
+                    wanted[key(c, a, b)] += table[c][a][b]
+                    got[key(c, a, b)] += fit[c, a, b]
+                for cell in cells:
+                    fit[cell] *= wanted[key(*cell)] / got[key(*cell)] if got[key(*cell)] else 0.0
+        fits.append(fit)
+    return 2 * fsum(
+        table[c][a][b] * log(fits[1][c, a, b] / fits[0][c, a, b]) for c, a, b in cells if table[c][a][b]
+    )
+
+
 def exact_interaction(table):
     """Two levels, levels and classes: share of tables with the same two-way margins as rare as this."""
     weights = {}

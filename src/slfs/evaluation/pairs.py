@@ -18,6 +18,7 @@ from slfs.base import TrainingData
 from slfs.counting.backend import DEVICES, CountingBackend, make_backend, use_device
 from slfs.measures.false_discovery import leading_q_values
 from slfs.measures.information import Information
+from slfs.screening.pair_levels import retest_pairs
 from slfs.screening.pairs import rectangles, scan_pairs
 from slfs.screening.pipeline import describe_few, pack_table_few
 from slfs.selectors.slfs import SLFS
@@ -274,6 +275,8 @@ def interactions(
         backend = make_backend(packed, resources.threads)
         parts = rectangles(_packed(packed.columns, own), _packed(packed.columns, others))
         found = scan_pairs(backend, parts, fdr, state)
+        with progress_callback(None):
+            found = retest_pairs(found, packed, data.table, data.categorical, max_levels, resources)
         n_tested = sum(part.n_pairs for part in parts)
         q_value = leading_q_values(found["p_value"], n_tested)
         n_significant = int(np.searchsorted(q_value, fdr, side="right"))

@@ -39,6 +39,9 @@ _ROUNDS = 500
 _TOLERANCE = 1e-8
 """Relative error of the margins at which the fit ends."""
 
+_CLOSE = 1e-5
+"""The same for fits that are compared with each other."""
+
 _TINY = float(np.finfo(float).tiny)
 
 _ROUNDING = 1e-6
@@ -107,6 +110,43 @@ def _least_statistic(freedom: Ints, p_limit: float) -> Floats:
     return least
 
 
+@helper
+def _fit_margins(table: Ints, fit: Floats) -> float:
+    """Scale a fit to each two-way margin of a table in turn; return the largest relative error."""
+    n_classes, d, e = table.shape
+    error = 0.0
+    for a in range(d):
+        for b in range(e):
+            wanted, margin = 0.0, 0.0
+            for c in range(n_classes):
+                wanted += table[c, a, b]
+                margin += fit[c, a, b]
+            if margin > 0:
+                error = max(error, abs(wanted / margin - 1))
+                for c in range(n_classes):
+                    fit[c, a, b] *= wanted / margin
+    for c in range(n_classes):
+        for a in range(d):
+            wanted, margin = 0.0, 0.0
+            for b in range(e):
+                wanted += table[c, a, b]
+                margin += fit[c, a, b]
+            if margin > 0:
+                error = max(error, abs(wanted / margin - 1))
+                for b in range(e):
+                    fit[c, a, b] *= wanted / margin
+        for b in range(e):
+            wanted, margin = 0.0, 0.0
+            for a in range(d):
+                wanted += table[c, a, b]
+                margin += fit[c, a, b]
+            if margin > 0:
+                error = max(error, abs(wanted / margin - 1))
+                for a in range(d):
+                    fit[c, a, b] *= wanted / margin
+    return error
+
+
 @kernel(types.void(types.int64[:, :, :, ::1], types.float64[::1], types.float64[::1]))
 def fit_without_interaction(tables: Ints, least: Floats, out: Floats) -> None:
     """Write the smaller of G and Pearson's statistic of each table; NaN if G is below ``least``.
@@ -149,36 +189,7 @@ def fit_without_interaction(tables: Ints, least: Floats, out: Floats) -> None:
         if size == 0 or 2 * (distance + size * math.log(whole / size)) < least[i]:
             continue
         for _ in range(_ROUNDS):
-            error = 0.0
-            for a in range(d):
-                for b in range(e):
-                    margin = 0.0
-                    for c in range(n_classes):
-                        margin += fit[c, a, b]
-                    if margin > 0:
-                        factor = both[a, b] / margin
-                        error = max(error, abs(factor - 1))
-                        for c in range(n_classes):
-                            fit[c, a, b] *= factor
-            for c in range(n_classes):
-                for a in range(d):
-                    margin = 0.0
-                    for b in range(e):
-                        margin += fit[c, a, b]
-                    if margin > 0:
-                        factor = of_f[c, a] / margin
-                        error = max(error, abs(factor - 1))
-                        for b in range(e):
-                            fit[c, a, b] *= factor
-                for b in range(e):
-                    margin = 0.0
-                    for a in range(d):
-                        margin += fit[c, a, b]
-                    if margin > 0:
-                        factor = of_k[c, b] / margin
-                        error = max(error, abs(factor - 1))
-                        for a in range(d):
-                            fit[c, a, b] *= factor
+            error = _fit_margins(table, fit)
             if error < _TOLERANCE:
                 break
         likelihood, pearson = 0.0, 0.0
@@ -192,6 +203,48 @@ def fit_without_interaction(tables: Ints, least: Floats, out: Floats) -> None:
                         pearson += (count - expected) ** 2 / expected
         if likelihood >= least[i]:
             out[i] = max(min(likelihood, pearson), 0.0)
+
+
+@kernel(types.void(types.int64[:, :, ::1], types.int64[::1], types.int64[::1], types.float64[::1]))
+def interaction_of_groups(table: Ints, group_f: Ints, group_k: Ints, out: Floats) -> None:
+    """Write the likelihood ratio of an interaction of groups of levels, given effects of all levels.
+
+    ``table`` has the shape (n_classes, levels of f, levels of k). Two models without interaction of the
+    levels are compared: one also fits the counts of each class by groups of both columns. So effects of
+    levels that are in the same group do not appear as an interaction of the groups.
+    """
+    n_classes, d, e = table.shape
+    n_f, n_k = group_f.max() + 1, group_k.max() + 1
+    wanted, fitted = np.empty((n_classes, n_f, n_k)), np.empty((n_classes, n_f, n_k))
+    fits = np.ones((2, n_classes, d, e))
+    for model in range(2):
+        fit = fits[model]
+        for _ in range(_ROUNDS):
+            error = _fit_margins(table, fit)
+            if model == 1:
+                wanted[:], fitted[:] = 0.0, 0.0
+                for c in range(n_classes):
+                    for a in range(d):
+                        for b in range(e):
+                            wanted[c, group_f[a], group_k[b]] += table[c, a, b]
+                            fitted[c, group_f[a], group_k[b]] += fit[c, a, b]
+                for c in range(n_classes):
+                    for a in range(d):
+                        for b in range(e):
+                            margin = fitted[c, group_f[a], group_k[b]]
+                            if margin > 0:
+                                factor = wanted[c, group_f[a], group_k[b]] / margin
+                                error = max(error, abs(factor - 1))
+                                fit[c, a, b] *= factor
+            if error < _CLOSE:
+                break
+    ratio = 0.0
+    for c in range(n_classes):
+        for a in range(d):
+            for b in range(e):
+                if table[c, a, b] > 0:
+                    ratio += 2 * table[c, a, b] * math.log(fits[1, c, a, b] / fits[0, c, a, b])
+    out[0] = max(ratio, 0.0)
 
 
 @kernel(types.void(types.int64[:, :, :, ::1], types.float64[::1], types.float64[::1]))

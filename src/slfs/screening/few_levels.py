@@ -20,7 +20,7 @@ from slfs._core.ragged import starts
 from slfs.coding.codebook import NONE, Coding
 from slfs.coding.level_names import level_names
 from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
-from slfs.counting.value_planes import Codes, LevelPlanes
+from slfs.counting.value_planes import Codes, LevelPlanes, decoded
 from slfs.screening.p_values import code_blind
 from slfs.tables.table import Table
 
@@ -29,6 +29,9 @@ Groups = NDArray[np.uint8]
 
 _EXPECTED = 5
 """Expected number of samples that have the rarest level of two independent columns."""
+
+_FINE = 16
+"""Maximum number of levels before merging; rarer ones of the same group are one level."""
 
 _NAMED = 3
 """Number of categories that are named in a group."""
@@ -102,10 +105,59 @@ class FewLevels:
         return Coding(record, np.array([0, len(cuts)]), cuts)
 
 
+@dataclass(frozen=True)
+class FineColumn:
+    """The levels of one column before they are merged; rare ones of a group are one level.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_samples,)
+        Level of each sample.
+    group : ndarray of shape (n_levels,)
+        Group of each level.
+    """
+
+    codes: Groups
+    group: Ints
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether a group has several levels."""
+        return len(self.group) > len(np.unique(self.group))
+
+
 def learn_few(
     table: Table, columns: Ints, kind: str, layout: SampleLayout, most_levels: int
 ) -> tuple[FewLevels, Codes]:
     """Learn the levels of columns of one kind, and code them, samples in the order of ``layout``."""
+    few, codes = _learn(table, columns, kind, layout, most_levels)
+    if isinstance(codes, LevelPlanes):
+        return few, codes.merged(few.group)
+    return few, np.take_along_axis(few.group, codes.astype(np.intp), axis=1)
+
+
+def learn_fine(
+    table: Table, columns: Ints, kind: str, layout: SampleLayout, most_levels: int
+) -> list[FineColumn]:
+    """Code columns of one kind before levels are merged, samples in the order of ``layout``."""
+    few, every = _learn(table, columns, kind, layout, most_levels)
+    found = []
+    for group, codes in zip(few.group, decoded(every, layout), strict=True):
+        sizes = np.bincount(codes, minlength=len(group))
+        fine = np.arange(len(group))
+        rare = np.argsort(-sizes, kind="stable")[_FINE:]
+        fine[rare] = len(group) + group[rare]
+        _, first, own = np.unique(fine[sizes > 0], return_index=True, return_inverse=True)
+        code_of = np.zeros(len(group), np.uint8)
+        code_of[sizes > 0] = own
+        found.append(FineColumn(code_of[codes], group[sizes > 0][first].astype(np.int64)))
+    return found
+
+
+def _learn(
+    table: Table, columns: Ints, kind: str, layout: SampleLayout, most_levels: int
+) -> tuple[FewLevels, Codes]:
+    """Learn the levels of columns of one kind; the codes are those before levels are merged."""
     blind = SampleLayout.from_sorted(layout.order, np.array([layout.n_samples]))
     learned, codes = code_blind(table, columns, kind, blind, 2 * most_levels, layout)
     coding = learned.coding
@@ -120,10 +172,7 @@ def learn_few(
     if not cut.all():
         group[~cut] = _pool_rare(counts[~cut], most_levels, least)
     n_groups = np.where(counts > 0, group, 0).max(axis=1) + 1
-    few = FewLevels(coding, group.astype(np.uint8), n_groups)
-    if isinstance(codes, LevelPlanes):
-        return few, codes.merged(few.group)
-    return few, np.take_along_axis(few.group, codes.astype(np.intp), axis=1)
+    return FewLevels(coding, group.astype(np.uint8), n_groups), codes
 
 
 def pack_few(

@@ -30,7 +30,7 @@ from slfs.measures.adjusted_numbers import AnyCovariates, centred_ranks, fit_num
 from slfs.measures.beyond import Baseline, fit_baseline
 from slfs.measures.information import column_information
 from slfs.screening.facts import ColumnFacts, Judge, join_facts
-from slfs.screening.few_levels import FewColumn, learn_few, pack_few
+from slfs.screening.few_levels import FewColumn, FineColumn, learn_few, learn_fine, pack_few
 from slfs.screening.forced import EXPLAINED_SHARE, FORCED, Forced, n_intervals
 from slfs.screening.judging import CERTAIN, pays
 from slfs.screening.learn import Cuts, LearnedBlock, block_p_values, learn_block
@@ -286,6 +286,21 @@ def describe_few(
     return {column: few for part in parts for column, few in part.items()}
 
 
+def code_fine(
+    table: Table,
+    layout: SampleLayout,
+    categorical: Mask,
+    keep: Mask,
+    most_levels: int,
+    resources: Resources,
+) -> dict[int, FineColumn]:
+    """Code some columns like `pack_table_few`, before their levels are merged."""
+    work = functools.partial(_code_fine, layout=layout, keep=keep, most_levels=most_levels)
+    plan = make_plan(table, layout.n_samples, categorical, resources)
+    parts = _each_block(table, work, plan, resources)
+    return {column: fine for part in parts for column, fine in part.items()}
+
+
 def _each_block(
     table: Table, work: Callable[[Table, Block], Result], plan: Plan, resources: Resources
 ) -> Iterator[Result]:
@@ -359,6 +374,16 @@ def _describe_few(
         return {}
     few, _ = learn_few(table, columns, block.kind, layout, most_levels)
     return {column: few.describe(j) for j, column in enumerate(columns.tolist())}
+
+
+def _code_fine(
+    table: Table, block: Block, *, layout: SampleLayout, keep: Mask, most_levels: int
+) -> dict[int, FineColumn]:
+    columns = block.columns[keep[block.columns]]
+    if len(columns) == 0:
+        return {}
+    fine = learn_fine(table, columns, block.kind, layout, most_levels)
+    return dict(zip(columns.tolist(), fine, strict=True))
 
 
 def _screen(

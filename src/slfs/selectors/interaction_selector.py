@@ -19,6 +19,7 @@ from slfs.network.tree import ROOT
 from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.judging import drop_one_level
 from slfs.screening.learn import Cuts
+from slfs.screening.pair_levels import retest_pairs
 from slfs.screening.pairs import rectangles, scan_pairs
 from slfs.screening.pipeline import describe_few, pack_table_few
 from slfs.screening.reasons import Decision, Reason
@@ -161,6 +162,7 @@ class InteractionSelector(BaseSelector):
             indices = np.arange(len(packed))
             parts = rectangles(indices, indices)
             found = scan_pairs(make_backend(packed, resources.threads), parts, self.fdr)
+            found = retest_pairs(found, packed, *plan[::2], self.max_levels, resources)
             q_value = leading_q_values(found["p_value"], sum(part.n_pairs for part in parts))
             found = found[q_value <= self.fdr]
             self.pairs_ = np.empty(len(found), PAIR)
