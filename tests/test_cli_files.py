@@ -591,6 +591,43 @@ def test_rows_whose_target_is_missing_can_be_left_out(ending, people, here, slfs
     assert (here / "a_out.csv").read_text() == (here / "b_out.csv").read_text()
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "jsonl", "json"])
+@pytest.mark.parametrize("labels", ["own", "other"])
+def test_the_only_text_of_a_column_may_be_in_a_row_that_is_left_out(ending, labels, people, here, slfs):
+    """A row of units made text of all columns of numbers, dates and truth values."""
+    frame = people.assign(key=np.arange(N), times=1 + np.arange(N) % 3).drop(columns="town")
+    frame["joined"] = frame["joined"].dt.strftime("%Y-%m-%d")
+    units = dict.fromkeys(frame, "unit") | {"class": None}
+    if labels == "other":
+        frame[["key", "class"]].to_csv("labels.csv", index=False)
+        del frame["class"], units["class"]
+    write_table(frame, here / f"a.{ending}")
+    write_table(pd.concat([pd.DataFrame([units]), frame.astype(object)]), here / f"b.{ending}")
+    options = ["-t", "class", "--id", "key", "--weights", "times", *MRMR_4]
+    options += ["--targets-from", "labels.csv"] if labels == "other" else ["--drop-missing-target"]
+    expected, before = facts(slfs, f"a.{ending}", *options, "--out", "a_out.xlsx")
+    found, error = facts(slfs, f"b.{ending}", *options, "--out", "b_out.xlsx")
+    for part in ("selected", "nodes", "n_samples", "class_counts", "columns", "warnings"):
+        assert found[part] == expected[part]
+    notes = [line for line in error.splitlines() if "left out" not in line]
+    assert notes == [line for line in before.splitlines() if f"{N} of {N}" not in line]
+    read = [pd.read_excel(f"{name}_out.xlsx") for name in "ab"]
+    pd.testing.assert_frame_equal(*read)
+
+
+@pytest.mark.parametrize("label", ["", "word"])
+def test_covariates_of_a_file_of_labels_with_a_row_of_units(label, here):
+    y = np.arange(60) % 2
+    pd.DataFrame({"id": range(60), "x": y}).to_csv("x.csv", index=False)
+    rows = [f"{i},{'ab'[y[i]]},{i % 7},{i / 4}" for i in range(60)]
+    (here / "y.csv").write_text("\n".join(["id,y,age,z", f"unit,{label},years,kg", *rows]))
+    options = {"targets_from": "y.csv", "ids": ["id"], "covariates": ["age"]}
+    file = read_file("x.csv", target="y", **options)
+    assert file.X["age"].tolist() == [i % 7 for i in range(60)]
+    file = read_file("x.csv", target="z", **options)
+    assert file.y.tolist() == [i / 4 for i in range(60)]
+
+
 @pytest.mark.parametrize(
     "command",
     [

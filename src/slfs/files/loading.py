@@ -7,11 +7,14 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slfs.files.data_file import column_names, split_names
-from slfs.files.inference import TableError
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.files.data_file import ColumnNote, column_names, split_names, take_rows
+from slfs.files.inference import TableError, infer_types, spoiled_columns
 from slfs.files.marks import Marks
-from slfs.files.matching import Labels, transposed, typed
-from slfs.files.registry import SELF_DESCRIBING, TEXT, Format, ReadOptions, formats
+from slfs.files.matching import Labels, read_text, transposed, typed
+from slfs.files.registry import MIXED, SELF_DESCRIBING, TEXT, Format, ReadOptions, formats
 from slfs.files.remarks import note_index
 
 
@@ -27,6 +30,28 @@ class Loaded:
     drop: Sequence[str]
     left_out: Sequence[str] = ()
     """Samples of a transposed file that were not read, because they have no label."""
+    infer: Callable[[Any], Any] | None = None
+    """Takes original values and returns them with their types; None if the file states the types."""
+
+    def only(self, rows: NDArray[np.int64]) -> Loaded:
+        """Return some of the rows, with the types that the columns have without the others."""
+        table = take_rows(self.table, rows)
+        spoiled = [] if self.infer is None else spoiled_columns(self.table, rows)
+        if self.infer is not None and spoiled:
+            values = self.originals(spoiled)
+            if values.shape[1] == table.shape[1]:  # not all formats leave the others out
+                values = values.iloc[:, spoiled]
+            values = take_rows(values, rows)
+            values.attrs = table.attrs
+            inferred = self.infer(values)
+            for place, index in enumerate(spoiled):
+                table.isetitem(index, inferred.iloc[:, place])
+        return replace(
+            self,
+            table=table,
+            y=None if self.y is None else np.asarray(self.y)[rows],
+            originals=lambda columns: take_rows(self.originals(columns), rows),
+        )
 
 
 def load(
@@ -53,7 +78,25 @@ def load(
     names = column_names(table)
     if not names:  # JSON without rows
         return Loaded(table, y, originals, (), ())
-    return Loaded(table, y, originals, split_names(ids, names), split_names(drop, names))
+    infer = _inference(form, options) if form.name in (*TEXT, *MIXED) else None
+    own, unwanted = split_names(ids, names), split_names(drop, names)
+    return Loaded(table, y, originals, own, unwanted, infer=infer)
+
+
+def _inference(form: Format, options: ReadOptions) -> Callable[[Any], Any]:
+    """Return a function that gives original values of a file the types that they look like."""
+
+    def infer(values: Any) -> Any:
+        if form.name not in TEXT:
+            return infer_types(values, Marks(options.missing), options.text)
+        decimal = values.attrs.get("decimal")
+        own = replace(options, decimal=decimal, notes=[])
+        # with commas as separators, there are no decimal commas
+        table = read_text(values, own, "tsv" if decimal == "," else "csv")
+        options.notes.extend(note for note in own.notes if isinstance(note, ColumnNote))
+        return table
+
+    return infer
 
 
 def _with_index(table: Any, wanted: Sequence[str], notes: list[str]) -> Any:
@@ -102,7 +145,8 @@ def load_transposed(
     left_out, unwanted = frame.attrs.pop("left_out"), frame.attrs.pop("drop")
     table = typed(frame, options)
     ids = [sample_id, *(labels.file.ids[1:] if labels is not None and labels.file is not None else ())]
-    return Loaded(table, None, lambda _: frame.copy(deep=False), ids, unwanted, left_out)
+    infer = _inference(form, options)
+    return Loaded(table, None, lambda _: frame.copy(deep=False), ids, unwanted, left_out, infer)
 
 
 def _with_names(frame: Any, form: Format, content: io.BytesIO, options: ReadOptions) -> Any:

@@ -31,9 +31,7 @@ class Labels:
     ids: list[str]
     """The id of each sample, as text."""
     values: Any
-    """The label of each sample, as a pandas Series; None if there is none."""
-    originals: Any
-    """The same as they are written in the file."""
+    """The label of each sample; None if there is none."""
     name: str
     """Name of the target."""
     id_name: str
@@ -46,21 +44,6 @@ class Labels:
     """The file, if columns of it may be used as well."""
     rows: Any = None
     """Which rows of the file the samples are."""
-
-    def columns(self, names: Sequence[str], places: NDArray[np.int64]) -> tuple[Any, Any]:
-        """Return columns of the file as DataFrames: with types, and as they are written in the file."""
-        import pandas as pd
-
-        assert self.file is not None
-        rows, table = self.rows[places], self.file.in_memory()
-        own = self.file.names
-        originals = self.file.originals([name for name in names if name in own])  # has the ids, too
-        originals = originals[list(names)].iloc[rows].reset_index(drop=True)
-        parts = {
-            name: table.iloc[rows, own.index(name)].array if name in own else originals[name]
-            for name in names
-        }
-        return pd.DataFrame(parts, index=range(len(rows))), originals
 
 
 def transposed(
@@ -111,12 +94,9 @@ def typed(frame: Any, options: ReadOptions) -> Any:
     values = frame.iloc[:, 1:].to_numpy()
     kinds = set(map(type, values.ravel().tolist()))
     if kinds == {str}:
-        text = io.StringIO()
-        writer = csv.writer(text, delimiter="\t")
-        writer.writerow(frame.columns)
-        writer.writerows(frame.to_numpy().tolist())
-        own = replace(options, header=True, text=[*options.text, frame.columns[0]], notes=[])
-        return format_of_name("tsv").read(io.BytesIO(text.getvalue().encode()), own)[0]
+        return read_text(
+            frame, replace(options, text=[*options.text, frame.columns[0]], notes=[]), "tsv"
+        )
     marks = Marks(options.missing)
     as_text = [name for name in options.text if name in frame.columns]
     if as_text or any(issubclass(kind, str | bool) or not issubclass(kind, Real) for kind in kinds):
@@ -124,6 +104,17 @@ def typed(frame: Any, options: ReadOptions) -> Any:
     table = pd.DataFrame(marks.remove_numbers(values.astype(np.float64)), columns=frame.columns[1:])
     table.insert(0, frame.columns[0], frame.iloc[:, 0], allow_duplicates=True)
     return table
+
+
+def read_text(frame: Any, options: ReadOptions, form: str) -> Any:
+    """Give a table of text the types that it has in a CSV or TSV file."""
+    text = io.StringIO()
+    # the separator must be found, whatever the names of the columns contain
+    writer = csv.writer(text, delimiter="\t" if form == "tsv" else ",", quoting=csv.QUOTE_ALL)
+    writer.writerow(frame.columns)
+    writer.writerows(frame.to_numpy().tolist())
+    own = replace(options, header=True, columns=None)
+    return format_of_name(form).read(io.BytesIO(text.getvalue().encode()), own)[0]
 
 
 def match(

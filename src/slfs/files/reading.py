@@ -6,14 +6,15 @@ import functools
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from slfs.files.about import PHENOTYPE, read_about
 from slfs.files.cohort import open_cohort
 from slfs.files.data_file import DataFile, as_column, column_names, is_sparse, without
 from slfs.files.inference import date_columns, number_texts
 from slfs.files.limits import container_remark
-from slfs.files.loading import by_name, load, load_transposed
+from slfs.files.loading import Loaded, by_name, load, load_transposed
+from slfs.files.matching import Labels
 from slfs.files.on_disk import open_columns, open_table
 from slfs.files.registry import COHORTS, SELF_DESCRIBING, TEXT, Format, ReadOptions
 from slfs.files.remarks import find, note_types, refuse_target
@@ -149,14 +150,35 @@ def read_file(
             if not found.ids:
                 raise ValueError("--targets-from needs --id COLUMN, to match the rows of both files.")
             labels = read_labels(read_file, targets_from, target, found.ids[:1], options, covariates)
-    notes, target_name = options.notes, "class"
+    if labels is not None:
+        found, note = with_labels(found, labels, name, covariates)
+        options.notes.append(note)
+    known = _Known(form, name, fingerprint, target, labels, options, transpose, second)
+    return _as_file(found, known)
+
+
+class _Known(NamedTuple):
+    """What `read_file` knows about a file besides its content."""
+
+    form: Format
+    name: str
+    fingerprint: str
+    target: str | None
+    labels: Labels | None
+    options: ReadOptions
+    transpose: bool
+    second: bool
+
+
+def _as_file(found: Loaded, known: _Known) -> DataFile:
+    """Separate ids, the target and columns to leave out from the others."""
+    import pandas as pd
+
+    form, name, fingerprint, target, labels, options, transpose, second = known
+    notes, target_name = [*options.notes], "class" if labels is None else labels.name
     style = dict(found.table.attrs) if form.name in TEXT else {}
     if form.name == "tsv":
         style["separator"] = "\t"
-    if labels is not None:
-        found, note = with_labels(found, labels, name, covariates)
-        notes.append(note)
-        target_name = labels.name
     names = column_names(found.table)
     unwanted, y = (
         [
@@ -190,8 +212,12 @@ def read_file(
     typed_ids = None
     if is_text:
         typed_ids = _typed_ids(found.table.set_axis(names, axis=1)[id_names], originals)
+    # otherwise, the whole table would take memory in vain
+    keeps = found.infer is not None and (second or bool(pd.Series(y).isna().any()))
     return DataFile(
-        X, y, name, target_name, fingerprint, names, id_names, notes, originals, typed_ids, style=style
+        *(X, y, name, target_name, fingerprint, names, id_names, notes, originals, typed_ids),
+        style=style,
+        keep=(lambda rows: _as_file(found.only(rows), known)) if keeps else None,
     )
 
 

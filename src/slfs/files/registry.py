@@ -28,6 +28,9 @@ TEXT = ("csv", "tsv")
 SELF_DESCRIBING = ("parquet", "arrow", "excel", "jsonl", "json")
 """Formats that distinguish numbers from text."""
 
+MIXED = ("excel", "jsonl", "json")
+"""Those of them whose columns have no types, so that a column may have numbers and text."""
+
 COHORTS = ("bed", "pgen")
 """Formats of genotypes, in which samples have ids."""
 
