@@ -135,6 +135,14 @@ def match(
     without = [*left_out, *(one for one in ids if one not in known)]
     own = set(ids)
     hint = _alike(without, [one for one in labels.ids if one not in own])
+    empty = set(labels.empty)
+    unlabelled = [one for one in without if one in empty]
+    if len(rows) == 0 and unlabelled:
+        raise ValueError(
+            f"No sample of {name} has a label: {len(unlabelled)} of them ({_some(unlabelled)}) are in "
+            f"the column {labels.id_name!r} of {labels.source}, but their values of {labels.name!r} are "
+            "missing there. Choose another --target, or write the labels into that file."
+        )
     if len(rows) == 0:
         raise ValueError(
             f"No sample of {name} ({_some(ids)}) is in the column {labels.id_name!r} of {labels.source} "
@@ -143,8 +151,7 @@ def match(
     have = "are in" if labels.file is not None and labels.values is None else "have a label in"
     counts = f"{len(rows)} of {len(rows) + len(without)} samples of {name} {have} {labels.source}"
     if without:
-        empty = len(set(labels.empty).intersection(without))
-        lost = f"; the label of {empty} of them is missing there" if empty else ""
+        lost = f"; the label of {len(unlabelled)} of them is missing there" if unlabelled else ""
         counts += f" (the others are left out: {_some(without)}{lost})"
     unused = len(labels.ids) - len(set(found.tolist()))
     verb = "labels" if have == "have a label in" else "has"
