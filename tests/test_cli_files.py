@@ -1187,3 +1187,58 @@ def test_ids_without_a_name_in_the_second_file(here, slfs):
     assert "Its first column has no name. If it has the ids, call it 'ID' in the header" in error
     (here / "y.csv").write_text("ID" + (here / "y.csv").read_text())
     assert facts(slfs, *arguments)[0]["n_samples"] == 20
+
+
+def _write_genes(header, first=("gene",)):
+    """Write six genes of forty samples in columns; the first gene is related to the group."""
+    random = np.random.default_rng(0)
+    names, group = [f"s{i}" for i in range(40)], random.permutation(np.arange(40) % 2)
+    values = random.normal(size=(6, 40)).round(3)
+    values[0] += 3 * group
+    rows = ["\t".join([f"g{j}", *map(str, values[j])]) for j in range(6)]
+    Path("genes.tsv").write_text("\n".join(["\t".join([*first, *header(names)]), *rows]) + "\n")
+    labels = [f"{one},{'ab'[g]}" for one, g in zip(names, group, strict=True)]
+    Path("labels.csv").write_text("\n".join(["id,group", *labels, "t0,a", "t1,b"]) + "\n")
+    return ("genes.tsv", "--transpose", "--targets-from", "labels.csv", "-t", "group", "-k", "1")
+
+
+@pytest.mark.usefixtures("here")
+def test_a_transposed_table_whose_header_lacks_names(slfs):
+    """Its samples were shifted, and the names of its columns were tuples."""
+    assert facts(slfs, *_write_genes(lambda names: names))[0]["selected"] == ["g0"]
+    code, _, error = slfs("select", *_write_genes(lambda names: names[:-2]))
+    assert code == 1
+    assert "its header has 39 names ('gene', 's0', 's1', ...), but line 2 has 41 fields." in error
+    note = "so that its first name, 'gene', is used as a sample, but labels.csv has no such id. If it is"
+    assert note in slfs("select", *_write_genes(lambda names: names[:-1]))[2]
+    found, error = facts(slfs, *_write_genes(lambda names: names, first=()))
+    assert (found["selected"], "is used as a sample" in error) == (["g0"], False)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_transposed_table_whose_header_has_names_too_many(slfs):
+    _, error = facts(slfs, *_write_genes(lambda names: [*names, "t0", "t1"]))
+    assert "6 rows have fewer than 43 fields: line 2 has 41." in error
+
+
+@pytest.mark.parametrize("name", ["genes.gct", "copy.tsv"])
+def test_the_advice_about_gct_files_works(name, here, slfs):
+    _, *options = _write_genes(lambda names: names)
+    header, *rows = (here / "genes.tsv").read_text().splitlines()
+    lines = ["#1.2", "6\t40", header.replace("gene", "Name\tDescription")]
+    lines += [row.replace("\t", "\tsome gene\t", 1) for row in rows]
+    (here / name).write_text("\n".join(lines))
+    code, _, error = slfs("select", name, *options)
+    assert (code, "tail -n +3" in error, "--transpose --drop Description." in error) == (1, True, True)
+    (here / "table.tsv").write_text("\n".join(lines[2:]))
+    found, error = facts(slfs, "table.tsv", *options, "--drop", "Description")
+    assert (found["selected"], "40 of 40 samples" in error) == (["g0"], True)
+
+
+@pytest.mark.parametrize("labels", ["A,\nB,\nC,\nD,\n", "A,\nB,\nC,\nD,\nX,u\nY,v\n"])
+def test_samples_whose_labels_are_all_missing_are_not_called_absent(labels, here, slfs):
+    (here / "e.csv").write_text("gene,A,B,C,D,E\ng1,1,2,3,4,5\ng2,4,3,2,1,0\n")
+    (here / "p.csv").write_text(f"id,group\n{labels}")
+    code, _, error = slfs("select", "e.csv", "--transpose", "--targets-from", "p.csv", "-t", "group")
+    assert (code, "Set the column of the ids" in error) == (1, False)
+    assert "4 of them ('A', 'B', 'C', ...) are in the column 'id' of p.csv, but their values of" in error

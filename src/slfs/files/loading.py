@@ -131,14 +131,16 @@ def load_transposed(
 ) -> Loaded:
     """Exchange rows and columns; the names of the columns become the ids of the samples."""
     sample_id = labels.id_name if labels else ids[0] if ids else "sample"
-    known = None if labels is None else set(labels.ids)
+    known = None if labels is None else frozenset(labels.ids)
 
     def turned(content: io.BytesIO, options: ReadOptions) -> Any:
-        frame = form.original(content, options)
+        frame = form.original(content, replace(options, transposed=True))
         if form.name in SELF_DESCRIBING:
             frame = _with_names(frame, form, content, options)
         if labels is not None and known is not None:
             _note_first_sample(frame, labels.source, known, options.notes)
+            if form.name in TEXT:
+                _note_first_name(frame, labels, known, options.notes)
         return transposed(frame, sample_id, known, drop)
 
     frame = _read(form, turned, content, options, name)
@@ -169,6 +171,22 @@ def _note_first_sample(frame: Any, source: str, known: Container[str], notes: li
             f"The first column of the file, {first!r}, is a sample of {source}, but its values, such as "
             f"{str(frame.iloc[0, 0])!r}, are used as the names of the columns, and this sample is left "
             "out. Insert a first column with the names."
+        )
+
+
+def _note_first_name(frame: Any, labels: Labels, known: frozenset[str], notes: list[str]) -> None:
+    """Note that the first name of a header with a name too few may not be that of a sample."""
+    import pandas as pd
+
+    names = list(map(str, frame.columns))
+    if isinstance(frame.index, pd.RangeIndex) or known.isdisjoint(names):
+        return
+    if names[0] not in known.union(labels.empty):
+        notes.append(
+            "The header has one name fewer than the rows have fields, so that its first name, "
+            f"{names[0]!r}, is used as a sample, but {labels.source} has no such id. If it is the name "
+            "of the first column, the name of a sample is missing, and the samples before it have the "
+            "values of the next one: add the name to the header."
         )
 
 

@@ -23,6 +23,8 @@ _CONVERT = {
     "{1}, and pass {1}.bed",
     ".bcf": "a BCF file. Convert it to PLINK files, for example with: plink2 --bcf {0} --make-bed --out "
     "{1}, and pass {1}.bed",
+    ".gct": "a GCT file. Remove its first two lines, the version and the size of the table, with: tail "
+    "-n +3 {0} > {1}.tsv, and pass {1}.tsv with --transpose --drop Description",
     ".biom": "a BIOM file. Convert it with: biom convert --to-tsv -i {0} -o {1}.tsv, remove its first "
     "line with: tail -n +2 {1}.tsv > table.tsv, and pass table.tsv with --transpose",
 }
