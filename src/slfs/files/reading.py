@@ -18,7 +18,7 @@ from slfs.files.matching import Labels
 from slfs.files.on_disk import open_columns, open_table
 from slfs.files.registry import COHORTS, SELF_DESCRIBING, TEXT, Format, ReadOptions
 from slfs.files.remarks import find, note_types, refuse_target
-from slfs.files.second_file import read_labels, sheet_columns, with_labels
+from slfs.files.second_file import read_labels, sheet_columns, transpose_hint, with_labels
 from slfs.files.source import STDIN, content_again, content_of, existing_file, format_of, is_compressed
 
 _PLAIN = (*TEXT, "jsonl", "json", "svmlight", "arff")
@@ -136,7 +136,7 @@ def read_file(
     content = content_of(source)
     if not content.getbuffer().nbytes and not (allow_empty and form.name == "jsonl"):
         raise ValueError(f"{name} is empty.")
-    if form.name in _PLAIN and (remark := container_remark(content)):
+    if form.name in _PLAIN and (remark := container_remark(content, name)):
         raise ValueError(f"{name} {remark}.")
     fingerprint = hashlib.sha256(content.getbuffer()).hexdigest()
     if transpose:
@@ -148,7 +148,10 @@ def read_file(
         found = load(form, content, options, name, content_again(source, content), ids, drop, others)
         if targets_from is not None:
             if not found.ids:
-                raise ValueError("--targets-from needs --id COLUMN, to match the rows of both files.")
+                raise ValueError(
+                    "--targets-from needs --id COLUMN, to match the rows of both files."
+                    + transpose_hint(read_file, targets_from, found.table, name)
+                )
             labels = read_labels(read_file, targets_from, target, found.ids[:1], options, covariates)
     if labels is not None:
         found, note = with_labels(found, labels, name, covariates)

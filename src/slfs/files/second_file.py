@@ -57,6 +57,23 @@ def read_labels(
     )
 
 
+def transpose_hint(read: Callable[..., DataFile], source: str, table: Any, name: str) -> str:
+    """Say that samples are in columns if their names are ids of the file of --targets-from, else ""."""
+    import pandas as pd
+
+    try:
+        ids = read(source, ids=["0"], second=True).originals([]).iloc[:, 0]
+    except (ValueError, OSError):  # it is not the problem that the user is told about
+        return ""
+    shared = pd.Index(column_names(table)).intersection(ids.map(str))
+    if len(shared) < 2:  # a single one may be so by chance
+        return ""
+    return (
+        f" Column names of {name}, such as {shared[0]!r}, are ids in {source}: the samples seem to be "
+        "in columns. If so, add --transpose."
+    )
+
+
 def sheet_columns(target: str | None, covariates: Sequence[str]) -> list[str]:
     """Return the columns by which the sheet of an Excel file is found: the target, or covariates."""
     names = covariates if target is None else [target]

@@ -18,7 +18,15 @@ _FOLDERS = (".zarr",)
 """Suffixes of formats that are folders."""
 
 
+_STATISTICS = (
+    "a file of {0}. Convert it to Parquet or CSV, for example in Python: "
+    "pandas.read_{1}('{{0}}').to_parquet('{{1}}.parquet'), and pass {{1}}.parquet"
+)
+
 _CONVERT = {
+    ".dta": _STATISTICS.format("Stata", "stata"),
+    ".sav": _STATISTICS.format("SPSS", "spss"),
+    ".sas7bdat": _STATISTICS.format("SAS", "sas"),
     ".vcf": "a VCF file. Convert it to PLINK files, for example with: plink2 --vcf {0} --make-bed --out "
     "{1}, and pass {1}.bed",
     ".bcf": "a BCF file. Convert it to PLINK files, for example with: plink2 --bcf {0} --make-bed --out "
@@ -58,7 +66,7 @@ def format_of(source: str, name: str | None = None) -> Format:
             raise ValueError(f"{source} is {how.format(source, plain.stem)}.")
         if path.is_file():
             with path.open("rb") as file:
-                if remark := container_remark(file):
+                if remark := container_remark(file, source):
                     raise ValueError(f"{source} {remark}.")
         known = sorted(f".{suffix}" for one in formats().values() for suffix in one.suffixes)
         raise ValueError(
