@@ -967,6 +967,10 @@ def test_the_index_of_a_dataframe_in_a_parquet_file(here, slfs):
         ),
         ("[Content_Types].xml", "is an Excel file. Name it .xlsx, or add --format excel."),
         ("a.npy", "is an npz file. Name it .npz, or add --format npz."),
+        (
+            "model.json",
+            "is a saved model, not a table. Use it with: slfs predict a.csv.zip DATA, or slfs explain",
+        ),
     ],
 )
 def test_a_zip_archive_is_not_text_in_another_encoding(member, remark, here, slfs):
@@ -1242,3 +1246,60 @@ def test_samples_whose_labels_are_all_missing_are_not_called_absent(labels, here
     code, _, error = slfs("select", "e.csv", "--transpose", "--targets-from", "p.csv", "-t", "group")
     assert (code, "Set the column of the ids" in error) == (1, False)
     assert "4 of them ('A', 'B', 'C', ...) are in the column 'id' of p.csv, but their values of" in error
+
+
+@pytest.mark.usefixtures("here")
+def test_a_saved_model_is_not_data(slfs):
+    pd.DataFrame({"x": [0, 1] * 30, "y": ["a", "b"] * 30}).to_csv("a.csv", index=False)
+    assert slfs("fit", "a.csv", "-t", "y", "-o", "m.slfs")[0] == 0
+    for command in (("select", "m.slfs", "-t", "y"), ("explain", "x", "m.slfs")):
+        code, _, error = slfs(*command)
+        assert (code, "m.slfs is a saved model, not a table. Use it with:" in error) == (1, True)
+        assert "slfs predict m.slfs DATA, or slfs explain COLUMN --model m.slfs." in error
+
+
+@pytest.mark.parametrize(
+    ("above", "ending", "where"),
+    [
+        ([["Sales report"]], "xlsx", "row 2"),
+        ([["Sales report"], [], ["by region"]], "xlsx", "row 4"),
+        ([["Sales report", None, None]], "csv", "a row below"),
+    ],
+)
+@pytest.mark.parametrize("ids", [[], ["--id", "id"]])
+@pytest.mark.usefixtures("here")
+def test_a_title_above_the_header_is_named(above, ending, where, ids, slfs):
+    rows = [*above, ["id", "spend", "churn"], *([i, i % 9, "ny"[i % 2]] for i in range(60))]
+    if ending == "xlsx":
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(row)
+        book.save("a.xlsx")
+    else:
+        pd.DataFrame(rows).to_csv("a.csv", index=False, header=False)
+    code, _, error = slfs("select", f"a.{ending}", "-t", "churn", *ids)
+    assert (code, "--transpose" in error) == (1, False)
+    assert f"The header seems to be in {where} ('id', 'spend', 'churn'), but the first row is" in error
+    assert "Remove the rows above the header." in error
+
+
+@pytest.mark.usefixtures("here")
+def test_a_forgotten_transpose_is_named(slfs):
+    source, transpose, *options = _write_genes(lambda names: names)
+    code, _, error = slfs("select", source, *options)
+    assert (code, "such as 's0', are ids in labels.csv: the samples" in error) == (1, True)
+    assert f"add {transpose}." in error
+    Path("genes.tsv").write_text("a\tb\n1\t2\n3\t4\n")
+    code, _, error = slfs("select", source, *options)
+    assert (code, "needs --id COLUMN" in error, "--transpose" in error) == (1, True, False)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "function"), [("dta", "stata"), ("sav", "spss"), ("sas7bdat", "sas")]
+)
+def test_files_of_statistical_programs_can_be_converted(suffix, function, here, slfs):
+    (here / f"a.{suffix}").write_bytes(b"data")
+    code, _, error = slfs("select", f"a.{suffix}", "-t", "y")
+    assert code == 1
+    assert f"pandas.read_{function}('a.{suffix}').to_parquet('a.parquet'), and pass a.parquet." in error
+    assert callable(getattr(pd, f"read_{function}"))
