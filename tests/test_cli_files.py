@@ -615,6 +615,14 @@ def test_the_only_text_of_a_column_may_be_in_a_row_that_is_left_out(ending, labe
     pd.testing.assert_frame_equal(*read)
 
 
+def test_ids_of_a_transposed_table_stay_text_without_a_row_of_totals(here):
+    rows = [["id", *range(20), "Total"], ["x", *range(20), "sum"], ["y", *"ab" * 10, ""]]
+    (here / "a.csv").write_text("\n".join(",".join(map(str, row)) for row in rows))
+    file = read_file("a.csv", target="y", transpose=True).with_target_only()
+    assert file.X["x"].tolist() == list(range(20))
+    assert file.typed_ids.iloc[:, 0].tolist() == list(map(str, range(20)))
+
+
 @pytest.mark.parametrize("label", ["", "word"])
 def test_covariates_of_a_file_of_labels_with_a_row_of_units(label, here):
     y = np.arange(60) % 2
