@@ -591,6 +591,51 @@ def test_rows_whose_target_is_missing_can_be_left_out(ending, people, here, slfs
     assert (here / "a_out.csv").read_text() == (here / "b_out.csv").read_text()
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "jsonl", "json"])
+@pytest.mark.parametrize("labels", ["own", "other"])
+def test_the_only_text_of_a_column_may_be_in_a_row_that_is_left_out(ending, labels, people, here, slfs):
+    """A row of units made text of all columns of numbers, dates and truth values."""
+    frame = people.assign(key=np.arange(N), times=1 + np.arange(N) % 3).drop(columns="town")
+    frame["joined"] = frame["joined"].dt.strftime("%Y-%m-%d")
+    units = dict.fromkeys(frame, "unit") | {"class": None}
+    if labels == "other":
+        frame[["key", "class"]].to_csv("labels.csv", index=False)
+        del frame["class"], units["class"]
+    write_table(frame, here / f"a.{ending}")
+    write_table(pd.concat([pd.DataFrame([units]), frame.astype(object)]), here / f"b.{ending}")
+    options = ["-t", "class", "--id", "key", "--weights", "times", *MRMR_4]
+    options += ["--targets-from", "labels.csv"] if labels == "other" else ["--drop-missing-target"]
+    expected, before = facts(slfs, f"a.{ending}", *options, "--out", "a_out.xlsx")
+    found, error = facts(slfs, f"b.{ending}", *options, "--out", "b_out.xlsx")
+    for part in ("selected", "nodes", "n_samples", "class_counts", "columns", "warnings"):
+        assert found[part] == expected[part]
+    notes = [line for line in error.splitlines() if "left out" not in line]
+    assert notes == [line for line in before.splitlines() if f"{N} of {N}" not in line]
+    read = [pd.read_excel(f"{name}_out.xlsx") for name in "ab"]
+    pd.testing.assert_frame_equal(*read)
+
+
+def test_ids_of_a_transposed_table_stay_text_without_a_row_of_totals(here):
+    rows = [["id", *range(20), "Total"], ["x", *range(20), "sum"], ["y", *"ab" * 10, ""]]
+    (here / "a.csv").write_text("\n".join(",".join(map(str, row)) for row in rows))
+    file = read_file("a.csv", target="y", transpose=True).with_target_only()
+    assert file.X["x"].tolist() == list(range(20))
+    assert file.typed_ids.iloc[:, 0].tolist() == list(map(str, range(20)))
+
+
+@pytest.mark.parametrize("label", ["", "word"])
+def test_covariates_of_a_file_of_labels_with_a_row_of_units(label, here):
+    y = np.arange(60) % 2
+    pd.DataFrame({"id": range(60), "x": y}).to_csv("x.csv", index=False)
+    rows = [f"{i},{'ab'[y[i]]},{i % 7},{i / 4}" for i in range(60)]
+    (here / "y.csv").write_text("\n".join(["id,y,age,z", f"unit,{label},years,kg", *rows]))
+    options = {"targets_from": "y.csv", "ids": ["id"], "covariates": ["age"]}
+    file = read_file("x.csv", target="y", **options)
+    assert file.X["age"].tolist() == [i % 7 for i in range(60)]
+    file = read_file("x.csv", target="z", **options)
+    assert file.y.tolist() == [i / 4 for i in range(60)]
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -930,6 +975,10 @@ def test_the_index_of_a_dataframe_in_a_parquet_file(here, slfs):
         ),
         ("[Content_Types].xml", "is an Excel file. Name it .xlsx, or add --format excel."),
         ("a.npy", "is an npz file. Name it .npz, or add --format npz."),
+        (
+            "model.json",
+            "is a saved model, not a table. Use it with: slfs predict a.csv.zip DATA, or slfs explain",
+        ),
     ],
 )
 def test_a_zip_archive_is_not_text_in_another_encoding(member, remark, here, slfs):
@@ -1150,3 +1199,115 @@ def test_ids_without_a_name_in_the_second_file(here, slfs):
     assert "Its first column has no name. If it has the ids, call it 'ID' in the header" in error
     (here / "y.csv").write_text("ID" + (here / "y.csv").read_text())
     assert facts(slfs, *arguments)[0]["n_samples"] == 20
+
+
+def _write_genes(header, first=("gene",)):
+    """Write six genes of forty samples in columns; the first gene is related to the group."""
+    random = np.random.default_rng(0)
+    names, group = [f"s{i}" for i in range(40)], random.permutation(np.arange(40) % 2)
+    values = random.normal(size=(6, 40)).round(3)
+    values[0] += 3 * group
+    rows = ["\t".join([f"g{j}", *map(str, values[j])]) for j in range(6)]
+    Path("genes.tsv").write_text("\n".join(["\t".join([*first, *header(names)]), *rows]) + "\n")
+    labels = [f"{one},{'ab'[g]}" for one, g in zip(names, group, strict=True)]
+    Path("labels.csv").write_text("\n".join(["id,group", *labels, "t0,a", "t1,b"]) + "\n")
+    return ("genes.tsv", "--transpose", "--targets-from", "labels.csv", "-t", "group", "-k", "1")
+
+
+@pytest.mark.usefixtures("here")
+def test_a_transposed_table_whose_header_lacks_names(slfs):
+    """Its samples were shifted, and the names of its columns were tuples."""
+    assert facts(slfs, *_write_genes(lambda names: names))[0]["selected"] == ["g0"]
+    code, _, error = slfs("select", *_write_genes(lambda names: names[:-2]))
+    assert code == 1
+    assert "its header has 39 names ('gene', 's0', 's1', ...), but line 2 has 41 fields." in error
+    note = "so that its first name, 'gene', is used as a sample, but labels.csv has no such id. If it is"
+    assert note in slfs("select", *_write_genes(lambda names: names[:-1]))[2]
+    found, error = facts(slfs, *_write_genes(lambda names: names, first=()))
+    assert (found["selected"], "is used as a sample" in error) == (["g0"], False)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_transposed_table_whose_header_has_names_too_many(slfs):
+    _, error = facts(slfs, *_write_genes(lambda names: [*names, "t0", "t1"]))
+    assert "6 rows have fewer than 43 fields: line 2 has 41." in error
+
+
+@pytest.mark.parametrize("name", ["genes.gct", "copy.tsv"])
+def test_the_advice_about_gct_files_works(name, here, slfs):
+    _, *options = _write_genes(lambda names: names)
+    header, *rows = (here / "genes.tsv").read_text().splitlines()
+    lines = ["#1.2", "6\t40", header.replace("gene", "Name\tDescription")]
+    lines += [row.replace("\t", "\tsome gene\t", 1) for row in rows]
+    (here / name).write_text("\n".join(lines))
+    code, _, error = slfs("select", name, *options)
+    assert (code, "tail -n +3" in error, "--transpose --drop Description." in error) == (1, True, True)
+    (here / "table.tsv").write_text("\n".join(lines[2:]))
+    found, error = facts(slfs, "table.tsv", *options, "--drop", "Description")
+    assert (found["selected"], "40 of 40 samples" in error) == (["g0"], True)
+
+
+@pytest.mark.parametrize("labels", ["A,\nB,\nC,\nD,\n", "A,\nB,\nC,\nD,\nX,u\nY,v\n"])
+def test_samples_whose_labels_are_all_missing_are_not_called_absent(labels, here, slfs):
+    (here / "e.csv").write_text("gene,A,B,C,D,E\ng1,1,2,3,4,5\ng2,4,3,2,1,0\n")
+    (here / "p.csv").write_text(f"id,group\n{labels}")
+    code, _, error = slfs("select", "e.csv", "--transpose", "--targets-from", "p.csv", "-t", "group")
+    assert (code, "Set the column of the ids" in error) == (1, False)
+    assert "4 of them ('A', 'B', 'C', ...) are in the column 'id' of p.csv, but their values of" in error
+
+
+@pytest.mark.usefixtures("here")
+def test_a_saved_model_is_not_data(slfs):
+    pd.DataFrame({"x": [0, 1] * 30, "y": ["a", "b"] * 30}).to_csv("a.csv", index=False)
+    assert slfs("fit", "a.csv", "-t", "y", "-o", "m.slfs")[0] == 0
+    for command in (("select", "m.slfs", "-t", "y"), ("explain", "x", "m.slfs")):
+        code, _, error = slfs(*command)
+        assert (code, "m.slfs is a saved model, not a table. Use it with:" in error) == (1, True)
+        assert "slfs predict m.slfs DATA, or slfs explain COLUMN --model m.slfs." in error
+
+
+@pytest.mark.parametrize(
+    ("above", "ending", "where"),
+    [
+        ([["Sales report"]], "xlsx", "row 2"),
+        ([["Sales report"], [], ["by region"]], "xlsx", "row 4"),
+        ([["Sales report", None, None]], "csv", "a row below"),
+    ],
+)
+@pytest.mark.parametrize("ids", [[], ["--id", "id"]])
+@pytest.mark.usefixtures("here")
+def test_a_title_above_the_header_is_named(above, ending, where, ids, slfs):
+    rows = [*above, ["id", "spend", "churn"], *([i, i % 9, "ny"[i % 2]] for i in range(60))]
+    if ending == "xlsx":
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(row)
+        book.save("a.xlsx")
+    else:
+        pd.DataFrame(rows).to_csv("a.csv", index=False, header=False)
+    code, _, error = slfs("select", f"a.{ending}", "-t", "churn", *ids)
+    assert (code, "--transpose" in error) == (1, False)
+    assert f"The header seems to be in {where} ('id', 'spend', 'churn'), but the first row is" in error
+    assert "Remove the rows above the header." in error
+
+
+@pytest.mark.usefixtures("here")
+def test_a_forgotten_transpose_is_named(slfs):
+    source, transpose, *options = _write_genes(lambda names: names)
+    code, _, error = slfs("select", source, *options)
+    assert (code, "such as 's0', are ids in labels.csv: the samples" in error) == (1, True)
+    assert f"add {transpose}." in error
+    Path("genes.tsv").write_text("a\tb\n1\t2\n3\t4\n")
+    code, _, error = slfs("select", source, *options)
+    assert (code, "needs --id COLUMN" in error, "--transpose" in error) == (1, True, False)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "function"), [("dta", "stata"), ("sav", "spss"), ("sas7bdat", "sas")]
+)
+def test_files_of_statistical_programs_can_be_converted(suffix, function, here, slfs):
+    (here / f"a.{suffix}").write_bytes(b"data")
+    code, _, error = slfs("select", f"a.{suffix}", "-t", "y")
+    assert code == 1
+    assert f"pandas.read_{function}('a.{suffix}').to_parquet('a.parquet'), and pass a.parquet." in error
+    assert callable(getattr(pd, f"read_{function}"))

@@ -1,5 +1,6 @@
 """Full disks, kills, interrupts, lost workers, damaged caches: files are kept, errors give a remedy."""
 
+import gc
 import os
 import shutil
 import signal
@@ -46,6 +47,7 @@ def writers(model):
         "model.bif": lambda path: write_bif(model, path),
         "table.csv": lambda path: write_table(frame, path),
         "table.parquet": lambda path: write_table(frame, path),
+        "table.xlsx": lambda path: write_table(frame.head(900), path),
     }
 
 
@@ -59,7 +61,7 @@ def small_files():
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-@pytest.mark.parametrize("name", ["model.slfs", "model.bif", "table.csv", "table.parquet"])
+@pytest.mark.parametrize("name", ["model.slfs", "model.bif", "table.csv", "table.parquet", "table.xlsx"])
 def test_a_quota_leaves_the_old_file(name, model, tmp_path, request):
     path = tmp_path / name
     path.write_text("old")
@@ -68,6 +70,18 @@ def test_a_quota_leaves_the_old_file(name, model, tmp_path, request):
         writers(model)[name](path)
     assert path.read_text() == "old"
     assert names(tmp_path) == [name]
+
+
+@pytest.mark.usefixtures("small_files")
+def test_a_quota_is_reported_once(model, tmp_path, monkeypatch):
+    """Python printed errors of generators and archives of openpyxl when it removed them."""
+    later = []
+    monkeypatch.setattr(sys, "unraisablehook", later.append)
+    for name, write in writers(model).items():
+        with pytest.raises(OSError, match="not enough space"):
+            write(tmp_path / name)
+        gc.collect()
+        assert not later, name
 
 
 def test_a_full_disk_leaves_the_old_file(model, tmp_path):

@@ -156,7 +156,7 @@ def with_covariates(
         if part is None or not found:
             continue
         keys, own, id_name = _keys(table, part.file, split_names(own_ids, part.file.names))
-        rows, places, _ = match(keys, Labels(own, None, None, "", id_name, part.file.name), file.name)
+        rows, places, _ = match(keys, Labels(own, None, "", id_name, part.file.name), file.name)
         if len(rows) < len(keys):
             notes.append(
                 f"{len(keys) - len(rows)} of {len(keys)} samples of {file.name} are left out, because "
@@ -227,7 +227,7 @@ def _match(
             values = pd.Series(phenotypes(values.to_numpy(np.float64)))
     labelled = values.notna().to_numpy()
     known = [key for key, has in zip(own, labelled, strict=True) if has]
-    labels = Labels(known, values[labelled].array, None, label, sample, about.name)
+    labels = Labels(known, values[labelled].array, label, sample, about.name)
     rows, places, note = match(keys, labels, source)
     if not ids and target is None:
         note = f"The target is {label!r}. {note}"

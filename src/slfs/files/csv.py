@@ -38,8 +38,7 @@ def _read(content: io.BytesIO, options: ReadOptions, separator: str | None = Non
     types = dict.fromkeys(options.text, str)
     arguments: dict[str, Any] = {"na_values": list(options.missing), "dtype": types}
     table = _parse(content, options, separator, arguments)
-    header = _first_rows(content, separator)[:1] if options.header else []
-    options.notes.extend(check_fields(content, separator, header[0] if header else None, table))
+    options.notes.extend(_check_fields(content, separator, table, options))
     if separator != ",":
         commas = _read_decimal_commas(table, content, options, separator, arguments)
         if commas is not None:
@@ -60,9 +59,17 @@ def _read_original(content: io.BytesIO, options: ReadOptions, separator: str | N
     content = _as_utf8(content)
     found = separator or _guess_separator(content, options)
     table = _parse(content, options, found, {"dtype": str, "na_filter": False})
+    if options.transposed:
+        options.notes.extend(_check_fields(content, found, table, options))
     if separator is None:
         table.attrs["separator"] = found  # a CSV file that is written from it has the same
     return table
+
+
+def _check_fields(content: io.BytesIO, separator: str, table: Any, options: ReadOptions) -> list[str]:
+    rows = _first_rows(content, separator)[:1] if options.header else []
+    header = rows[0] if rows else None
+    return check_fields(content, separator, header, table, transposed=options.transposed)
 
 
 def _refuse_comment(content: IO[bytes]) -> None:
@@ -71,6 +78,11 @@ def _refuse_comment(content: IO[bytes]) -> None:
     first, second = (content.readline().decode("utf-8-sig", "replace") for _ in range(2))
     content.seek(0)
     separators = set(",;\t|")
+    if re.fullmatch(r"#1\.[23]", first.strip()):
+        raise TableError(
+            "it is a GCT file. Remove its first two lines, the version and the size of the table, for "
+            "example with: tail -n +3, and add --transpose --drop Description"
+        )
     if first.lstrip('"').startswith("#") and not separators & set(first) and separators & set(second):
         raise TableError(
             f"its first line, {first.strip()[:60]!r}, looks like a comment above the header. Remove it, "

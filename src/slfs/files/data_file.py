@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from slfs._core.suggest import similar_names
 from slfs.files.columns import FileColumns, FileRows
-from slfs.files.inference import with_numbers
 
 TRUTH = ("True", "TRUE", "true", "False", "FALSE", "false")
 """Text that is a boolean in files with types."""
@@ -67,6 +66,9 @@ class DataFile:
     style : dict
         How a CSV file is written: its ``"separator"``, and its ``"decimal"`` separator if that is a
         comma. A DataFrame with these ``attrs`` is written in the same way.
+    keep : callable or None
+        Takes indices of rows and returns the same file with only these rows; see `with_rows`. None if
+        the types of the columns do not depend on the rows, or if no label is missing.
     """
 
     X: Any
@@ -81,6 +83,7 @@ class DataFile:
     typed_ids: Any = None
     weights: Any = None
     style: dict[str, str] = field(default_factory=dict)
+    keep: Callable[[NDArray[np.int64]], DataFile] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -102,10 +105,15 @@ class DataFile:
     def with_weights(self, column: str) -> DataFile:
         """Return the same file with one column as sample weights, which is no longer part of ``X``."""
         index = self.find(column)
-        name = self.names[index]
+        name, keep = self.names[index], self.keep
         if isinstance(self.X, FileColumns):
             return replace(self, X=self.X.without([name]), weights=self.X.read(name))
-        return replace(self, X=without(self.X, [index]), weights=as_column(self.X, index))
+        return replace(
+            self,
+            X=without(self.X, [index]),
+            weights=as_column(self.X, index),
+            keep=None if keep is None else lambda rows: keep(rows).with_weights(column),
+        )
 
     def missing_labels(self) -> dict[str, int]:
         """Return the text that was read as a missing target, such as None, and how often it occurs."""
@@ -129,18 +137,25 @@ class DataFile:
             f"{number} of {len(known)} rows of {self.name} are left out, because their target "
             f"{self.target!r} is missing."
         )
+        kept = self.with_rows(rows)
+        return replace(kept, y=whole_numbers(np.asarray(kept.y)), notes=[*kept.notes, note])
+
+    def with_rows(self, rows: NDArray[np.int64]) -> DataFile:
+        """Return the same file with some of its rows.
+
+        Its columns have the types that they would have without the others: a row of units or totals
+        may have the only text of a column of numbers.
+        """
+        if self.keep is not None:
+            return self.keep(rows)
         read = self.read_originals
-        X = FileRows(self.X, rows) if isinstance(self.X, FileColumns) else _take_rows(self.X, rows)
-        if self.typed_ids is not None:  # of a text file; a row of totals may have had the only text
-            X = with_numbers(X)
         return replace(
             self,
-            X=X,
-            y=whole_numbers(np.asarray(self.y)[rows]),
+            X=FileRows(self.X, rows) if isinstance(self.X, FileColumns) else take_rows(self.X, rows),
+            y=None if self.y is None else np.asarray(self.y)[rows],
             weights=None if self.weights is None else np.asarray(self.weights)[rows],
-            typed_ids=None if self.typed_ids is None else _take_rows(self.typed_ids, rows),
-            read_originals=None if read is None else lambda names: _take_rows(read(names), rows),
-            notes=[*self.notes, note],
+            typed_ids=None if self.typed_ids is None else take_rows(self.typed_ids, rows),
+            read_originals=None if read is None else lambda names: take_rows(read(names), rows),
         )
 
     def in_memory(self) -> Any:
@@ -197,7 +212,7 @@ def whole_numbers(labels: NDArray[Any]) -> NDArray[Any]:
     return labels.astype(np.int64) if (labels == np.floor(labels)).all() else labels
 
 
-def _take_rows(table: Any, rows: NDArray[np.int64]) -> Any:
+def take_rows(table: Any, rows: NDArray[np.int64]) -> Any:
     """Return some rows of a DataFrame or a sparse array."""
     if is_sparse(table):
         return table[rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import io
 import zipfile
@@ -14,18 +15,27 @@ from slfs.files.inference import TableError, infer_types, unnamed_columns
 from slfs.files.limits import old_excel_remark, refuse_beyond
 from slfs.files.marks import Marks
 from slfs.files.registry import ReadOptions, register_format
-from slfs.files.remarks import note_copies
+from slfs.files.remarks import FIRST_ROWS, note_copies
 
 _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
 
 
 def _read(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
-    frame = _read_original(content, options)
-    return infer_types(frame, Marks(options.missing), options.text), None
+    frame, numbers = _read_cells(content, options)
+    table = infer_types(frame, Marks(options.missing), options.text)
+    table.attrs["row_numbers"] = numbers[:FIRST_ROWS]
+    return table, None
 
 
 def _read_original(content: io.BytesIO, options: ReadOptions) -> Any:
-    """Read the values of the cells as Python values; of formulas, the values that Excel has stored."""
+    return _read_cells(content, options)[0]
+
+
+def _read_cells(content: io.BytesIO, options: ReadOptions) -> tuple[Any, list[int]]:
+    """Read the values of the cells as Python values, and the numbers of the rows, which may have gaps.
+
+    Of formulas, read the values that Excel has stored.
+    """
     import openpyxl
     import pandas as pd
 
@@ -39,18 +49,20 @@ def _read_original(content: io.BytesIO, options: ReadOptions) -> Any:
         rows = [list(row) for row in sheet.iter_rows(values_only=True)]
     finally:
         book.close()
-    rows = [row for row in rows if any(cell is not None for cell in row)]
+    numbers = [number for number, row in enumerate(rows, 1) if any(cell is not None for cell in row)]
+    rows = [rows[number - 1] for number in numbers]
     width = max((_width(row) for row in rows), default=0)
     rows = [(row + [None] * width)[:width] for row in rows]
     if options.header and rows:
         header = ["" if cell is None else str(cell) for cell in rows[0]]
         names = list(_unique(rows.pop(0)))
+        numbers.pop(0)
         note_copies(header, names, options.notes)
     else:
         names = unnamed_columns(width, options.like, options.notes)
     if not rows and not (options.allow_empty and names):
         raise TableError(f"the sheet {sheet.title!r} has no rows")
-    return pd.DataFrame(rows, columns=names, dtype=object)
+    return pd.DataFrame(rows, columns=names, dtype=object), numbers
 
 
 def _sheet(book: Any, options: ReadOptions) -> Any:
@@ -118,7 +130,6 @@ def _unique(header: list[Any]) -> Iterator[str]:
 
 def _write(frame: Any, path: Path) -> None:
     import openpyxl
-    from openpyxl.cell import WriteOnlyCell
 
     if len(frame) >= _MAX_ROWS or frame.shape[1] > _MAX_COLUMNS:
         raise ValueError(
@@ -127,6 +138,21 @@ def _write(frame: Any, path: Path) -> None:
         )
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("Sheet1")
+    try:
+        _fill(sheet, frame)
+        content = io.BytesIO()
+        book.save(content)
+    except OSError:  # openpyxl writes sheets to temporary files, and would print a second error later
+        with contextlib.suppress(Exception):
+            sheet.close()
+        raise
+    path.write_bytes(content.getbuffer())
+
+
+def _fill(sheet: Any, frame: Any) -> None:
+    """Write names and values of a dataframe to a sheet."""
+    from openpyxl.cell import WriteOnlyCell
+
     missing = frame.isna().to_numpy()
     rows = zip(frame.itertuples(index=False, name=None), missing, strict=True)
     for row in ([str(name) for name in frame.columns], *(_cells(row, empty) for row, empty in rows)):
@@ -137,7 +163,6 @@ def _write(frame: Any, path: Path) -> None:
                 cell.data_type = "s"  # text such as =1+1 would become a formula
             cells.append(cell)
         sheet.append(cells)
-    book.save(path)
 
 
 def _cells(row: tuple[Any, ...], missing: Any) -> list[Any]:

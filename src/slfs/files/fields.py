@@ -17,16 +17,29 @@ Ints = NDArray[np.int64]
 _PIECE = 1 << 24
 """Number of bytes that are read at a time."""
 
+_ROW_NAMES = (
+    "The rows have one field more than the header. The first field, which differs in all rows, is left "
+    "out as row names. To use it with --id or --targets-from, give it a name in the header."
+)
+
 _QUOTE, _LINE_END, _BYTE_ORDER_MARK = ord('"'), ord("\n"), 0xBF
 """Bytes; the last one of the byte order mark."""
 
 
-def check_fields(content: io.BytesIO, separator: str, header: list[str] | None, table: Any) -> list[str]:
+def check_fields(
+    content: io.BytesIO,
+    separator: str,
+    header: list[str] | None,
+    table: Any,
+    *,
+    transposed: bool = False,
+) -> list[str]:
     """Compare the fields of the rows with the columns of the table that a parser has made of them.
 
     Returns notes about rows with fewer fields than the table has columns, and about rows that have one
     more than the header, as those of files that R has written. Raises an error if other rows have more:
-    pandas would shift all columns and use the surplus fields as an index, or lose the last ones.
+    pandas would shift all columns and use the surplus fields as an index, or lose the last ones. Rows of
+    a table that is to be ``transposed`` have names, which need no note.
 
     Where quotation marks are part of the text, rows cannot be distinguished here, and only the index is
     examined.
@@ -42,14 +55,11 @@ def check_fields(content: io.BytesIO, separator: str, header: list[str] | None, 
         rows = _NO_ROWS
     notes = []
     if header is not None and has_row_names:
-        several = isinstance(table.index, pd.MultiIndex) or not table.index.is_unique
+        several = isinstance(table.index, pd.MultiIndex)
+        several = several or not (transposed or table.index.is_unique)
         if several or (rows.counts != width).any():
             raise TableError(_without_names(header, rows))
-        notes.append(
-            "The rows have one field more than the header. The first field, which differs in all rows, "
-            "is left out as row names. To use it with --id or --targets-from, give it a name in the "
-            "header."
-        )
+        notes += [_ROW_NAMES] * (not transposed)
     lost = rows.with_surplus(width, ord(separator))
     if len(lost):
         raise TableError(_surplus(rows, int(lost[0]), f"the table has {width} columns"))

@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 _ISO = r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
 _NUMBER = r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*"
@@ -123,17 +124,6 @@ def exact_integers(column: Any) -> Any:
     return pd.Series(values, column.index, dtype=object)
 
 
-def with_numbers(frame: Any) -> Any:
-    """Convert columns of text that a CSV file would hold as numbers."""
-    import pandas as pd
-
-    for index, _ in _other_columns(frame):
-        column = frame.iloc[:, index]
-        if _holds_numbers(column):
-            frame = _with_column(frame, index, pd.to_numeric(column))
-    return frame
-
-
 def number_texts(frame: Any) -> list[str]:
     """Return the names of the columns of text or categories that a CSV file would hold as numbers."""
     found = []
@@ -167,6 +157,23 @@ def date_columns(frame: Any) -> list[str]:
     """Return the names of the columns that hold dates or times."""
     kinds = zip(frame.columns, frame.dtypes, strict=True)
     return [str(name) for name, kind in kinds if kind.kind in "mM"]
+
+
+def spoiled_columns(frame: Any, rows: NDArray[np.int64]) -> list[int]:
+    """Return the indices of the columns of text that may have another type without the other rows.
+
+    Others than ``rows`` have values there, such as units or the word total.
+    """
+    found, others = [], np.setdiff1d(np.arange(len(frame)), rows)
+    for index, _ in _other_columns(frame):
+        column = frame.iloc[:, index]
+        if not _is_text(column) or not column.iloc[others].notna().any():
+            continue
+        first = str(column.iloc[rows].dropna().head(1).squeeze())
+        has_digits = any(map(str.isdigit, first))
+        if has_digits or first.lower() in ("true", "false") or column.iloc[rows].isna().all():
+            found.append(index)
+    return found
 
 
 def _other_columns(frame: Any) -> list[tuple[int, Any]]:

@@ -34,6 +34,9 @@ OPENERS: dict[str, Callable[..., Any]] = {"gz": gzip.open, "bz2": bz2.open, "xz"
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
 """How compressed data begin -> their suffix."""
 
+MODEL_CONTENT = "model.json"
+"""The member of a saved model, which is a ZIP archive, that describes it."""
+
 _ZIP = b"PK\x03\x04"
 """How a ZIP archive begins."""
 
@@ -113,7 +116,7 @@ def old_excel_remark(content: IO[bytes]) -> str:
     )
 
 
-def container_remark(content: IO[bytes]) -> str:
+def container_remark(content: IO[bytes], name: str) -> str:
     """Say what to do with a file that begins like a ZIP archive or an old Excel file, else ""."""
     begin = content.read(len(_ZIP))
     content.seek(0)
@@ -124,6 +127,11 @@ def container_remark(content: IO[bytes]) -> str:
     except zipfile.BadZipFile:
         names = []
     content.seek(0)
+    if MODEL_CONTENT in names:
+        return (
+            f"is a saved model, not a table. Use it with: slfs predict {name} DATA, or slfs explain "
+            f"COLUMN --model {name}"
+        )
     if "[Content_Types].xml" in names:
         return "is an Excel file. Name it .xlsx, or add --format excel"
     if names and all(name.endswith(".npy") for name in names):

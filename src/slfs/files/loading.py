@@ -7,11 +7,14 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slfs.files.data_file import column_names, split_names
-from slfs.files.inference import TableError
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs.files.data_file import ColumnNote, column_names, split_names, take_rows
+from slfs.files.inference import TableError, infer_types, spoiled_columns
 from slfs.files.marks import Marks
-from slfs.files.matching import Labels, transposed, typed
-from slfs.files.registry import SELF_DESCRIBING, TEXT, Format, ReadOptions, formats
+from slfs.files.matching import Labels, read_text, transposed, typed
+from slfs.files.registry import MIXED, SELF_DESCRIBING, TEXT, Format, ReadOptions, formats
 from slfs.files.remarks import note_index
 
 
@@ -27,6 +30,28 @@ class Loaded:
     drop: Sequence[str]
     left_out: Sequence[str] = ()
     """Samples of a transposed file that were not read, because they have no label."""
+    infer: Callable[[Any], Any] | None = None
+    """Takes original values and returns them with their types; None if the file states the types."""
+
+    def only(self, rows: NDArray[np.int64]) -> Loaded:
+        """Return some of the rows, with the types that the columns have without the others."""
+        table = take_rows(self.table, rows)
+        spoiled = [] if self.infer is None else spoiled_columns(self.table, rows)
+        if self.infer is not None and spoiled:
+            values = self.originals(spoiled)
+            if values.shape[1] == table.shape[1]:  # not all formats leave the others out
+                values = values.iloc[:, spoiled]
+            values = take_rows(values, rows)
+            values.attrs = table.attrs
+            inferred = self.infer(values)
+            for place, index in enumerate(spoiled):
+                table.isetitem(index, inferred.iloc[:, place])
+        return replace(
+            self,
+            table=table,
+            y=None if self.y is None else np.asarray(self.y)[rows],
+            originals=lambda columns: take_rows(self.originals(columns), rows),
+        )
 
 
 def load(
@@ -53,7 +78,25 @@ def load(
     names = column_names(table)
     if not names:  # JSON without rows
         return Loaded(table, y, originals, (), ())
-    return Loaded(table, y, originals, split_names(ids, names), split_names(drop, names))
+    infer = _inference(form, options) if form.name in (*TEXT, *MIXED) else None
+    own, unwanted = split_names(ids, names), split_names(drop, names)
+    return Loaded(table, y, originals, own, unwanted, infer=infer)
+
+
+def _inference(form: Format, options: ReadOptions) -> Callable[[Any], Any]:
+    """Return a function that gives original values of a file the types that they look like."""
+
+    def infer(values: Any) -> Any:
+        if form.name not in TEXT:
+            return infer_types(values, Marks(options.missing), options.text)
+        decimal = values.attrs.get("decimal")
+        own = replace(options, decimal=decimal, notes=[])
+        # with commas as separators, there are no decimal commas
+        table = read_text(values, own, "tsv" if decimal == "," else "csv")
+        options.notes.extend(note for note in own.notes if isinstance(note, ColumnNote))
+        return table
+
+    return infer
 
 
 def _with_index(table: Any, wanted: Sequence[str], notes: list[str]) -> Any:
@@ -88,21 +131,24 @@ def load_transposed(
 ) -> Loaded:
     """Exchange rows and columns; the names of the columns become the ids of the samples."""
     sample_id = labels.id_name if labels else ids[0] if ids else "sample"
-    known = None if labels is None else set(labels.ids)
+    known = None if labels is None else frozenset(labels.ids)
 
     def turned(content: io.BytesIO, options: ReadOptions) -> Any:
-        frame = form.original(content, options)
+        frame = form.original(content, replace(options, transposed=True))
         if form.name in SELF_DESCRIBING:
             frame = _with_names(frame, form, content, options)
         if labels is not None and known is not None:
             _note_first_sample(frame, labels.source, known, options.notes)
+            if form.name in TEXT:
+                _note_first_name(frame, labels, known, options.notes)
         return transposed(frame, sample_id, known, drop)
 
     frame = _read(form, turned, content, options, name)
     left_out, unwanted = frame.attrs.pop("left_out"), frame.attrs.pop("drop")
     table = typed(frame, options)
     ids = [sample_id, *(labels.file.ids[1:] if labels is not None and labels.file is not None else ())]
-    return Loaded(table, None, lambda _: frame.copy(deep=False), ids, unwanted, left_out)
+    infer = _inference(form, replace(options, text=[*options.text, sample_id]))
+    return Loaded(table, None, lambda _: frame.copy(deep=False), ids, unwanted, left_out, infer)
 
 
 def _with_names(frame: Any, form: Format, content: io.BytesIO, options: ReadOptions) -> Any:
@@ -125,6 +171,22 @@ def _note_first_sample(frame: Any, source: str, known: Container[str], notes: li
             f"The first column of the file, {first!r}, is a sample of {source}, but its values, such as "
             f"{str(frame.iloc[0, 0])!r}, are used as the names of the columns, and this sample is left "
             "out. Insert a first column with the names."
+        )
+
+
+def _note_first_name(frame: Any, labels: Labels, known: frozenset[str], notes: list[str]) -> None:
+    """Note that the first name of a header with a name too few may not be that of a sample."""
+    import pandas as pd
+
+    names = list(map(str, frame.columns))
+    if isinstance(frame.index, pd.RangeIndex) or known.isdisjoint(names):
+        return
+    if names[0] not in known.union(labels.empty):
+        notes.append(
+            "The header has one name fewer than the rows have fields, so that its first name, "
+            f"{names[0]!r}, is used as a sample, but {labels.source} has no such id. If it is the name "
+            "of the first column, the name of a sample is missing, and the samples before it have the "
+            "values of the next one: add the name to the header."
         )
 
 

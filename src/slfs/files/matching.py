@@ -31,9 +31,7 @@ class Labels:
     ids: list[str]
     """The id of each sample, as text."""
     values: Any
-    """The label of each sample, as a pandas Series; None if there is none."""
-    originals: Any
-    """The same as they are written in the file."""
+    """The label of each sample; None if there is none."""
     name: str
     """Name of the target."""
     id_name: str
@@ -46,21 +44,6 @@ class Labels:
     """The file, if columns of it may be used as well."""
     rows: Any = None
     """Which rows of the file the samples are."""
-
-    def columns(self, names: Sequence[str], places: NDArray[np.int64]) -> tuple[Any, Any]:
-        """Return columns of the file as DataFrames: with types, and as they are written in the file."""
-        import pandas as pd
-
-        assert self.file is not None
-        rows, table = self.rows[places], self.file.in_memory()
-        own = self.file.names
-        originals = self.file.originals([name for name in names if name in own])  # has the ids, too
-        originals = originals[list(names)].iloc[rows].reset_index(drop=True)
-        parts = {
-            name: table.iloc[rows, own.index(name)].array if name in own else originals[name]
-            for name in names
-        }
-        return pd.DataFrame(parts, index=range(len(rows))), originals
 
 
 def transposed(
@@ -111,12 +94,9 @@ def typed(frame: Any, options: ReadOptions) -> Any:
     values = frame.iloc[:, 1:].to_numpy()
     kinds = set(map(type, values.ravel().tolist()))
     if kinds == {str}:
-        text = io.StringIO()
-        writer = csv.writer(text, delimiter="\t")
-        writer.writerow(frame.columns)
-        writer.writerows(frame.to_numpy().tolist())
-        own = replace(options, header=True, text=[*options.text, frame.columns[0]], notes=[])
-        return format_of_name("tsv").read(io.BytesIO(text.getvalue().encode()), own)[0]
+        return read_text(
+            frame, replace(options, text=[*options.text, frame.columns[0]], notes=[]), "tsv"
+        )
     marks = Marks(options.missing)
     as_text = [name for name in options.text if name in frame.columns]
     if as_text or any(issubclass(kind, str | bool) or not issubclass(kind, Real) for kind in kinds):
@@ -124,6 +104,17 @@ def typed(frame: Any, options: ReadOptions) -> Any:
     table = pd.DataFrame(marks.remove_numbers(values.astype(np.float64)), columns=frame.columns[1:])
     table.insert(0, frame.columns[0], frame.iloc[:, 0], allow_duplicates=True)
     return table
+
+
+def read_text(frame: Any, options: ReadOptions, form: str) -> Any:
+    """Give a table of text the types that it has in a CSV or TSV file."""
+    text = io.StringIO()
+    # the separator must be found, whatever the names of the columns contain
+    writer = csv.writer(text, delimiter="\t" if form == "tsv" else ",", quoting=csv.QUOTE_ALL)
+    writer.writerow(frame.columns)
+    writer.writerows(frame.to_numpy().tolist())
+    own = replace(options, header=True, columns=None)
+    return format_of_name(form).read(io.BytesIO(text.getvalue().encode()), own)[0]
 
 
 def match(
@@ -144,6 +135,14 @@ def match(
     without = [*left_out, *(one for one in ids if one not in known)]
     own = set(ids)
     hint = _alike(without, [one for one in labels.ids if one not in own])
+    empty = set(labels.empty)
+    unlabelled = [one for one in without if one in empty]
+    if len(rows) == 0 and unlabelled:
+        raise ValueError(
+            f"No sample of {name} has a label: {len(unlabelled)} of them ({_some(unlabelled)}) are in "
+            f"the column {labels.id_name!r} of {labels.source}, but their values of {labels.name!r} are "
+            "missing there. Choose another --target, or write the labels into that file."
+        )
     if len(rows) == 0:
         raise ValueError(
             f"No sample of {name} ({_some(ids)}) is in the column {labels.id_name!r} of {labels.source} "
@@ -152,8 +151,7 @@ def match(
     have = "are in" if labels.file is not None and labels.values is None else "have a label in"
     counts = f"{len(rows)} of {len(rows) + len(without)} samples of {name} {have} {labels.source}"
     if without:
-        empty = len(set(labels.empty).intersection(without))
-        lost = f"; the label of {empty} of them is missing there" if empty else ""
+        lost = f"; the label of {len(unlabelled)} of them is missing there" if unlabelled else ""
         counts += f" (the others are left out: {_some(without)}{lost})"
     unused = len(labels.ids) - len(set(found.tolist()))
     verb = "labels" if have == "have a label in" else "has"

@@ -6,18 +6,19 @@ import functools
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from slfs.files.about import PHENOTYPE, read_about
 from slfs.files.cohort import open_cohort
 from slfs.files.data_file import DataFile, as_column, column_names, is_sparse, without
 from slfs.files.inference import date_columns, number_texts
 from slfs.files.limits import container_remark
-from slfs.files.loading import by_name, load, load_transposed
+from slfs.files.loading import Loaded, by_name, load, load_transposed
+from slfs.files.matching import Labels
 from slfs.files.on_disk import open_columns, open_table
 from slfs.files.registry import COHORTS, SELF_DESCRIBING, TEXT, Format, ReadOptions
 from slfs.files.remarks import find, note_types, refuse_target
-from slfs.files.second_file import read_labels, sheet_columns, with_labels
+from slfs.files.second_file import read_labels, sheet_columns, transpose_hint, with_labels
 from slfs.files.source import STDIN, content_again, content_of, existing_file, format_of, is_compressed
 
 _PLAIN = (*TEXT, "jsonl", "json", "svmlight", "arff")
@@ -135,7 +136,7 @@ def read_file(
     content = content_of(source)
     if not content.getbuffer().nbytes and not (allow_empty and form.name == "jsonl"):
         raise ValueError(f"{name} is empty.")
-    if form.name in _PLAIN and (remark := container_remark(content)):
+    if form.name in _PLAIN and (remark := container_remark(content, name)):
         raise ValueError(f"{name} {remark}.")
     fingerprint = hashlib.sha256(content.getbuffer()).hexdigest()
     if transpose:
@@ -147,16 +148,40 @@ def read_file(
         found = load(form, content, options, name, content_again(source, content), ids, drop, others)
         if targets_from is not None:
             if not found.ids:
-                raise ValueError("--targets-from needs --id COLUMN, to match the rows of both files.")
+                raise ValueError(
+                    "--targets-from needs --id COLUMN, to match the rows of both files."
+                    + transpose_hint(read_file, targets_from, found.table, name)
+                )
             labels = read_labels(read_file, targets_from, target, found.ids[:1], options, covariates)
-    notes, target_name = options.notes, "class"
+    if labels is not None:
+        found, note = with_labels(found, labels, name, covariates)
+        options.notes.append(note)
+    known = _Known(form, name, fingerprint, target, labels, options, transpose, second)
+    return _as_file(found, known)
+
+
+class _Known(NamedTuple):
+    """What `read_file` knows about a file besides its content."""
+
+    form: Format
+    name: str
+    fingerprint: str
+    target: str | None
+    labels: Labels | None
+    options: ReadOptions
+    transpose: bool
+    second: bool
+
+
+def _as_file(found: Loaded, known: _Known) -> DataFile:
+    """Separate ids, the target and columns to leave out from the others."""
+    import pandas as pd
+
+    form, name, fingerprint, target, labels, options, transpose, second = known
+    notes, target_name = [*options.notes], "class" if labels is None else labels.name
     style = dict(found.table.attrs) if form.name in TEXT else {}
     if form.name == "tsv":
         style["separator"] = "\t"
-    if labels is not None:
-        found, note = with_labels(found, labels, name, covariates)
-        notes.append(note)
-        target_name = labels.name
     names = column_names(found.table)
     unwanted, y = (
         [
@@ -190,8 +215,12 @@ def read_file(
     typed_ids = None
     if is_text:
         typed_ids = _typed_ids(found.table.set_axis(names, axis=1)[id_names], originals)
+    # otherwise, the whole table would take memory in vain
+    keeps = found.infer is not None and (second or bool(pd.Series(y).isna().any()))
     return DataFile(
-        X, y, name, target_name, fingerprint, names, id_names, notes, originals, typed_ids, style=style
+        *(X, y, name, target_name, fingerprint, names, id_names, notes, originals, typed_ids),
+        style=style,
+        keep=(lambda rows: _as_file(found.only(rows), known)) if keeps else None,
     )
 
 

@@ -28,6 +28,9 @@ TEXT = ("csv", "tsv")
 SELF_DESCRIBING = ("parquet", "arrow", "excel", "jsonl", "json")
 """Formats that distinguish numbers from text."""
 
+MIXED = ("excel", "jsonl", "json")
+"""Those of them whose columns have no types, so that a column may have numbers and text."""
+
 COHORTS = ("bed", "pgen")
 """Formats of genotypes, in which samples have ids."""
 
@@ -56,6 +59,8 @@ class ReadOptions:
     """The decimal separator of numbers such as 1.234, which may have either; None: that of the file."""
     like: tuple[int, int | None] | None = None
     """Of an earlier file without header: the number of its columns, and the index of its target."""
+    transposed: bool = False
+    """Whether the rows are columns of the table, with their names in the first field."""
     columns: Sequence[int] | None = None
     """Indices of the columns that are needed; a reader may leave out the others. None means all."""
     notes: list[str] = field(default_factory=list)

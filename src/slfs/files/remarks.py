@@ -9,6 +9,9 @@ from typing import Any
 from slfs.files.data_file import ColumnNote, column_names, find_column, is_sparse, some_names
 from slfs.tables.dates import EPOCH
 
+FIRST_ROWS = 20
+"""Number of rows in which a header is searched."""
+
 
 def refuse_target(
     target: str, ids: Sequence[str], drop: Sequence[str], name: str, notes: Sequence[str] = ()
@@ -41,7 +44,10 @@ def find(
                 f"Its first column has no name. If it has the ids, call it {wanted!r} in the header: "
                 "both files need a column of the name that --id gives."
             )
-        if not is_sparse(table) and wanted in set(table.iloc[:, 0].astype(str)):
+        header = "" if is_sparse(table) or transposed else _header_below(wanted, table)
+        if header:
+            hints.append(header)
+        elif not is_sparse(table) and wanted in set(table.iloc[:, 0].astype(str)):
             first = f"{wanted!r} is a value of its first column. If the samples are in columns"
             if transposed:
                 hints.append(
@@ -56,6 +62,26 @@ def find(
             else:
                 hints.append(f"{first}, add --transpose.")
         raise ValueError(" ".join([str(error), *hints])) from None
+
+
+def _header_below(wanted: str, table: Any) -> str:
+    """Say that one of the first rows of the table seems to be its header, if it has a wanted name.
+
+    The first row is then a title, so that most columns have no name.
+    """
+    names = column_names(table)
+    if not any(name.startswith("Unnamed: ") for name in names[1:]):
+        return ""
+    for place in range(min(len(table), FIRST_ROWS)):
+        row = table.iloc[place].dropna().tolist()
+        if wanted in row and all(isinstance(one, str) for one in row) and len(set(row)) == len(row):
+            numbers = table.attrs.get("row_numbers")
+            where = f"row {numbers[place]}" if numbers else "a row below"
+            return (
+                f"The header seems to be in {where} ({some_names(row)}), but the first row is used as "
+                "the names of the columns. Remove the rows above the header."
+            )
+    return ""
 
 
 def note_copies(header: Sequence[str], names: Sequence[str], notes: list[str]) -> None:

@@ -42,21 +42,35 @@ def read_labels(
     every = originals.iloc[:, 0].map(str)
     if file.y is None:
         rows = np.arange(len(originals))
-        return Labels(every.tolist(), None, None, "class", file.ids[0], source, (), file, rows)
+        return Labels(every.tolist(), None, "class", file.ids[0], source, (), file, rows)
     values = pd.Series(np.asarray(file.y))
     labelled = values.notna().to_numpy()  # a sample with an empty label has none
-    if not labelled.all():
-        values = pd.Series(whole_numbers(values[labelled].to_numpy()))
     return Labels(
         every[labelled].tolist(),
-        values,
-        originals[labelled].iloc[:, -1],
+        values[labelled],
         file.target,
         file.ids[0],
         source,
         every[~labelled].tolist(),
         file,
         np.flatnonzero(labelled),
+    )
+
+
+def transpose_hint(read: Callable[..., DataFile], source: str, table: Any, name: str) -> str:
+    """Say that samples are in columns if their names are ids of the file of --targets-from, else ""."""
+    import pandas as pd
+
+    try:
+        ids = read(source, ids=["0"], second=True).originals([]).iloc[:, 0]
+    except (ValueError, OSError):  # it is not the problem that the user is told about
+        return ""
+    shared = pd.Index(column_names(table)).intersection(ids.map(str))
+    if len(shared) < 2:  # a single one may be so by chance
+        return ""
+    return (
+        f" Column names of {name}, such as {shared[0]!r}, are ids in {source}: the samples seem to be "
+        "in columns. If so, add --transpose."
     )
 
 
@@ -75,12 +89,14 @@ def with_labels(
     """
     import pandas as pd
 
+    assert labels.file is not None
     names = column_names(found.table)
     column = find_column(found.ids[0], names, name)
     own_ids = found.originals([column])[names[column]].map(str).tolist()
     rows, places, note = match(own_ids, labels, name, found.left_out)
     added = _added(found, labels, names, name, covariates)
-    more, more_originals = labels.columns(added, places)
+    kept, other = found.only(rows), labels.file.with_rows(labels.rows[places])
+    written = other.originals([one for one in added if one in other.names])  # has ids and labels, too
     if labels.values is not None and labels.name in names:
         note += (
             f" The column {labels.name!r} of {name} has the name of the target, and is left out; rename "
@@ -89,20 +105,30 @@ def with_labels(
 
     def originals(columns: Sequence[int] | None) -> Any:
         own = None if columns is None else [index for index in columns if index < len(names)]
-        frame = found.originals(own)
-        part = frame.iloc[rows].reset_index(drop=True)
+        part = frame = kept.originals(own)
         if labels.values is not None:
             part = part.drop(columns=labels.name, errors="ignore")
-        part = pd.concat([part, more_originals], axis=1)
+        part = pd.concat([part, written[added]], axis=1)
         if labels.values is not None:
-            part[labels.name] = labels.originals.iloc[places].to_numpy()
+            part[labels.name] = written.iloc[:, -1].to_numpy()
         part.attrs = frame.attrs
         return part
 
-    table = found.table.iloc[rows].reset_index(drop=True)
-    y = None if labels.values is None else labels.values.iloc[places].to_numpy()
-    table = pd.concat([table, more], axis=1) if added else table
-    return replace(found, table=table, y=y, originals=originals), note
+    y = None if labels.values is None else whole_numbers(np.asarray(other.y))
+    table = pd.concat([kept.table, _columns(other, added, written)], axis=1) if added else kept.table
+    table.attrs = kept.table.attrs
+    return replace(kept, table=table, y=y, originals=originals), note
+
+
+def _columns(file: DataFile, names: Sequence[str], originals: Any) -> Any:
+    """Return columns of a file, whose ids have no types, as a DataFrame."""
+    import pandas as pd
+
+    table, own = file.in_memory(), file.names
+    parts = {
+        name: table.iloc[:, own.index(name)].array if name in own else originals[name] for name in names
+    }
+    return pd.DataFrame(parts, index=range(len(originals)))
 
 
 def _added(

@@ -18,11 +18,21 @@ _FOLDERS = (".zarr",)
 """Suffixes of formats that are folders."""
 
 
+_STATISTICS = (
+    "a file of {0}. Convert it to Parquet or CSV, for example in Python: "
+    "pandas.read_{1}('{{0}}').to_parquet('{{1}}.parquet'), and pass {{1}}.parquet"
+)
+
 _CONVERT = {
+    ".dta": _STATISTICS.format("Stata", "stata"),
+    ".sav": _STATISTICS.format("SPSS", "spss"),
+    ".sas7bdat": _STATISTICS.format("SAS", "sas"),
     ".vcf": "a VCF file. Convert it to PLINK files, for example with: plink2 --vcf {0} --make-bed --out "
     "{1}, and pass {1}.bed",
     ".bcf": "a BCF file. Convert it to PLINK files, for example with: plink2 --bcf {0} --make-bed --out "
     "{1}, and pass {1}.bed",
+    ".gct": "a GCT file. Remove its first two lines, the version and the size of the table, with: tail "
+    "-n +3 {0} > {1}.tsv, and pass {1}.tsv with --transpose --drop Description",
     ".biom": "a BIOM file. Convert it with: biom convert --to-tsv -i {0} -o {1}.tsv, remove its first "
     "line with: tail -n +2 {1}.tsv > table.tsv, and pass table.tsv with --transpose",
 }
@@ -56,7 +66,7 @@ def format_of(source: str, name: str | None = None) -> Format:
             raise ValueError(f"{source} is {how.format(source, plain.stem)}.")
         if path.is_file():
             with path.open("rb") as file:
-                if remark := container_remark(file):
+                if remark := container_remark(file, source):
                     raise ValueError(f"{source} {remark}.")
         known = sorted(f".{suffix}" for one in formats().values() for suffix in one.suffixes)
         raise ValueError(

@@ -12,18 +12,16 @@ from typing import IO, Any
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from slfs.files.limits import read_array
+from slfs.files.limits import MODEL_CONTENT, read_array
 from slfs.saving.codec import PLAIN
 from slfs.saving.errors import ModelFileError
-
-CONTENT = "model.json"
 
 
 def write_archive(path: Path, content: dict[str, Any], arrays: list[NDArray[Any]]) -> None:
     """Write the members of a model. The same model always gives the same bytes."""
     text = json.dumps(content, allow_nan=False, separators=(",", ":"))
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(_entry(CONTENT), text)
+        archive.writestr(_entry(MODEL_CONTENT), text)
         for index, array in enumerate(arrays):
             with archive.open(_entry(_member(index)), "w", force_zip64=True) as stream:
                 npy.write_array(stream, array, version=(1, 0), allow_pickle=False)
@@ -41,7 +39,7 @@ def read_archive(
     with zipfile.ZipFile(stream) as archive:
         members = archive.infolist()
         _check_members(members, max_bytes)
-        content = json.loads(archive.read(CONTENT), parse_constant=_refuse_constant)
+        content = json.loads(archive.read(MODEL_CONTENT), parse_constant=_refuse_constant)
         check_header(content)
         n_arrays = len(members) - 1
         if content["arrays"] != n_arrays:
@@ -54,7 +52,7 @@ def read_archive(
 
 def _check_members(members: list[zipfile.ZipInfo], max_bytes: int) -> None:
     """Reject members that `write_archive` does not write, and archives that are too large."""
-    expected = {CONTENT, *(_member(index) for index in range(len(members) - 1))}
+    expected = {MODEL_CONTENT, *(_member(index) for index in range(len(members) - 1))}
     for member in members:
         mode = member.external_attr >> 16
         plain = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
