@@ -60,7 +60,9 @@ def read_labelled(
         file = own_phenotype(file)
     if weights is not None:
         file = file.with_weights(weights)
-    notes = [] if file.y is None else _note_missing_labels(file, missing or ())
+    notes = []
+    if file.y is not None:
+        notes = _note_missing_labels(file, missing or (), dropped=drop_missing_target)
     if drop_missing_target and file.y is not None:
         file = file.with_target_only()
     name = None if column is None else file.names[file.find(column)]
@@ -82,14 +84,34 @@ def read_labelled(
     return file
 
 
-def _note_missing_labels(file: DataFile, declared: Sequence[str]) -> list[str]:
-    """Note the text of the target that is read as missing, though the user has not said so."""
-    return [
-        f"{number} of the labels in {file.target!r} {'is' if number == 1 else 'are'} the text {text!r}, "
-        "which is read as a missing value. If it is a class, give it another name in the file."
-        for text, number in file.missing_labels().items()
-        if text not in declared
-    ]
+def _note_missing_labels(file: DataFile, declared: Sequence[str], *, dropped: bool) -> list[str]:
+    """Note the text of the target that is read as missing.
+
+    Where the user has said so and leaves these rows out (``dropped``), there is nothing to note.
+    """
+    notes = []
+    for text, number in file.missing_labels().items():
+        what = f"{number} of the labels in {file.target!r} {'is' if number == 1 else 'are'} the text {text!r}"
+        mark = next((mark for mark in declared if _same_mark(text, mark)), None)
+        if mark is None:
+            notes.append(
+                f"{what}, which is read as a missing value. If it is a class, give it another name in "
+                "the file."
+            )
+        elif not dropped:
+            notes.append(
+                f"{what}, which --missing {mark} makes missing values in all columns. If it is a class, "
+                "omit this option, or leave the missing values of the other columns empty in the file."
+            )
+    return notes
+
+
+def _same_mark(text: str, mark: str) -> bool:
+    """Whether a text is one that the user has declared missing: 0 and 0.0 are the same number."""
+    try:
+        return text.strip() == mark.strip() or float(text) == float(mark)
+    except ValueError:
+        return False
 
 
 def _check_target(file: DataFile) -> None:
