@@ -180,6 +180,8 @@ def test_rows_with_weight_zero_are_not_there():
         ([np.inf] * 40, "40 invalid"),
         ([0] * 40, "All sample weights are zero"),
         (["a"] * 40, "must contain numbers"),
+        (["1", "2"] * 20, "must contain numbers. Got the text '1' instead"),
+        (pd.Series([1.0, "2"] * 20), "must contain numbers. Got the text '2' instead"),
         ([10**12] * 40, "divide them by their mean"),
     ],
 )

@@ -109,6 +109,12 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     if nw.dependencies.is_into_series(sample_weight):
         sample_weight = nw.from_native(sample_weight, series_only=True).to_numpy()
     found = np.asarray(masked_as_missing(sample_weight))
+    texts = (value for value in found.flat if isinstance(value, str))
+    if found.dtype.kind in "UTO" and (text := next(texts, None)) is not None:
+        raise ValueError(
+            f"sample_weight must contain numbers. Got the text {str(text)!r} instead. Convert text to "
+            "numbers, for example with pandas.to_numeric."
+        )
     if found.dtype.kind in "mM":
         raise ValueError(
             f"sample_weight must contain numbers. Got {found.dtype} instead. Convert dates and "
