@@ -124,7 +124,14 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 f"{type(self).__name__} has target={self.target!r}, but the model needs "
                 f"target={needed!r}. {remedy}, or target='auto'."
             )
-        return read_target(y, needed or self.target, whole=whole, weights=weights)
+        # metrics of scikit-learn refuse classes that are fractions, so that models need others
+        declared = needed is None and self._declares_classes()
+        kind = needed or self.target
+        return read_target(y, kind, whole=whole, weights=weights, declared=declared)
+
+    def _declares_classes(self) -> bool:
+        """Whether the user has said that the target has classes, which is no default of a parameter."""
+        return self.target == CLASSIFICATION and "target" in self.get_params(deep=False)
 
     def _read_new_data(self, X: Any) -> Table:
         """Read a table and check it against the one seen in fit."""

@@ -6,6 +6,7 @@ import difflib
 import inspect
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from slfs.cli.output import show_note, status
@@ -30,12 +31,14 @@ def read_labelled(
     column: str | None = None,
     weights: str | None = None,
     covariates: Sequence[str] = (),
+    target_type: str = "auto",
 ) -> DataFile:
     """Read a file that must have class labels, and show what the user should know about it.
 
     With ``column``, remarks about other columns are not shown. ``weights`` is the column of the sample
     weights. ``covariates`` are columns that other options name: annotations of the samples, or columns
-    of the file of the target.
+    of the file of the target. With the ``target_type`` "classification", a few numbers with fractional
+    parts are labels.
     """
     from slfs.files.cohort import own_phenotype
     from slfs.files.data_file import ColumnNote
@@ -81,7 +84,7 @@ def read_labelled(
             f"{file.name} has no column besides the target, ids, weights and dropped columns."
         )
     _check_target(file)
-    return file
+    return _with_text_labels(file) if target_type == "classification" else file
 
 
 def _note_missing_labels(file: DataFile, declared: Sequence[str], *, dropped: bool) -> list[str]:
@@ -123,6 +126,24 @@ def _check_target(file: DataFile) -> None:
             f"All values of the target {file.target!r} of {file.name} are missing. Choose another "
             "--target, or fix the file."
         )
+
+
+def _with_text_labels(file: DataFile) -> DataFile:
+    """Return the file with a target of a few fractions as text, which all classifiers accept."""
+    import numpy as np
+    import pandas as pd
+
+    from slfs.tables.target import MANY_CLASSES
+
+    values = np.asarray(file.y)
+    if values.dtype.kind != "f" or np.isinf(values).any():
+        return file
+    known = ~np.isnan(values)
+    distinct = np.unique(values[known])
+    if not (distinct % 1).any() or len(distinct) > min(MANY_CLASSES, known.sum() / 2):
+        return file
+    texts = [f"{value:.15g}" if is_known else None for value, is_known in zip(values, known, strict=True)]
+    return replace(file, y=pd.Series(texts, dtype=object).to_numpy())
 
 
 def labels(file: DataFile) -> Any:

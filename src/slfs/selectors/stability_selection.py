@@ -240,6 +240,10 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         target: str = self._inner().target
         return target
 
+    def _declares_classes(self) -> bool:
+        declares: bool = self._inner()._declares_classes()
+        return declares
+
     @property
     def categorical_features(self) -> Any:
         """The ``categorical_features`` of the selector."""
