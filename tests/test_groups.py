@@ -258,7 +258,9 @@ def test_groups_that_are_conditioned_on_are_part_of_the_tests(
 ) -> None:
     """The advice was to test the means of pairs, which have no class."""
     X, y, pair = pairs
-    with pytest.warns(UserWarning, match="3 columns depend significantly on the class given 'pair', but"):
+    with pytest.warns(
+        UserWarning, match="3 columns depend significantly on the class given 'pair', but"
+    ):
         given = SLFS(condition_on="pair").fit(X, y, groups=pair)
     save(given, tmp_path / "given.slfs")
     for fitted in (given, load(tmp_path / "given.slfs")):

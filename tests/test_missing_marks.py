@@ -177,7 +177,8 @@ def test_limits_of_detection_in_small_counts_are_named(mark):
         )
 
 
-def test_labels_that_a_mark_makes_missing_name_the_option(here, slfs):
+@pytest.mark.usefixtures("here")
+def test_labels_that_a_mark_makes_missing_name_the_option(slfs):
     x = np.random.default_rng(0).normal(size=60).round(2)
     for labels, mark in ((x > 0).astype(int), "0"), ((x > 0).astype(float), "0"):
         pd.DataFrame({"x": x, "y": labels}).to_csv("t.csv", index=False)

@@ -174,7 +174,9 @@ def test_words_say_whether_a_column_was_tested_given_others(kind):
 def test_words_show_enough_digits_to_tell_a_p_value_from_its_limit():
     figures = {"noun": "class", "given": ["x1"], "p_value": 0.010004, "alpha": 0.01}
     assert _WHY[Reason.SEPARATED](None, figures).endswith("(p = 0.010004, alpha = 0.01)")
-    assert _WHY[Reason.SEPARATED](None, {**figures, "p_value": 0.234}).endswith("(p = 0.23, alpha = 0.01)")
+    assert _WHY[Reason.SEPARATED](None, {**figures, "p_value": 0.234}).endswith(
+        "(p = 0.23, alpha = 0.01)"
+    )
     words = _WHY[Reason.NOT_AFFORDABLE](None, {"p_value": 0.02504, "level": 0.025})
     assert words == "adding it has p = 0.02504, above the level 0.025"
 

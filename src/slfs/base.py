@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from slfs._compat import StrOptions
 from slfs.counting.planes import SampleLayout
+from slfs.screening.plan import SpreadTable
 from slfs.tables.parts import Part
 from slfs.tables.registry import read_table
 from slfs.tables.table import ColumnSource, Table, resolve_categorical
@@ -102,7 +103,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 f"{table.n_samples} rows, y has {len(target.codes)} labels."
             )
         if weights is None:
-            weights = make_weights(values, self.class_weight, target, self.memory_limit)
+            local = None if isinstance(table, SpreadTable) else table
+            weights = make_weights(values, self.class_weight, target, self.memory_limit, local)
         return TrainingData(
             table,
             target,

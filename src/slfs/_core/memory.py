@@ -81,6 +81,13 @@ def total_memory() -> int:
     return int(psutil.virtual_memory().total)
 
 
+def available_memory() -> int:
+    """Return the memory in bytes that processes can still take on this machine."""
+    import psutil
+
+    return int(psutil.virtual_memory().available)
+
+
 class Budget:
     """The memory that the process may use in total.
 

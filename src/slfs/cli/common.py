@@ -94,7 +94,8 @@ def _note_missing_labels(file: DataFile, declared: Sequence[str], *, dropped: bo
     """
     notes = []
     for text, number in file.missing_labels().items():
-        what = f"{number} of the labels in {file.target!r} {'is' if number == 1 else 'are'} the text {text!r}"
+        are = "is" if number == 1 else "are"
+        what = f"{number} of the labels in {file.target!r} {are} the text {text!r}"
         mark = next((mark for mark in declared if _same_mark(text, mark)), None)
         if mark is None:
             notes.append(
@@ -142,7 +143,9 @@ def _with_text_labels(file: DataFile) -> DataFile:
     distinct = np.unique(values[known])
     if not (distinct % 1).any() or len(distinct) > min(MANY_CLASSES, known.sum() / 2):
         return file
-    texts = [f"{value:.15g}" if is_known else None for value, is_known in zip(values, known, strict=True)]
+    texts = [
+        f"{value:.15g}" if is_known else None for value, is_known in zip(values, known, strict=True)
+    ]
     return replace(file, y=pd.Series(texts, dtype=object).to_numpy())
 
 

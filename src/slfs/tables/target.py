@@ -143,8 +143,8 @@ def _refuse_fractions(n_classes: int, n_samples: int, *, few: bool) -> None:
     how = "y.astype(str) converts them to text" if few else f"bin y first, for example with {_QCUT}"
     raise ValueError(
         f"Unknown label type: continuous. y has {n_classes} distinct values, some of which are not "
-        f"integers, in {n_samples} samples, but class labels are needed here. If they are a quantity, the "
-        "selectors accept numbers with target='regression', and BNSLFSRegressor predicts them. "
+        f"integers, in {n_samples} samples, but class labels are needed here. If they are a quantity, "
+        "the selectors accept numbers with target='regression', and BNSLFSRegressor predicts them. "
         f"{'If they are classes' if few else 'For a classifier'}, {how}."
     )
 

@@ -117,8 +117,8 @@ def _instead_of_rows(figures: Figures) -> str:
         )
     noun = "classes" if figures["noun"] == "class" else "targets"
     return (
-        f"The rows of a group have different {noun}: test them given their group, with the labels of the "
-        "groups as a column of categories that condition_on names."
+        f"The rows of a group have different {noun}: test them given their group, with the labels of "
+        "the groups as a column of categories that condition_on names."
     )
 
 

@@ -13,7 +13,7 @@ from slfs.tables.choice import read_row_groups
 Ints = NDArray[np.int64]
 
 GIVEN, MIXED, ALIKE = "given", "mixed", "alike"
-"""Groups of rows that a column of condition_on tells; others whose rows have different classes; others."""
+"""Groups that a column of condition_on tells, others whose rows have different classes, and the rest."""
 
 GROUPINGS = (GIVEN, MIXED, ALIKE)
 

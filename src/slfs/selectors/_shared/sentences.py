@@ -77,7 +77,7 @@ def _joined(figures: Figures) -> str:
 
 
 def _apart(*numbers: float, least: int = 3) -> list[str]:
-    """Format numbers with as many digits, at least ``least`` and at most 6, as tell different ones apart."""
+    """Format numbers with as many digits, ``least`` to 6, as tell different ones apart."""
     written = [[f"{number:.{digits}g}" for number in numbers] for digits in range(least, 7)]
     most = max(len(set(texts)) for texts in written)
     return next(texts for texts in written if len(set(texts)) == most)
