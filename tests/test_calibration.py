@@ -220,7 +220,10 @@ def test_samples_that_are_the_only_ones_of_their_class_are_mentioned():
     y = np.r_[np.repeat(["a", "b"], 40), [f"c{i}" for i in range(5)]]
     X = pd.DataFrame({"x": random.normal(size=85) + 2 * (y == "a"), "z": random.normal(size=85)})
     told = make_facts(SLFS().fit(X, y))["size_path"]["sentence"]
-    assert told.endswith("Classes with a single sample (5) are left out of no fold, and not predicted.")
+    assert told.endswith(
+        "Classes with a single sample (5) cannot be both learned and predicted: these samples are used "
+        "to learn from in every fold, and never predicted."
+    )
 
 
 def test_subsamples_fit_no_model(monkeypatch):

@@ -13,6 +13,7 @@ from slfs._core.rounding import short_number
 from slfs.saving import load
 
 testing = pytest.importorskip("typer.testing")
+_with_options = pytest.importorskip("slfs.cli.commands")._with_options
 
 
 @pytest.fixture
@@ -174,3 +175,29 @@ def test_money_has_no_exponent(slfs):
 def test_numbers_for_people(value, text):
     assert short_number(value) == text
     assert short_number(abs(value), sign="+") == f"+{text.removeprefix('-')}"
+
+
+def test_a_few_fractions_are_classes_if_the_option_says_so(slfs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    y = random.choice([0.5, 1.0, 1.5], 300)
+    table = pd.DataFrame({"a": y + 0.3 * random.normal(size=300), "b": random.normal(size=300), "y": y})
+    table.to_csv("t.csv", index=False)
+    declared = ("t.csv", "-t", "y", "--target-type", "classification")
+    code, _, error = slfs("fit", *declared, "--model", "m.slfs")
+    assert (code, error) == (0, "")
+    assert load("m.slfs").classes_.tolist() == ["0.5", "1", "1.5"]
+    code, out, _ = slfs("predict", "m.slfs", "t.csv")
+    assert (code, (pd.read_csv(io.StringIO(out))["prediction"] == y).mean() > 0.7) == (0, True)
+    code, out, error = slfs("select", *declared, "--json")
+    found = json.loads(out)
+    assert (code, found["selected"], found["classes"]) == (0, ["a"], ["0.5", "1", "1.5"])
+    code, out, error = slfs("compare", *declared, "--methods", "mrmr", "--cv", "2")
+    assert (code, error) == (0, "")
+    assert slfs("select", *declared, "--report", "report.html")[0] == 0
+    table.assign(y=np.where(y > 0.5, 1.5, 0.5)).to_csv("two.csv", index=False)
+    code, _, error = slfs("select", "two.csv", "-t", "y")
+    assert (code, "use target='classification'" in error) == (1, True)
+    assert _with_options(error).endswith("If they are classes, use --target-type classification.")
+    code, _, error = slfs("fit", "t.csv", "-t", "b", "--target-type", "classification", "--model", "m")
+    assert (code, "For a classifier, add classes to the file." in _with_options(error)) == (1, True)

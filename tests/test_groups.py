@@ -228,6 +228,61 @@ def test_subsamples_keep_groups_together(
     assert all((sizes == 10).all() and 25 <= len(sizes) <= 35 for sizes in seen)
 
 
+@pytest.fixture(scope="module")
+def pairs() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """A normal and a tumor sample of each of 30 patients, who differ more than the samples do."""
+    random = np.random.default_rng(0)
+    pair, y = np.repeat([f"p{i}" for i in range(30)], 2), np.tile(["normal", "tumor"], 30)
+    X = np.repeat(random.normal(size=(30, 60)) * 3, 2, axis=0) + 0.5 * random.normal(size=(60, 60))
+    X[:, :3] += 1.2 * (y == "tumor")[:, np.newaxis]
+    return pd.DataFrame(X).add_prefix("g").assign(pair=pair, half=np.repeat(["a", "b"], 30)), y, pair
+
+
+def test_small_strata_are_drawn_like_groups(
+    pairs: tuple[pd.DataFrame, np.ndarray, np.ndarray],
+) -> None:
+    """Half of the rows had lost their partner, and nothing was selected."""
+    X, y, pair = pairs
+    X = X.assign(g0=X["g0"] / 3 + 2 * (y == "tumor"))
+    stable = StabilitySelection(SLFS(condition_on="pair", n_features_to_select=2), n_subsamples=10)
+    found, expected = clone(stable).fit(X, y), clone(stable).fit(X, y, groups=pair)
+    assert_array_equal(found.frequencies_, expected.frequencies_)
+    assert found.get_feature_names_out().tolist() == ["g0"]
+    numbered = X.assign(pair=np.repeat(np.arange(30), 2))
+    with pytest.warns(UserWarning, match=r"declare it categorical: categorical_features=\['pair'\]"):
+        clone(stable).fit(numbered, y)
+
+
+def test_groups_that_are_conditioned_on_are_part_of_the_tests(
+    pairs: tuple[pd.DataFrame, np.ndarray, np.ndarray], tmp_path: Any
+) -> None:
+    """The advice was to test the means of pairs, which have no class."""
+    X, y, pair = pairs
+    with pytest.warns(
+        UserWarning, match="3 columns depend significantly on the class given 'pair', but"
+    ):
+        given = SLFS(condition_on="pair").fit(X, y, groups=pair)
+    save(given, tmp_path / "given.slfs")
+    for fitted in (given, load(tmp_path / "given.slfs")):
+        assert "rows of a group" not in fitted.explain("g0")
+    with pytest.warns(UserWarning, match="have different classes: test them given their group"):
+        SLFS().fit(X, y, groups=pair)
+    with pytest.warns(UserWarning, match="selected 0"):  # halves of the patients do not tell the pair
+        half = SLFS(condition_on="half").fit(X, y, groups=pair)
+    assert half.explain("g0").endswith("The test treats the rows of a group as independent samples.")
+
+
+def test_the_means_of_groups_with_different_classes_are_not_advised() -> None:
+    """Rows of a group are nearly copies, so that rows pass for significant; a few have another class."""
+    random = np.random.default_rng(0)
+    patient = np.repeat(np.arange(60), 10)
+    y = random.integers(0, 2, 60)[patient]
+    X = random.normal(size=(60, 30))[patient] + 0.05 * random.normal(size=(600, 30))
+    y[::100] = 1 - y[::100]
+    with pytest.warns(UserWarning, match="which the tests assume. The rows of a group have different"):
+        SLFS().fit(X, y, groups=patient)
+
+
 def test_groups_are_routed(patients: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
     X, y, patient = patients
     informative = np.column_stack([X, y + np.random.default_rng(0).normal(0, 0.3, len(y))])

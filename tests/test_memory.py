@@ -308,9 +308,11 @@ def test_invalid_sizes_are_rejected(size):
 
 def test_a_limit_that_is_too_small_is_rejected_at_once():
     with pytest.raises(
-        MemoryError, match=r"memory_limit=1 MiB is too small.*Set memory_limit to [\d.]+ [MG]iB, "
+        MemoryError, match=r"memory_limit='1KiB' is too small.*Set memory_limit to [\d.]+ [MG]iB, "
     ):
-        SLFS(memory_limit="1MiB").fit(np.eye(6), [0, 1] * 3)
+        SLFS(memory_limit="1KiB").fit(np.eye(6), [0, 1] * 3)
+    with pytest.raises(MemoryError, match="memory_limit=5000 is too small"):
+        SLFS(memory_limit=5000).fit(np.eye(6), [0, 1] * 3)
 
 
 def test_a_limit_that_is_too_small_counts_what_is_reserved(monkeypatch):

@@ -175,3 +175,18 @@ def test_limits_of_detection_in_small_counts_are_named(mark):
         SLFS(n_features_to_select=1).fit(
             pd.DataFrame({"c": counts, "d": np.arange(40) % 7 + 9 * (y == "b")}), y
         )
+
+
+@pytest.mark.usefixtures("here")
+def test_labels_that_a_mark_makes_missing_name_the_option(slfs):
+    x = np.random.default_rng(0).normal(size=60).round(2)
+    for labels, mark in ((x > 0).astype(int), "0"), ((x > 0).astype(float), "0"):
+        pd.DataFrame({"x": x, "y": labels}).to_csv("t.csv", index=False)
+        code, _, error = slfs("select", "t.csv", "-t", "y", "--missing", mark)
+        assert (code, "which --missing 0 makes missing values in all columns" in error) == (1, True)
+        assert "give it another name" not in error
+    labels = np.where(x > 1, "unknown", np.where(x > 0, "yes", "no"))
+    pd.DataFrame({"x": x, "y": labels}).to_csv("t.csv", index=False)
+    options = ("-t", "y", "--missing", "unknown", "--drop-missing-target")
+    code, _, error = slfs("select", "t.csv", *options)
+    assert (code, "--missing" in error) == (0, False)

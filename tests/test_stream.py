@@ -17,6 +17,8 @@ from sklearn.datasets import load_breast_cancer
 from slfs import OSFS, SAOLA, SLFS, AlphaInvesting, FastOSFS
 from slfs._core.progress import progress_callback
 from slfs.measures.independence import FisherTest, TableTest
+from slfs.screening.reasons import Reason
+from slfs.selectors._shared.sentences import _WHY
 from tests.helpers import dependent_codes, information_of
 
 ONLINE = [
@@ -167,6 +169,16 @@ def test_words_say_whether_a_column_was_tested_given_others(kind):
     words = [tested.explain(column) for column in range(2)]
     expected = r"a test does not find that it depends on the class given 'x\d' \(p = .*, alpha = 0.01\)"
     assert any(re.search(expected, text) or "too few samples" in text for text in words)
+
+
+def test_words_show_enough_digits_to_tell_a_p_value_from_its_limit():
+    figures = {"noun": "class", "given": ["x1"], "p_value": 0.010004, "alpha": 0.01}
+    assert _WHY[Reason.SEPARATED](None, figures).endswith("(p = 0.010004, alpha = 0.01)")
+    assert _WHY[Reason.SEPARATED](None, {**figures, "p_value": 0.234}).endswith(
+        "(p = 0.23, alpha = 0.01)"
+    )
+    words = _WHY[Reason.NOT_AFFORDABLE](None, {"p_value": 0.02504, "level": 0.025})
+    assert words == "adding it has p = 0.02504, above the level 0.025"
 
 
 def test_too_few_samples_count_as_independent_by_the_rule_of_lofs():

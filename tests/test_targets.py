@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from slfs import BNSLFS, MRMR, SLFS, TAN, MDLPDiscretizer, StabilitySelection
+from slfs.report import write_report
 from slfs.tables.target import _conversion, read_target
 
 
@@ -44,6 +45,27 @@ def test_continuous_targets_are_refused_where_classes_are_needed(estimator):
     y = np.random.default_rng(0).normal(size=300)
     with pytest.raises(ValueError, match=r"Unknown label type: continuous. y has 300 distinct values"):
         estimator.fit(y.reshape(-1, 1), y)
+
+
+@pytest.mark.parametrize("kind", [np.array, pd.Series])
+def test_a_few_fractions_are_classes_if_the_user_says_so(kind, tmp_path):
+    """The advice was to bin three values into five bins, which fails."""
+    random = np.random.default_rng(0)
+    y = random.choice([0.5, 1.0, 1.5], 300)
+    X = np.column_stack([y + 0.3 * random.normal(size=300), random.normal(size=300)])
+    for classifier in (BNSLFS(), TAN(), BNSLFS(SLFS(target="classification"))):
+        with pytest.raises(ValueError, match=r"If they are classes, y.astype\(str\) converts them"):
+            classifier.fit(X, kind(y))
+        assert classifier.fit(X, kind(y).astype(str)).score(X, kind(y).astype(str)) > 0.7
+    declared = SLFS(target="classification")
+    for selector in (declared, StabilitySelection(declared, n_subsamples=4)):
+        assert selector.fit(X, kind(y)).classes_.tolist() == [0.5, 1.0, 1.5]
+        assert selector.indices_.tolist() == [0]
+    write_report(declared, tmp_path / "report.html", X=X, y=kind(y))
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):  # half of them occur once
+        SLFS(target="classification").fit(X[:4], [0.5, 1.0, 1.5, 1.5])
+    with pytest.raises(ValueError, match="use target='classification', or convert them to text"):
+        SLFS().fit(X, kind(np.where(y > 0.5, 1.5, 0.5)))
 
 
 def test_many_classes_of_integers_are_warned_about():

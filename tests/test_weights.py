@@ -2,6 +2,7 @@
 
 import json
 import os
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -34,6 +35,7 @@ from slfs.report import make_facts, write_report
 from slfs.saving.registry import estimators
 from slfs.screening.plan import BlockLimits, block_limits
 from slfs.selectors import selectors
+from slfs.tables.registry import read_table
 from slfs.tables.target import read_target
 from slfs.tables.weights import ERROR, FINEST, SampleWeights, make_weights
 
@@ -180,6 +182,8 @@ def test_rows_with_weight_zero_are_not_there():
         ([np.inf] * 40, "40 invalid"),
         ([0] * 40, "All sample weights are zero"),
         (["a"] * 40, "must contain numbers"),
+        (["1", "2"] * 20, "must contain numbers. Got the text '1' instead"),
+        (pd.Series([1.0, "2"] * 20), "must contain numbers. Got the text '2' instead"),
         ([10**12] * 40, "divide them by their mean"),
     ],
 )
@@ -202,6 +206,32 @@ def test_a_memory_limit_refuses_a_large_total():
     X, y, _ = make_table(0)
     with pytest.raises(ValueError, match="higher memory_limit"):
         SLFS(memory_limit="1GiB").fit(X, y, sample_weight=np.full(40, 10**6))
+
+
+def test_the_memory_of_the_columns_limits_the_total(monkeypatch):
+    """The system killed the process: each sample is worth a row of planes."""
+    monkeypatch.setattr("slfs.tables.weights.available_memory", lambda: 24 << 30)
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(63, 143)), random.integers(0, 2, 63)
+    weights = random.choice([250_000, 500_000, 1_000_000], 63)
+
+    def refused(X, total):
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                make_weights(np.full(63, total // 63), None, read_target(y), None, read_table(X))
+        except ValueError:
+            return True
+        return False
+
+    assert refused(X, weights.sum()), "before a fit takes so much memory"
+    with pytest.raises(ValueError, match=r"With 24 GiB of memory and 143 columns .* set memory_limit"):
+        SLFS().fit(X, y, sample_weight=weights)
+    assert not refused(X, 7_350_000), "7.6 GB"
+    assert not refused((X > 0).astype(float), 200_000_000), "63 bytes per sample"
+    assert not refused(pd.DataFrame(X > 0).astype(str).add_prefix("c"), 100_000_000)
+    monkeypatch.setattr("slfs.tables.weights.available_memory", lambda: 2 << 30)
+    assert not refused(X, 1_470_000), "1.8 GB"
+    assert refused(np.tile(X, (1, 70)), 630_000), "25 GB"
 
 
 @pytest.mark.parametrize(
@@ -628,4 +658,17 @@ def test_whole_numbers_that_may_be_survey_weights_are_warned_about(class_weight)
     with pytest.warns(UserWarning, match=rf"500 rows count as {weights.sum()} samples.*by their mean"):
         selector.fit(X, y, sample_weight=weights)
     selector.fit(X, y, sample_weight=weights / weights.mean())
-    selector.fit(X[:20], y[:20], sample_weight=weights[:20])
+    with pytest.warns(UserWarning, match="20 rows count as"):
+        selector.fit(X[:20], y[:20], sample_weight=weights[:20])
+
+
+def test_frequencies_of_the_cells_of_a_table_are_not_warned_about():
+    """A dose occurs with each outcome, and a combination of categories does too; rows have numbers."""
+    cells = pd.MultiIndex.from_product([[0.5, 1.2, 2.5, 4.1], ["f", "m"], [0, 1]]).to_frame(index=False)
+    cells.columns = ["dose", "sex", "sick"]
+    cells["row"] = np.arange(1, len(cells) + 1)
+    counts = np.random.default_rng(0).integers(50, 400, len(cells))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="sample_weight contains whole numbers")
+        for columns in (["dose", "sex", "row"], ["sex"], ["dose"]):
+            SLFS(n_features_to_select=1).fit(cells[columns], cells["sick"], sample_weight=counts)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from slfs._compat import StrOptions
 from slfs.counting.planes import SampleLayout
+from slfs.screening.plan import SpreadTable
 from slfs.tables.parts import Part
 from slfs.tables.registry import read_table
 from slfs.tables.table import ColumnSource, Table, resolve_categorical
@@ -102,7 +103,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 f"{table.n_samples} rows, y has {len(target.codes)} labels."
             )
         if weights is None:
-            weights = make_weights(values, self.class_weight, target, self.memory_limit)
+            local = None if isinstance(table, SpreadTable) else table
+            weights = make_weights(values, self.class_weight, target, self.memory_limit, local)
         return TrainingData(
             table,
             target,
@@ -124,7 +126,14 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 f"{type(self).__name__} has target={self.target!r}, but the model needs "
                 f"target={needed!r}. {remedy}, or target='auto'."
             )
-        return read_target(y, needed or self.target, whole=whole, weights=weights)
+        # metrics of scikit-learn refuse classes that are fractions, so that models need others
+        declared = needed is None and self._declares_classes()
+        kind = needed or self.target
+        return read_target(y, kind, whole=whole, weights=weights, declared=declared)
+
+    def _declares_classes(self) -> bool:
+        """Whether the user has said that the target has classes, which is no default of a parameter."""
+        return self.target == CLASSIFICATION and "target" in self.get_params(deep=False)
 
     def _read_new_data(self, X: Any) -> Table:
         """Read a table and check it against the one seen in fit."""

@@ -81,6 +81,13 @@ def total_memory() -> int:
     return int(psutil.virtual_memory().total)
 
 
+def available_memory() -> int:
+    """Return the memory in bytes that processes can still take on this machine."""
+    import psutil
+
+    return int(psutil.virtual_memory().available)
+
+
 class Budget:
     """The memory that the process may use in total.
 
@@ -92,6 +99,7 @@ class Budget:
 
     def __init__(self, limit: int | str | None) -> None:
         self.limit = math.inf if limit is None else parse_size(limit)
+        self._given = limit
         self._reserved = 0.0
 
     def spare(self) -> float:
@@ -112,8 +120,8 @@ class Budget:
         sufficient = taken + _LATER_STEPS * (self._reserved + needed) + _LIBRARIES
         other = f", other steps need {show_size(self._reserved)}" if self._reserved else ""
         return MemoryError(
-            f"memory_limit={show_size(self.limit)} is too small: the process uses {show_size(taken)} "
-            f"already{other}, and {what} need {show_size(needed)} more. Set memory_limit to "
+            f"memory_limit={self._given!r} is too small: the process uses {show_size(taken)} already"
+            f"{other}, and {what} need {show_size(needed)} more. Set memory_limit to "
             f"{show_size(sufficient)}, which leaves room for later steps, or pass fewer columns or rows."
         )
 

@@ -111,6 +111,10 @@ def _with_options(text: str) -> str:
     """Replace the parameters and remedies that a message names by the options of the commands."""
     text = text.replace("Drop these rows, or, if", "Leave them out with --drop-missing-target, or, if")
     text = _INCLUDE.sub("", text)
+    text = text.replace(", or convert them to text: y.astype(str)", "")
+    text = re.sub(
+        r"bin y first, for example with pandas\.qcut\([^)]*\)", "add classes to the file", text
+    )
     text = re.sub(r"\bcoverage=(\S+)", r"--coverage \1", text)
     text = re.sub(r"\birrelevance='(\w+)'", r"--set irrelevance=\1", text)
     return re.sub(r"\btarget='(\w+)'", r"--target-type \1", text)

@@ -6,6 +6,7 @@ import difflib
 import inspect
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from slfs.cli.output import show_note, status
@@ -30,12 +31,14 @@ def read_labelled(
     column: str | None = None,
     weights: str | None = None,
     covariates: Sequence[str] = (),
+    target_type: str = "auto",
 ) -> DataFile:
     """Read a file that must have class labels, and show what the user should know about it.
 
     With ``column``, remarks about other columns are not shown. ``weights`` is the column of the sample
     weights. ``covariates`` are columns that other options name: annotations of the samples, or columns
-    of the file of the target.
+    of the file of the target. With the ``target_type`` "classification", a few numbers with fractional
+    parts are labels.
     """
     from slfs.files.cohort import own_phenotype
     from slfs.files.data_file import ColumnNote
@@ -60,7 +63,9 @@ def read_labelled(
         file = own_phenotype(file)
     if weights is not None:
         file = file.with_weights(weights)
-    notes = [] if file.y is None else _note_missing_labels(file, missing or ())
+    notes = []
+    if file.y is not None:
+        notes = _note_missing_labels(file, missing or (), dropped=drop_missing_target)
     if drop_missing_target and file.y is not None:
         file = file.with_target_only()
     name = None if column is None else file.names[file.find(column)]
@@ -79,17 +84,38 @@ def read_labelled(
             f"{file.name} has no column besides the target, ids, weights and dropped columns."
         )
     _check_target(file)
-    return file
+    return _with_text_labels(file) if target_type == "classification" else file
 
 
-def _note_missing_labels(file: DataFile, declared: Sequence[str]) -> list[str]:
-    """Note the text of the target that is read as missing, though the user has not said so."""
-    return [
-        f"{number} of the labels in {file.target!r} {'is' if number == 1 else 'are'} the text {text!r}, "
-        "which is read as a missing value. If it is a class, give it another name in the file."
-        for text, number in file.missing_labels().items()
-        if text not in declared
-    ]
+def _note_missing_labels(file: DataFile, declared: Sequence[str], *, dropped: bool) -> list[str]:
+    """Note the text of the target that is read as missing.
+
+    Where the user has said so and leaves these rows out (``dropped``), there is nothing to note.
+    """
+    notes = []
+    for text, number in file.missing_labels().items():
+        are = "is" if number == 1 else "are"
+        what = f"{number} of the labels in {file.target!r} {are} the text {text!r}"
+        mark = next((mark for mark in declared if _same_mark(text, mark)), None)
+        if mark is None:
+            notes.append(
+                f"{what}, which is read as a missing value. If it is a class, give it another name in "
+                "the file."
+            )
+        elif not dropped:
+            notes.append(
+                f"{what}, which --missing {mark} makes missing values in all columns. If it is a class, "
+                "omit this option, or leave the missing values of the other columns empty in the file."
+            )
+    return notes
+
+
+def _same_mark(text: str, mark: str) -> bool:
+    """Whether a text is one that the user has declared missing: 0 and 0.0 are the same number."""
+    try:
+        return text.strip() == mark.strip() or float(text) == float(mark)
+    except ValueError:
+        return False
 
 
 def _check_target(file: DataFile) -> None:
@@ -101,6 +127,26 @@ def _check_target(file: DataFile) -> None:
             f"All values of the target {file.target!r} of {file.name} are missing. Choose another "
             "--target, or fix the file."
         )
+
+
+def _with_text_labels(file: DataFile) -> DataFile:
+    """Return the file with a target of a few fractions as text, which all classifiers accept."""
+    import numpy as np
+    import pandas as pd
+
+    from slfs.tables.target import MANY_CLASSES
+
+    values = np.asarray(file.y)
+    if values.dtype.kind != "f" or np.isinf(values).any():
+        return file
+    known = ~np.isnan(values)
+    distinct = np.unique(values[known])
+    if not (distinct % 1).any() or len(distinct) > min(MANY_CLASSES, known.sum() / 2):
+        return file
+    texts = [
+        f"{value:.15g}" if is_known else None for value, is_known in zip(values, known, strict=True)
+    ]
+    return replace(file, y=pd.Series(texts, dtype=object).to_numpy())
 
 
 def labels(file: DataFile) -> Any:

@@ -123,6 +123,7 @@ def compare(
         ids=ids,
         targets_from=targets_from,
         drop_missing_target=drop_missing_target,
+        target_type=target_type,
         transpose=transpose,
         no_header=no_header,
         sheet=sheet,

@@ -13,6 +13,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+import numpy as np
+
 from slfs.files.atomic import replace_file
 from slfs.report.facts import make_facts
 from slfs.selectors.base import BaseSelector
@@ -146,8 +148,14 @@ def measure_accuracy(selector: BaseSelector, X: Any, y: Any) -> dict[str, Any]:
             "cross_validate of scikit-learn passes them on to BNSLFS."
         )
     else:
-        return compare_accuracy(selector, X, y)
+        return compare_accuracy(selector, X, _without_fractions(selector.classes_, y))
     return {"n_splits": 0, "random_state": 0, "majority": None, "reason": reason, "models": []}
+
+
+def _without_fractions(classes: Any, y: Any) -> Any:
+    """Return labels as text if some classes are fractions, which metrics of scikit-learn refuse."""
+    fractions = classes.dtype.kind == "f" and bool((classes % 1).any())
+    return np.asarray(y).astype(str) if fractions else y
 
 
 def render_html(facts: dict[str, Any]) -> str:

@@ -17,6 +17,7 @@ from slfs.saving.errors import ModelFileError
 from slfs.saving.registry import OPTIONAL, fitted_attributes
 from slfs.screening.reasons import BY_LABEL, Role
 from slfs.selectors._shared.additive import AdditiveTables, RegressionTables
+from slfs.selectors._shared.row_groups import ALIKE, GROUPINGS
 from slfs.selectors._shared.selection import NetworkCounts
 from slfs.selectors._shared.size_path import SizePath
 from slfs.selectors.base import BaseSelector
@@ -44,6 +45,7 @@ def check_model(estimator: Any, name: str) -> None:
     arguments = getattr(estimator, "_row_arguments", [])
     known = type(arguments) is list and all(one in ("sample_weight", "groups") for one in arguments)
     _demand(known, "an argument of fit is unknown")
+    _demand(getattr(estimator, "_grouping", ALIKE) in GROUPINGS, "the kind of groups is unknown")
     if isinstance(estimator, MDLPDiscretizer):
         _check_coding(estimator._coding, n_features)
         _demand_array(estimator.n_levels_, np.int64, (n_features,), "n_levels_")

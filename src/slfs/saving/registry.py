@@ -18,7 +18,14 @@ from slfs.selectors.registry import selectors
 from slfs.selectors.stability_selection import StabilitySelection
 
 OPTIONAL = frozenset(
-    {"feature_names_in_", "classes_", "_reading", "_row_arguments", "_sklearn_output_config"}
+    {
+        "feature_names_in_",
+        "classes_",
+        "_reading",
+        "_row_arguments",
+        "_grouping",
+        "_sklearn_output_config",
+    }
 )
 """Attributes that a fitted estimator may lack."""
 

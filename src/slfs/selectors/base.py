@@ -46,6 +46,7 @@ from slfs.selectors._shared.additive import (
 )
 from slfs.selectors._shared.leaks import describe_leak, find_leaks
 from slfs.selectors._shared.records import make_records
+from slfs.selectors._shared.row_groups import ALIKE, GIVEN, MIXED, grouping
 from slfs.selectors._shared.selection import (
     Selection,
     count_network,
@@ -168,8 +169,11 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         data = self._read_training_data(X, y, sample_weight)
         given = {"sample_weight": sample_weight, "groups": groups}
         self._row_arguments = [name for name, value in given.items() if value is not None]
+        self.__dict__.pop("_grouping", None)  # from an earlier fit
         if groups is not None:
-            data = replace(data, groups=read_row_groups(groups, data.table.n_samples))
+            numbered = read_row_groups(groups, data.table.n_samples)
+            data = replace(data, groups=numbered)
+            self._grouping = grouping(numbered, data, self._forced())
         with use_device(self.device), Resources(self.n_jobs, self.memory_limit) as resources:
             self._fit_table(data, resources)
         if not isinstance(data.table, SpreadTable):
@@ -492,12 +496,14 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             "class_entropy": self._class_entropy(),
             "n_wanted": self._n_wanted(len(self.features_)),
             "grouped": self._rows_are_grouped(),
+            "mixed_groups": getattr(self, "_grouping", ALIKE) == MIXED,
         }
         return {**self.get_params(deep=False), **own}
 
     def _rows_are_grouped(self) -> bool:
-        """Whether groups of rows were given to ``fit``, which tests do not take into account."""
-        return "groups" in getattr(self, "_row_arguments", ())
+        """Whether groups of rows were given to ``fit`` that tests do not take into account."""
+        given = "groups" in getattr(self, "_row_arguments", ())
+        return given and getattr(self, "_grouping", ALIKE) != GIVEN
 
     def _class_entropy(self) -> float:
         """Return H(Y) in nats; for a continuous target that of its bins."""

@@ -35,6 +35,7 @@ from slfs.screening.plan import ALL_KINDS, SpreadTable
 from slfs.screening.reasons import Reason
 from slfs.selectors._shared.nested import DefaultSelectorMixin
 from slfs.selectors._shared.records import set_reason
+from slfs.selectors._shared.row_groups import small_strata
 from slfs.selectors._shared.selection import Selection
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors.base import BaseSelector
@@ -45,12 +46,16 @@ Ints = NDArray[np.int64]
 Run = tuple[Ints, Ints]
 """The columns that were selected on one subsample, and the position of each one's parent among them."""
 
+_SMALL = 5
+"""Strata of condition_on with at most as many samples are drawn as a whole, as in five folds."""
+
 
 class StabilitySelection(DefaultSelectorMixin, BaseSelector):
     """Select the features that a selector selects on most subsamples of the data.
 
     The subsamples are drawn in complementary pairs, stratified by class. A feature is selected if it is
-    selected on at least a fraction ``threshold`` of the subsamples.
+    selected on at least a fraction ``threshold`` of the subsamples. Small groups of samples that the
+    selector is conditioned on, such as pairs of a patient (``condition_on``), are drawn as a whole.
 
     Parameters
     ----------
@@ -235,6 +240,10 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         target: str = self._inner().target
         return target
 
+    def _declares_classes(self) -> bool:
+        declares: bool = self._inner()._declares_classes()
+        return declares
+
     @property
     def categorical_features(self) -> Any:
         """The ``categorical_features`` of the selector."""
@@ -365,10 +374,14 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         work = functools.partial(_select, selector, replace(data, table=table), names)
         halves = [(int(seeds[1 + run // 2]), run % 2 == 1) for run in range(self.n_subsamples)]
 
+        together = data.groups
+        if together is None:
+            together = small_strata(_SMALL, data, self._forced(), self._feature_names())
+
         def one(half: tuple[int, bool]) -> Run:
             # progress is reported per subsample, and identifiers are warned about once, at the end
             with progress_callback(None), quiet():
-                return work(draw(data.layout, self.fraction, *half, groups=data.groups))
+                return work(draw(data.layout, self.fraction, *half, groups=together))
 
         reported = counted(one, self.n_subsamples)
         at_once = resources.threads.count if resources.budget.limit == math.inf else 1

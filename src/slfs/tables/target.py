@@ -65,14 +65,14 @@ _CONVERSIONS = {
 _NAMED = 5
 """Maximum number of labels in a warning."""
 
-_MANY_CLASSES = 20
+MANY_CLASSES = 20
 """A target with more classes, most of them with one sample, is refused."""
 
 _MANY_PAIRS = 100
 """More classes, most of them with two samples, are refused as well."""
 
 _MANY_NUMBERS, _FEW, _FEW_NUMBERS = 30, 10, 5
-"""More classes that are numbers are warned about; more than `_MANY_CLASSES` if they have few samples,
+"""More classes that are numbers are warned about; more than `MANY_CLASSES` if they have few samples,
 and more than `_FEW_NUMBERS` if most of them have one."""
 
 
@@ -82,13 +82,15 @@ def read_target(
     *,
     whole: bool = True,
     weights: NDArray[np.float64] | None = None,
+    declared: bool = False,
 ) -> Target:
     """Read a target and check it: one label or number per sample, at least two classes.
 
     ``kind`` is the parameter ``target`` of the estimator: with "auto", numbers with fractional parts are
     a continuous target. ``whole`` is False for a part of the samples, which may have fewer samples per
     class. Samples whose sample weight is 0 are ignored, as if they were not there; their codes have no
-    meaning. Weights that are whole numbers are frequencies.
+    meaning. Weights that are whole numbers are frequencies. With ``declared`` the user has said that the
+    labels are classes, so that a few numbers with fractional parts, such as 0.5, 1 and 1.5, are classes.
     """
     y = in_memory(y)
     if y is None:
@@ -108,22 +110,18 @@ def read_target(
             shown = " and ".join(map(repr, classes.tolist()))
             raise ValueError(
                 f"y has only two distinct values ({shown}), which may be classes or numbers. If they "
-                "are a quantity, use target='regression'. If they are classes, convert them to integers "
-                "or strings, for example y.astype(str)."
+                "are a quantity, use target='regression'. If they are classes, use "
+                "target='classification', or convert them to text: y.astype(str)."
             )
         return _continuous(labels, classes, name or "y", weights)
-    if continuous:
-        raise ValueError(
-            f"Unknown label type: continuous. y has {len(classes)} distinct values, some of which are "
-            f"not integers, in {len(labels)} samples, but class labels are needed here. The selectors "
-            "accept numbers with target='regression', and BNSLFSRegressor predicts them. For a "
-            f"classifier, bin y into classes first, for example with {_QCUT}."
-        )
+    few = len(classes) <= min(MANY_CLASSES, len(labels) / 2)
+    if continuous and not (declared and few):
+        _refuse_fractions(len(classes), len(labels), few=few)
     if whole:
         _refuse_identifiers(classes, codes)
     with np.errstate(invalid="ignore"):  # scikit-learn casts labels that no integer can hold
         found = type_of_target(labels, input_name="y")
-    if found not in ("binary", "multiclass"):
+    if found not in ("binary", "multiclass") and not continuous:
         raise ValueError(
             f"Unknown label type: {found}. Pass one label (an integer, string or boolean) or number for "
             "each row."
@@ -138,6 +136,17 @@ def read_target(
         if kind == "auto":
             _warn_about_numbers(classes, len(labels), name or "y")
     return Target(classes, _at_kept(codes.astype(np.int64), kept), name or "class")
+
+
+def _refuse_fractions(n_classes: int, n_samples: int, *, few: bool) -> None:
+    """Raise an error about numbers with fractional parts where classes are needed."""
+    how = "y.astype(str) converts them to text" if few else f"bin y first, for example with {_QCUT}"
+    raise ValueError(
+        f"Unknown label type: continuous. y has {n_classes} distinct values, some of which are not "
+        f"integers, in {n_samples} samples, but class labels are needed here. If they are a quantity, "
+        "the selectors accept numbers with target='regression', and BNSLFSRegressor predicts them. "
+        f"{'If they are classes' if few else 'For a classifier'}, {how}."
+    )
 
 
 def _at_kept(values: NDArray[Any], kept: NDArray[np.bool_] | None) -> NDArray[Any]:
@@ -216,7 +225,7 @@ def _warn_about_spellings(classes: NDArray[Any], name: str) -> None:
 
 def _warn_about_numbers(classes: NDArray[Any], n_samples: int, name: str) -> None:
     """Warn about many classes that are numbers: they may be a quantity."""
-    many = _MANY_CLASSES if n_samples < _FEW * len(classes) else _MANY_NUMBERS
+    many = MANY_CLASSES if n_samples < _FEW * len(classes) else _MANY_NUMBERS
     if len(classes) > n_samples / 2:  # most classes have one sample
         many = _FEW_NUMBERS
     texts = _are_number_texts(classes) and not all(map(str.isdigit, classes))
@@ -237,7 +246,7 @@ def _refuse_identifiers(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
 
     Of two samples each, as many classes are accepted as an experiment with replicates may have.
     """
-    if len(classes) <= _MANY_CLASSES:
+    if len(classes) <= MANY_CLASSES:
         return
     sizes = np.bincount(codes)
     few = 1 if len(classes) <= _MANY_PAIRS else 2

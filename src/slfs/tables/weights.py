@@ -19,9 +19,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs._core.memory import parse_size, show_size, total_memory
+from slfs._core.memory import available_memory, parse_size, show_size
 from slfs._core.warn import warn
 from slfs.counting.planes import SampleLayout
+from slfs.tables.table import Table
 from slfs.tables.target import Target, centered_ranks
 from slfs.tables.values import in_memory, masked_as_missing
 
@@ -40,11 +41,27 @@ MOST = 2**31 - 1
 SAMPLE_BYTES = 40
 """Memory per sample that is needed in any case: its row, its class, its entry of n log n, its codes."""
 
-_FEW = 1e6
-"""Totals of the weights that are not worth asking for the memory of the machine."""
+_READING_BYTES, _LABEL_BYTES, _CODE_BYTES, _QUARTILE_BYTES = 130, 0.5, 1, 3 / 8
+"""Memory per sample for reading numbers that are no bytes, and per sample and column for the levels of
+categories, for columns of more than 64 levels, and for quartiles; measured, and rather too little."""
+
+_CUTS_PER_VALUE = 0.45
+"""Levels per distinct number if each row is counted often: MDLP cuts wherever the class changes."""
+
+_USABLE = 0.8
+"""Share of the available memory that samples may take: other steps and processes need some."""
+
+_FEW = 1e8
+"""Products of samples and columns, at least 100, that are not worth asking for the memory."""
 
 _MANY_ROWS, _LARGE = 100, 5
 """Number of rows, and mean of their frequencies, from which these may be survey weights."""
+
+_LEAST_ROWS, _NEARLY_ALL = 10, 0.9
+"""Also of fewer rows, if such a share of them has a number of its own, unlike the cells of a table."""
+
+_READ_ROWS, _READ_COLUMNS = 128, 16
+"""Maximum numbers of rows and columns of numbers to look at."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +126,12 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     if nw.dependencies.is_into_series(sample_weight):
         sample_weight = nw.from_native(sample_weight, series_only=True).to_numpy()
     found = np.asarray(masked_as_missing(sample_weight))
+    texts = (value for value in found.flat if isinstance(value, str))
+    if found.dtype.kind in "UTO" and (text := next(texts, None)) is not None:
+        raise ValueError(
+            f"sample_weight must contain numbers. Got the text {str(text)!r} instead. Convert text to "
+            "numbers, for example with pandas.to_numeric."
+        )
     if found.dtype.kind in "mM":
         raise ValueError(
             f"sample_weight must contain numbers. Got {found.dtype} instead. Convert dates and "
@@ -144,7 +167,11 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
 
 
 def make_weights(
-    values: Floats | None, class_weight: Any, target: Target, memory_limit: int | str | None
+    values: Floats | None,
+    class_weight: Any,
+    target: Target,
+    memory_limit: int | str | None,
+    table: Table | None = None,
 ) -> SampleWeights | None:
     """Combine sample weights and class weights; None if every row is counted once.
 
@@ -157,7 +184,9 @@ def make_weights(
     target : Target
         The classes.
     memory_limit : int, str or None
-        Maximum memory of the process. None: the memory of this machine.
+        Maximum memory of the process. None: what is available on this machine.
+    table : Table or None, default=None
+        The table, whose columns need memory. None: they are not known, or elsewhere.
 
     Returns
     -------
@@ -173,8 +202,8 @@ def make_weights(
     values = np.ones(len(target.codes)) if values is None else values
     whole = bool((values == np.floor(values)).all())
     if whole:
-        _check_total(float(values.sum()), memory_limit)
-        _warn_about_survey(values)
+        _check_total(values, memory_limit, table)
+        _warn_about_survey(values, table)
         if class_weight is None:
             return None if (values == 1).all() else SampleWeights(values.astype(np.int64))
     frequencies = values.astype(np.int64) if whole else (values > 0).astype(np.int64)
@@ -183,37 +212,96 @@ def make_weights(
     # rounded, so that weights in another unit give the same numbers
     matters = np.round(matters * (frequencies.sum() / (frequencies @ matters)), 9)
     counts = frequencies * _rounded(matters, frequencies)
-    _check_total(float(counts.sum()), memory_limit)
+    _check_total(counts, memory_limit, table)
     if whole and (counts == frequencies).all():
         return None if (counts == 1).all() else SampleWeights(counts)
     copies = counts // np.maximum(frequencies, 1)
     return SampleWeights(counts, float((counts @ copies) / counts.sum()), frequencies)
 
 
-def _check_total(total: float, memory_limit: int | str | None) -> None:
+def _check_total(counts: Floats | Ints, memory_limit: int | str | None, table: Table | None) -> None:
     """Raise an error if there would be more samples than the memory can hold."""
-    if total < _FEW:
+    total, n_columns = float(counts.sum()), 0 if table is None else table.n_features
+    if total * max(n_columns, 100) < _FEW:
         return
-    limit = total_memory() if memory_limit is None else parse_size(memory_limit)
-    most = min(MOST, limit // SAMPLE_BYTES)
+    if memory_limit is not None:  # columns are moved to disk where they exceed it
+        limit, needed = parse_size(memory_limit), float(SAMPLE_BYTES)
+        remedy = "set a higher memory_limit"
+    else:
+        limit, needed = available_memory(), _sample_bytes(counts, table) / _USABLE
+        remedy = "set memory_limit, so that columns are moved to disk"
+    most = min(MOST, limit // needed)
     if total > most:
+        columns = f" and {n_columns} columns" if n_columns else ""
         raise ValueError(
             f"The sample weights add up to {total:.4g} samples, because whole numbers are frequencies: "
-            f"a row with weight 3 is counted three times. With {show_size(limit)} of memory at most "
-            f"{most:.4g} samples are possible. If the weights are not frequencies, divide them by their "
-            "mean. Otherwise divide them by a whole number and round, or set a higher memory_limit."
+            f"a row with weight 3 is counted three times. With {show_size(limit)} of memory{columns} at "
+            f"most about {most:.3g} samples are possible. If the weights are not frequencies, divide "
+            f"them by their mean. Otherwise divide them by a whole number and round, or {remedy}."
         )
 
 
-def _warn_about_survey(values: Floats) -> None:
+def _sample_bytes(counts: Floats | Ints, table: Table | None) -> float:
+    """Estimate the memory per sample: what is needed in any case, and the planes of the columns.
+
+    Where rows are counted a few times only, the planes are not much larger than the table.
+    """
+    if table is None or counts.sum() < _LARGE * len(counts):
+        return SAMPLE_BYTES
+    n_numbers = int(table.numbers.sum())
+    needed = SAMPLE_BYTES + _LABEL_BYTES * (table.n_features - n_numbers)
+    if n_numbers == 0:
+        return needed
+    read = _some_numbers(counts, table)
+    are_bytes = bool(((read == np.floor(read)) & (read >= 0) & (read <= 255)).all())
+    per_column = [_level_bytes(_n_distinct(column), table.n_samples) for column in read]
+    return float(needed + (0 if are_bytes else _READING_BYTES) + n_numbers * np.mean(per_column))
+
+
+def _level_bytes(n_distinct: int, n_rows: int) -> float:
+    """Estimate the memory per sample of the levels and quartiles of a column of numbers."""
+    if n_rows > _READ_ROWS and n_distinct > _READ_ROWS / 2:  # other rows have other numbers
+        return _CODE_BYTES + _QUARTILE_BYTES
+    return _CUTS_PER_VALUE * n_distinct / 8 + _QUARTILE_BYTES * (n_distinct > 4)
+
+
+def _some_numbers(counts: Floats | Ints, table: Table) -> Floats:
+    """Return some columns of numbers, and the first of the rows that are counted."""
+    columns = np.flatnonzero(table.numbers)
+    chosen = columns[np.linspace(0, len(columns) - 1, min(len(columns), _READ_COLUMNS)).astype(int)]
+    return table.number_block(chosen, np.flatnonzero(counts)[:_READ_ROWS]).dense()
+
+
+def _n_distinct(values: Floats) -> int:
+    return len(np.unique(values[np.isfinite(values)]))
+
+
+def _warn_about_survey(values: Floats, table: Table | None) -> None:
     """Warn about frequencies that may be survey weights: chance would seem significant."""
     total = float(values.sum())
-    if len(values) >= _MANY_ROWS and total >= _LARGE * len(values):
+    if total < _LARGE * len(values):
+        return
+    if len(values) >= _MANY_ROWS or (table is not None and _are_measurements(values, table)):
         warn(
             "sample_weight contains whole numbers, which are used as frequencies: "
             f"{len(values)} rows count as {total:.0f} samples, so that chance may seem significant. "
             "If they are survey weights, divide them by their mean."
         )
+
+
+def _are_measurements(values: Floats, table: Table) -> bool:
+    """Whether nearly every row has a number of its own, unlike the cells of a table of frequencies.
+
+    Numbers of the rows, such as 1, 2, 3, do not count.
+    """
+    n_rows = int((values > 0).sum())
+    if n_rows < _LEAST_ROWS or not table.numbers.any():
+        return False
+    for column in _some_numbers(values, table):
+        counted = np.ptp(column) == n_rows - 1 and bool((column == np.floor(column)).all())
+        if _n_distinct(column) >= _NEARLY_ALL * n_rows and not counted:
+            return True
+    return False
 
 
 def _class_weights(class_weight: Any, target: Target, values: Floats) -> Floats:

@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedGroupKFold, check_cv
 from slfs._core.warn import warn
 from slfs.base import TrainingData
 from slfs.screening.forced import Forced
-from slfs.tables.choice import read_row_groups
+from slfs.selectors._shared.row_groups import small_strata
 
 Ints = NDArray[np.int64]
 Split = tuple[Ints, Ints]
@@ -32,8 +32,8 @@ def make_folds(
     """
     codes, samples = data.target.codes, data.samples
     if data.groups is None and isinstance(cv, Integral):
-        strata = _small_strata(int(cv), data, forced, names)
-        if strata is not None and _can_be_divided(strata, codes):
+        strata = small_strata(int(cv), data, forced, names)
+        if strata is not None:
             return make_folds(cv, replace(data, groups=strata), forced, names)
         drawn = _draw_folds(int(cv), codes[samples])
         return [(samples[train], samples[test]) for train, test in drawn]
@@ -101,50 +101,6 @@ def _draw_folds(cv: int, codes: Ints) -> Iterator[Split]:
         test = np.flatnonzero(fold == number)
         if len(test):
             yield np.flatnonzero(fold != number), test
-
-
-def _small_strata(
-    cv: int, data: TrainingData, forced: Forced | None, names: NDArray[np.object_]
-) -> Ints | None:
-    """Return the groups of rows of a conditioning column of small groups, such as pairs, if any.
-
-    A model learns little about the group of a sample from the few others of its group, and if their
-    classes differ, as those of pairs do, it learns the wrong class.
-    """
-    for column in () if forced is None else forced.conditioning.tolist():
-        if data.table.numbers[column] and not data.categorical[column]:
-            _warn_about_numbered_groups(cv, data, column, names[column])
-            continue
-        block = data.table.label_block(column, None)
-        groups = [
-            ("missing", row) if missing else ("value", value)
-            for row, (value, missing) in enumerate(zip(block.values, block.missing, strict=True))
-        ]
-        found = read_row_groups(groups, data.table.n_samples)
-        own = found[data.samples]
-        if np.median(np.bincount(own)[own]) <= cv <= found.max():
-            return found
-    return None
-
-
-def _warn_about_numbered_groups(cv: int, data: TrainingData, column: int, name: str) -> None:
-    """Warn about a conditioning column of numbers that may number small groups, such as patients."""
-    values = data.table.number_block(np.array([column]), None).dense()[0]
-    found, size = np.unique(values[np.isfinite(values)], return_counts=True)
-    whole = len(found) > cv and (found == np.floor(found)).all()
-    if whole and size.min() >= 2 and np.median(size) <= cv:
-        warn(
-            f"The conditioning column {name!r} has {len(found)} whole numbers, each of which occurs "
-            "a few times, and is used as a quantity. If they number groups of samples, such as "
-            f"patients, declare it categorical: categorical_features=[{name!r}] (--categorical on "
-            "the command line)."
-        )
-
-
-def _can_be_divided(groups: Ints, codes: Ints) -> bool:
-    """Whether each class has samples in several groups."""
-    pairs = np.unique(np.column_stack([codes, groups]), axis=0)
-    return bool((np.bincount(pairs[:, 0]) > 1).all())
 
 
 def _check_split(rows: NDArray[Any], n_rows: int) -> None:

@@ -57,8 +57,7 @@ def nothing_selected(records: Any, method: str, figures: Figures, n_wanted: int 
     if n_significant and figures["grouped"]:
         return (
             f"{text} {n_significant} {depend} significantly on the {noun} if the rows of a group were "
-            "independent samples, which the tests assume. Use more groups or other columns, or test one "
-            "row per group, such as the means of its rows."
+            f"independent samples, which the tests assume. {_instead_of_rows(figures)}"
         )
     n_empty = figures.get("n_empty", 0)
     by_test = figures.get("irrelevance") == "test" and n_empty > figures.get("n_subsamples", 0) / 2
@@ -103,9 +102,23 @@ def nothing_selected(records: Any, method: str, figures: Figures, n_wanted: int 
             f"{_confounded(records, figures)}Check without condition_on which columns depend on the "
             f"{figures['noun']} alone, or use more samples or other columns."
         )
+    paired = f"{_instead_of_rows(figures)} " if figures["grouped"] and figures["mixed_groups"] else ""
     return (
-        f"{text} No column depends significantly on the {noun}{smallest}. Check that y is the intended "
-        f"target, or use more samples or other columns{xor}."
+        f"{text} No column depends significantly on the {noun}{smallest}. {paired}Check that y is the "
+        f"intended target, or use more samples or other columns{xor}."
+    )
+
+
+def _instead_of_rows(figures: Figures) -> str:
+    """Say what to test instead of rows that belong to groups."""
+    if not figures["mixed_groups"]:
+        return (
+            "Use more groups or other columns, or test one row per group, such as the means of its rows."
+        )
+    noun = "classes" if figures["noun"] == "class" else "targets"
+    return (
+        f"The rows of a group have different {noun}: test them given their group, with the labels of "
+        "the groups as a column of categories that condition_on names."
     )
 
 

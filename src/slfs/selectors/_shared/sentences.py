@@ -76,9 +76,9 @@ def _joined(figures: Figures) -> str:
     )
 
 
-def _apart(*numbers: float) -> list[str]:
-    """Format numbers with as many digits, at least 3 and at most 6, as tell different ones apart."""
-    written = [[f"{number:.{digits}g}" for number in numbers] for digits in (3, 4, 5, 6)]
+def _apart(*numbers: float, least: int = 3) -> list[str]:
+    """Format numbers with as many digits, ``least`` to 6, as tell different ones apart."""
+    written = [[f"{number:.{digits}g}" for number in numbers] for digits in range(least, 7)]
     most = max(len(set(texts)) for texts in written)
     return next(texts for texts in written if len(set(texts)) == most)
 
@@ -200,9 +200,11 @@ def _separated(_: Any, figures: Figures) -> str:
             f"there are too few samples to test it given {others} (samples_per_df), so it counts as "
             f"independent of the {noun} given these"
         )
+    alpha = figures["alpha"]
+    shown, _ = _apart(p_value, alpha, least=2)
     return (
         f"a test does not find that it depends on the {noun} given {others} "
-        f"(p = {p_value:.2g}, alpha = {figures['alpha']:g})"
+        f"(p = {shown}, alpha = {alpha:g})"
     )
 
 
@@ -299,6 +301,11 @@ def _not_significant(record: Any, figures: Figures) -> str:
     return "it is not significant at the level 0.05, divided by the number of columns"
 
 
+def _not_affordable(_: Any, figures: Figures) -> str:
+    shown, level = _apart(figures["p_value"], figures["level"], least=2)
+    return f"adding it has p = {shown}, above the level {level}"
+
+
 def _explained(record: Any, figures: Figures) -> str:
     given, p = listed(figures["conditioning"]), p_text(record["p_value"])
     return f"given {given} it is not significant ({p})"
@@ -325,9 +332,7 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.TOO_FEW_SAMPLES: lambda _, figures: (
         f"there are too few samples to test it, so it counts as independent of the {figures['noun']}"
     ),
-    Reason.NOT_AFFORDABLE: lambda _, figures: (
-        f"adding it has p = {figures['p_value']:.2g}, above the level {figures['level']:.2g}"
-    ),
+    Reason.NOT_AFFORDABLE: _not_affordable,
     Reason.ONE_GROUP: lambda *_: "no grouping of its categories is worth its cost",
     Reason.EQUAL_AS_FLOATS: lambda *_: (
         "its integers are above 2**53 and differ, but are all the same number when rounded to 64-bit "

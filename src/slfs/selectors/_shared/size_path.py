@@ -322,7 +322,8 @@ class AutomaticSizeMixin(BaseSelector):
         single = int((self.network_counts_.class_totals == 1).sum())
         if single and isinstance(self.cv, Integral) and path.log_loss[0] > 0:
             text += (
-                f" Classes with a single sample ({single}) are left out of no fold, and not predicted."
+                f" Classes with a single sample ({single}) cannot be both learned and predicted: these "
+                "samples are used to learn from in every fold, and never predicted."
             )
         if path.best == self.max_features < self.n_features_in_:
             text += f" More were not tried: see max_features={self.max_features}."

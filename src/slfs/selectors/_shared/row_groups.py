@@ -1,0 +1,97 @@
+"""Groups of rows, and columns of condition_on -> small strata, and what groups mean for tests."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slfs._core.warn import warn
+from slfs.base import TrainingData
+from slfs.screening.forced import Forced
+from slfs.tables.choice import read_row_groups
+
+Ints = NDArray[np.int64]
+
+GIVEN, MIXED, ALIKE = "given", "mixed", "alike"
+"""Groups that a column of condition_on tells, others whose rows have different classes, and the rest."""
+
+GROUPINGS = (GIVEN, MIXED, ALIKE)
+
+
+def grouping(groups: Ints, data: TrainingData, forced: Forced | None) -> str:
+    """Return what groups of rows mean for tests.
+
+    Tests treat the rows of a group as independent samples. That is right given a column of categories
+    that tells the group of each row, such as the number of the pair: what the rows of a group have in
+    common is then part of the model. A column that tells less, such as a batch of many patients, leaves
+    the rows of a patient dependent.
+    """
+    used = np.unique(data.samples)
+    for column in () if forced is None else forced.conditioning.tolist():
+        strata = None if _is_quantity(data, column) else _strata(data, column, missing_alone=False)
+        if strata is not None and _tells(strata[used], groups[used]):
+            return GIVEN
+    values = data.target.codes if data.target.values is None else data.target.values
+    return ALIKE if _tells(groups[used], np.unique(values[used], return_inverse=True)[1]) else MIXED
+
+
+def small_strata(
+    n_parts: int, data: TrainingData, forced: Forced | None, names: NDArray[np.object_]
+) -> Ints | None:
+    """Return the groups of rows of a conditioning column of small groups, such as pairs, if any.
+
+    They have at most ``n_parts`` samples, as a rule. A model learns little about the group of a sample
+    from the few others of its group, and if their classes differ, as those of pairs do, it learns the
+    wrong class. So these groups stay together when the rows are divided. Groups that cannot be divided,
+    because a class is in one of them only, do not.
+    """
+    for column in () if forced is None else forced.conditioning.tolist():
+        if _is_quantity(data, column):
+            _warn_about_numbered_groups(n_parts, data, column, names[column])
+            continue
+        found = _strata(data, column, missing_alone=True)
+        own = found[data.samples]
+        if np.median(np.bincount(own)[own]) <= n_parts <= found.max():
+            return found if _can_be_divided(found, data.target.codes) else None
+    return None
+
+
+def _is_quantity(data: TrainingData, column: int) -> bool:
+    """Whether a column is used as numbers, in intervals."""
+    return bool(data.table.numbers[column] and not data.categorical[column])
+
+
+def _strata(data: TrainingData, column: int, *, missing_alone: bool) -> Ints:
+    """Number the categories of the rows; rows whose value is missing are on their own, or together."""
+    block = data.table.label_block(column, None)
+    groups = [
+        ("missing", row * missing_alone) if missing else ("value", value)
+        for row, (value, missing) in enumerate(zip(block.values, block.missing, strict=True))
+    ]
+    return read_row_groups(groups, data.table.n_samples)
+
+
+def _warn_about_numbered_groups(n_parts: int, data: TrainingData, column: int, name: str) -> None:
+    """Warn about a conditioning column of numbers that may number small groups, such as patients."""
+    values = data.table.number_block(np.array([column]), None).dense()[0]
+    found, size = np.unique(values[np.isfinite(values)], return_counts=True)
+    whole = len(found) > n_parts and (found == np.floor(found)).all()
+    if whole and size.min() >= 2 and np.median(size) <= n_parts:
+        warn(
+            f"The conditioning column {name!r} has {len(found)} whole numbers, each of which occurs "
+            "a few times, and is used as a quantity. If they number groups of samples, such as "
+            f"patients, declare it categorical: categorical_features=[{name!r}] (--categorical on "
+            "the command line)."
+        )
+
+
+def _tells(first: Ints, second: Ints) -> bool:
+    """Whether the first number of a row tells its second one."""
+    pairs = np.unique(np.column_stack([first, second]), axis=0)
+    return len(pairs) == len(np.unique(first))
+
+
+def _can_be_divided(groups: Ints, codes: Ints) -> bool:
+    """Whether each class has samples in several groups."""
+    pairs = np.unique(np.column_stack([codes, groups]), axis=0)
+    return bool((np.bincount(pairs[:, 0]) > 1).all())
