@@ -15,10 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from slfs._compat import StrOptions
 from slfs.counting.planes import SampleLayout
-from slfs.screening.plan import SpreadTable
 from slfs.tables.parts import Part
 from slfs.tables.registry import read_table
-from slfs.tables.table import ColumnSource, Table, resolve_categorical
+from slfs.tables.table import ColumnSource, SpreadTable, Table, resolve_categorical
 from slfs.tables.target import CLASSIFICATION, KINDS, Target, read_target
 from slfs.tables.weights import SampleWeights, make_layout, make_weights, read_sample_weight
 

@@ -35,9 +35,9 @@ from slfs.screening.forced import EXPLAINED_SHARE, FORCED, Forced, n_intervals
 from slfs.screening.judging import CERTAIN, pays
 from slfs.screening.learn import Cuts, LearnedBlock, block_p_values, learn_block
 from slfs.screening.p_values import INTERVALS, adjusted_p_values, pack_blind
-from slfs.screening.plan import Block, Plan, SpreadTable, make_plan
+from slfs.screening.plan import Block, Plan, make_plan
 from slfs.screening.reasons import Reason
-from slfs.tables.table import ColumnSource, Table
+from slfs.tables.table import ColumnSource, SpreadTable, Table
 
 Mask = NDArray[np.bool_]
 Result = TypeVar("Result")

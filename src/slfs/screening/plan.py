@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.resources import Resources
 from slfs.tables.planes import is_planes
-from slfs.tables.table import Table
+from slfs.tables.table import SpreadTable, Table
 
 BLOCK_ENTRIES = 1 << 20
 """Maximum number of entries of a block: a few megabytes, which fit in the processor's cache."""
@@ -42,8 +41,6 @@ _PLANE_SHARE = 8
 
 _MIN_ROWS = 1 << 12
 """Minimum number of rows to read at a time: smaller pieces would not save memory."""
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -89,16 +86,6 @@ def block_limits(limits: BlockLimits) -> Iterator[None]:
         yield
     finally:
         _limits.reset(token)
-
-
-@runtime_checkable
-class SpreadTable(Protocol):
-    """A table that is distributed over other machines, to which the work is sent."""
-
-    def map_blocks(
-        self, work: Callable[[Table, Block], Result], blocks: list[Block]
-    ) -> Iterable[Result]:
-        """Apply a function to each block of columns, or to parts of it; results in column order."""
 
 
 def make_plan(

@@ -37,7 +37,7 @@ from slfs.screening.forced import Forced, read_forced
 from slfs.screening.judging import drop_uninformative
 from slfs.screening.learn import Cuts
 from slfs.screening.pipeline import screen_table
-from slfs.screening.plan import ALL_KINDS, SpreadTable
+from slfs.screening.plan import ALL_KINDS
 from slfs.screening.reasons import Reason, Role
 from slfs.selectors._shared import remedies, sentences
 from slfs.selectors._shared.additive import (
@@ -57,6 +57,7 @@ from slfs.tables.alleles import recounted
 from slfs.tables.arrays import keep_types
 from slfs.tables.choice import read_row_groups, resolve_columns
 from slfs.tables.registry import is_in_memory
+from slfs.tables.table import SpreadTable
 from slfs.tables.target import Target
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from slfs.screening.facts import ColumnFacts
 from slfs.screening.forced import Forced
 from slfs.screening.judging import CERTAIN, keep_all
 from slfs.screening.pipeline import screen_table
-from slfs.screening.plan import ALL_KINDS, SpreadTable
+from slfs.screening.plan import ALL_KINDS
 from slfs.screening.reasons import Reason
 from slfs.selectors._shared.nested import DefaultSelectorMixin
 from slfs.selectors._shared.records import set_reason
@@ -41,6 +41,7 @@ from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
 from slfs.tables.parts import Part, WithNoise
+from slfs.tables.table import SpreadTable
 
 Ints = NDArray[np.int64]
 Run = tuple[Ints, Ints]

@@ -7,9 +7,9 @@ ones.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ Alleles = tuple[str, str]
 """The allele whose copies a genotype counts, and the other one."""
 
 Array = TypeVar("Array", bound=NDArray[Any])
+Block = TypeVar("Block")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,16 @@ class Table(Protocol):
         -------
         block : LabelBlock
         """
+
+
+@runtime_checkable
+class SpreadTable(Protocol):
+    """A table that is distributed over other machines, to which the work is sent."""
+
+    def map_blocks(
+        self, work: Callable[[Table, Block], Result], blocks: list[Block]
+    ) -> Iterable[Result]:
+        """Apply a function to each block of columns, or to parts of it; results in column order."""
 
 
 class ColumnSource(ABC):
