@@ -28,7 +28,7 @@ Ints = NDArray[np.int64]
 _GROUPS, _SMALLEST_GROUP = 10, 50
 """Maximum number of groups of residuals, and minimum number of samples that each is worth."""
 
-_FREQUENT, _SEVERAL = 0.005, 5
+_FREQUENT, _SEVERAL = 0.02, 5
 """Share and number of the samples that have a frequent value of a continuous target."""
 
 _ALPHA = 0.05
