@@ -522,6 +522,8 @@ def test_the_class_that_interacts_is_shown(tmp_path):
     assert "Share of zzz" not in shown
     facts = make_facts(InteractionSelector().fit(X, y))
     assert facts["pairs"][0]["classes"][-1] == facts["classes"].index("zzz")
+    evidence = {node["name"]: (node["evidence"], node["pair_evidence"]) for node in facts["nodes"]}
+    assert evidence == {"c3": ("none", "overwhelming"), "c7": ("none", "overwhelming")}
 
 
 @given(tables(n_classes=3))

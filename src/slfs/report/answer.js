@@ -24,7 +24,7 @@ function pick(node, id, openNode) {
   const notes = [
     roleOf(node.column).split(",")[0],
     node.frequency && `${node.frequency} subsamples`,
-    node.evidence && `evidence: ${node.evidence}`,
+    node.evidence && `evidence: ${node.evidence}${node.pair_evidence ? ` alone, ${node.pair_evidence} in a pair` : ""}`,
   ];
   return element("button", {
     type: "button",

@@ -209,6 +209,7 @@ def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
             "counts": counts.level_sizes(node),
             "target": _target_by_level(selector, node),
             "evidence": grade(selector.features_["q_value"][network.columns[node]]),
+            "pair_evidence": _pair_evidence(selector, network.columns[node]),
             "frequency": _frequency(selector, network.columns[node]),
             **_joined(selector, network.columns[node]),
             "sentence": as_text(selector.explain(int(network.columns[node]))),
@@ -240,6 +241,16 @@ def _target_by_level(selector: BaseSelector, node: int) -> list[dict[str, Any]] 
 def _exact(value: float) -> float | None:
     """A number for JSON, with the digits that a person reads; None for infinity and NaN."""
     return float(f"{value:.6g}") if math.isfinite(value) else None
+
+
+def _pair_evidence(selector: BaseSelector, column: int) -> str | None:
+    """How certain the interaction of a column with another selected one is; None without one."""
+    if not isinstance(selector, InteractionSelector):
+        return None
+    pairs, kept = selector.pairs_, selector.support_
+    own = (pairs["first"] == column) | (pairs["second"] == column)
+    own &= kept[pairs["first"]] & kept[pairs["second"]]
+    return grade(float(pairs["q_value"][own].min())) if own.any() else None
 
 
 def _pairs(selector: BaseSelector) -> list[dict[str, Any]]:

@@ -39,6 +39,7 @@ function nodeDetails(node, id, open) {
     element("dl", { class: "facts" },
       ...(node.evidence ? pair(`that it depends on the ${facts.noun}`, node.evidence) : []),
       ...(qValue === null ? [] : pair("FDR (q-value)", fdr(qValue))),
+      ...(node.pair_evidence ? pair("that it interacts with another selected column", node.pair_evidence) : []),
       ...(node.frequency ? pair("selected in subsamples", node.frequency) : [])),
     ...(qValue === null ? [] : [element("p", { class: "note small" }, FDR_MEANING)]),
     ...cutPoints(node),

@@ -100,7 +100,14 @@ function addedColumns(steps, path, openNode) {
     element("p", { class: "note" }, "Log loss of the model after each column joined, and by how much it fell. It is computed " +
       `on the samples that the model was fitted to${path ? ", so it is lower than in cross-validation" : ""}.`),
     element("ol", { class: "added blue", tabindex: 0, "aria-label": "Log loss after each column joined" },
-      row("", element("span", { class: "none" }, "no column"), first, null),
+      row("", element("span", { class: "none" }, baseline(steps[0].node.joined - 1)), first, null),
       ...steps.map((step) => row(String(step.node.joined), link(step), step.node.log_loss, step.node.log_loss_before))),
   ];
+}
+
+/** What the model has before the first column joins: included columns and covariates, if there are any. */
+function baseline(included) {
+  const covariates = facts.role_counts["conditioned on"] || 0;
+  const known = [included && plural(included, "included column"), covariates && plural(covariates, "covariate")];
+  return known.filter(Boolean).join(" and ") || "no column";
 }
