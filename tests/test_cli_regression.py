@@ -103,6 +103,8 @@ def test_options_that_do_not_fit_the_target_are_refused(slfs):
     assert slfs("fit", "classes.csv", "-t", "kind", "-o", "c.slfs")[0] == 0
     assert "--probabilities is for classifiers" in slfs("predict", "m.slfs", "new.csv", "-p")[2]
     assert "must be between 0 and 1. Got 90" in slfs("predict", "m.slfs", "new.csv", "--coverage", 90)[2]
+    with pytest.warns(UserWarning, match="is too large for the number of training samples"):
+        slfs("predict", "m.slfs", "new.csv", "--coverage", 0.9999)
     assert "--coverage is for quantities" in slfs("predict", "c.slfs", "new.csv", "--coverage", 0.9)[2]
     for file, target, option, remedy in (
         ("known.csv", "price", "--classifiers", "--regressors"),

@@ -53,12 +53,15 @@ def naive_p_value(column, y):
         mean, variance = mean / UPPER_END, variance / UPPER_END**2
         total = mean * (1 - mean) / variance - 1
         tail = beta.sf(explained_share(column, y) / UPPER_END, mean * total, (1 - mean) * total)
+    sizes, ties = np.bincount(y), np.unique(column, return_counts=True)[1]
+    if sizes.min() * (1 - ties.max() / len(y)) < min(5, 0.25 * sizes.mean()):  # a rare class
+        tail = max(tail, chi2.sf((len(y) - 1) * explained_share(column, y), len(sizes) - 1))
     values = np.unique(column)
     table = np.array([[np.sum((column == v) & (y == c)) for c in set(y.tolist())] for v in values])
     margins = [*table.sum(axis=0), *table.sum(axis=1)]
     floor = sum(math.lgamma(m + 1) for m in margins) - math.lgamma(len(y) + 1)
     floor = math.exp(floor - sum(math.lgamma(n + 1) for n in table.flat))
-    sizes = np.bincount(y).tolist()
+    sizes = sizes.tolist()
     mirrored = math.prod(math.factorial(sizes.count(size)) for size in set(sizes))
     if len(values) == len(column):
         mirrored = max(mirrored, 2)

@@ -286,6 +286,18 @@ def test_shares_of_lord_sum_to_at_most_one():
     assert 0.99 < shares.sum() + tail <= 1
 
 
+@pytest.mark.parametrize("sizes", [[150, 46, 4], [60, 30, 4], [100, 76, 20, 2, 2]])
+def test_a_rare_class_is_not_pooled_with_another_one(sizes):
+    """It was, and a class that lies completely above all others had no evidence."""
+    random = np.random.default_rng(0)
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    noise = random.normal(size=(len(y), 1000))
+    shifted = noise.copy()
+    shifted[-4:] += 4
+    assert np.mean(p_values(shifted, y) <= 0.01) > 0.8
+    assert np.mean(p_values(noise, y) <= 0.05) <= 0.06
+
+
 @pytest.mark.parametrize("value", [0, 1])
 def test_a_rare_value_is_not_absorbed_by_a_frequent_one(value):
     """A flag that is 0, or 1, only in a rare class."""

@@ -80,6 +80,29 @@ def test_intervals_with_a_frequent_value_contain_it(seed):
     assert BNSLFSRegressor().fit(X, X[:, 0] + X[:, 1])._additive.frequent.size == 0
 
 
+def test_intervals_of_rounded_targets_are_not_wider():
+    X = np.random.default_rng(0).normal(size=(4000, 6))
+    y = (20 + 4 * X[:, 0] + 2 * X[:, 1] + 4 * np.random.default_rng(1).normal(size=4000)).round()
+    regressor = BNSLFSRegressor().fit(X[:1000], y[:1000])
+    for coverage in (0.1, 0.5, 0.8, 0.9):
+        lower, upper = regressor.predict_interval(X[1000:], coverage).T
+        inside = np.mean((lower <= y[1000:]) & (y[1000:] <= upper))
+        assert coverage - 0.03 < inside < coverage + 0.06
+
+
+@pytest.mark.parametrize("seed", [0, 7, 17])
+def test_intervals_with_unknown_values_contain_a_frequent_target(seed):
+    """They ended just above 0, the target of 60% of the samples."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(5000, 4))
+    zero = random.random(5000) < 1 / (1 + np.exp(X[:, 0] - 0.5))
+    y = np.where(zero, 0, random.exponential(5, 5000) + 1 + X[:, 1].clip(0))
+    regressor = BNSLFSRegressor().fit(X[:1000], y[:1000])
+    X[:, 0] = np.nan
+    lower, upper = regressor.predict_interval(X[1000:]).T
+    assert np.mean((lower <= y[1000:]) & (y[1000:] <= upper)) > 0.88
+
+
 def test_a_coverage_that_the_samples_do_not_allow():
     X, y = houses(159)
     regressor = BNSLFSRegressor(MRMR(n_features_to_select=4)).fit(X, y)

@@ -162,8 +162,9 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
         The ends are quantiles of residuals: those of training samples with similar predictions, each
         from the model that is fitted without the sample. On held-out samples of 11 datasets, intervals
         for 90% contained 89 to 94% of the targets. The models without a sample have the same features
-        and levels, so this holds if these depend little on single samples. If a value of the target is
-        frequent, such as 0, intervals that end near it contain it, and so more targets than asked for.
+        and levels, so this holds if these depend little on single samples. If more targets are the same,
+        such as 0, than may be below or above an interval, those that end near it contain it, and so more
+        targets than asked for.
 
         Values that were not seen during ``fit`` add nothing to the prediction. What they would have
         added has a standard deviation in the training data, by which the interval is wider, as if it
@@ -190,6 +191,11 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
             raise ValueError(
                 f"coverage must be a number between 0 and 1 (exclusive). Got {coverage!r} instead."
             )
+        self._warn_about_coverage(float(coverage))
+        return self._additive.interval(self._encode(X), float(coverage))
+
+    def _warn_about_coverage(self, coverage: float) -> None:
+        """Warn if there are too few training samples for intervals of a coverage."""
         largest = self._additive.largest_coverage
         if coverage > largest:
             warn(
@@ -197,7 +203,6 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
                 f"end at the largest residuals, where they contain about {largest:.1%} of the targets. "
                 "Use a smaller coverage, or more samples."
             )
-        return self._additive.interval(self._encode(X), float(coverage))
 
     def explain_prediction(self, X: Any) -> RegressionExplanation:
         """Explain predictions by the exact contribution of each feature.

@@ -165,13 +165,15 @@ def _with_covariates(
     return with_covariates(file, about, used, ids)
 
 
-def _check_options(fitted: NetworkModel, probabilities: bool, coverage: float | None) -> None:
-    """Raise an error if an option does not fit the model."""
+def _check_options(fitted: Any, probabilities: bool, coverage: float | None) -> None:
+    """Raise an error if an option does not fit the model, and warn if a coverage is too large."""
     if hasattr(fitted, "predict_interval"):
         if probabilities:
             raise ValueError("--probabilities is for classifiers, but the model predicts a quantity.")
         if coverage is not None and not 0 < coverage < 1:
             raise ValueError(f"--coverage must be between 0 and 1. Got {coverage:g} instead.")
+        if coverage is not None:
+            fitted._warn_about_coverage(coverage)
     elif coverage is not None:
         raise ValueError("--coverage is for quantities, but the model predicts classes.")
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtrc
 
 from slfs.measures.moments import (
     beta_tails,
@@ -39,16 +40,18 @@ instead.
 
 
 _RARE, _RARE_SHARE = 5, 0.25
-"""Groups with fewer samples, and less than this share of the mean size of a group, are rare."""
+"""Classes with fewer samples, and less than this share of the mean size of a class, are rare.
+
+What a class of a few samples adds to the statistic is bounded, so that the moments of the statistic
+belong to a distribution with a lighter tail than that of the large classes.
+"""
 
 
 def pool_rare_groups(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the group that each group is pooled with for a rank test; itself for most groups.
 
-    What a group of one or a few samples adds to the statistic is bounded, so the moments of the
-    statistic would belong to a distribution with a lighter tail than that of the large groups. Rare
-    groups, and groups of a single sample, are pooled with each other, or with the smallest other group
-    if they are rare even together.
+    Rare groups, and groups of a single sample, are pooled with each other; a sample that would remain
+    alone is pooled with the smallest other group.
 
     Parameters
     ----------
@@ -62,9 +65,9 @@ def pool_rare_groups(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     number = np.maximum((sizes > 0).sum(axis=1, keepdims=True), 1)
     least = np.minimum(_RARE, _RARE_SHARE * sizes.sum(axis=1, keepdims=True) / number)
     rare = (sizes == 1) | ((sizes > 0) & (sizes < least))
-    together = np.where(rare, sizes, 0).sum(axis=1, keepdims=True)
+    together = np.where(rare, sizes, 0).sum(axis=1)
     smallest = np.where(rare | (sizes == 0), np.iinfo(np.int64).max, sizes).argmin(axis=1)
-    home = np.where((together < least)[:, 0], smallest, rare.argmax(axis=1))
+    home = np.where(together == 1, smallest, rare.argmax(axis=1))
     own = np.broadcast_to(np.arange(sizes.shape[1]), sizes.shape)
     group: NDArray[np.int64] = np.where(rare, home[:, np.newaxis], own)
     return group
@@ -104,8 +107,9 @@ def rank_p_values(summary: RankSummary) -> Floats:
 
     The share T of the variance of the ranks that the classes explain is compared with a beta
     distribution, or with many ties a gamma distribution, that has the exact mean and variance of T over
-    all permutations of the class. A p-value is at least the probability of the observed table of values
-    and classes and of its mirror images, which no permutation test can go below.
+    all permutations of the class. If a class is rare, the p-value is at least that of the chi-squared
+    distribution to which the statistic tends. A p-value is at least the probability of the observed
+    table of values and classes and of its mirror images, which no permutation test can go below.
 
     Parameters
     ----------
@@ -132,6 +136,8 @@ def rank_p_values(summary: RankSummary) -> Floats:
         gamma_tail = np.empty(len(tied))
         gamma_tails(share[tied], mean[tied], variance[tied], gamma_tail)
         tail[tied] = gamma_tail
+    rare = np.flatnonzero(untied[tested] < np.minimum(_RARE, _RARE_SHARE * n / classes))
+    tail[rare] = np.maximum(tail[rare], chdtrc(classes[rare] - 1, (n[rare] - 1) * share[rare]))
     p_values = np.full(len(n_samples), np.nan)
     p_values[tested] = np.clip(tail, floor[tested], 1.0)
     return p_values

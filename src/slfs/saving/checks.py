@@ -247,6 +247,7 @@ def _check_regression_tables(tables: AdditiveTables, n_nodes: int) -> None:
     _demand_array(tables.spread, np.float64, (*n_factors, 2, n_nodes), "the spread")
     _demand(bool(np.isfinite(tables.spread).all()), "the spread is infinite")
     _demand_array(tables.frequent, np.float64, np.shape(tables.frequent)[:1], "the frequent targets")
+    _demand_array(tables.shares, np.float64, np.shape(tables.frequent)[:1], "the shares of targets")
     in_order = np.isfinite(tables.frequent).all() and (np.diff(tables.frequent) > 0).all()
     _demand(bool(in_order), "the frequent targets are not in order")
     _demand(0 <= tables.drift < np.inf, "the drift is negative or infinite")

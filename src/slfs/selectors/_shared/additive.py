@@ -28,8 +28,12 @@ Ints = NDArray[np.int64]
 _GROUPS, _SMALLEST_GROUP = 10, 50
 """Maximum number of groups of residuals, and minimum number of samples that each is worth."""
 
-_FREQUENT, _SEVERAL = 0.02, 5
+_FREQUENT, _SEVERAL = 0.005, 5
 """Share and number of the samples that have a frequent value of a continuous target."""
+
+_NEAR, _ROUGHLY = 0.1, 0.5
+"""Distance from an interval, relative to its width, that is small; the same with unknown values, whose
+intervals are not as precise."""
 
 _ALPHA = 0.05
 """Level of the test of dependence given the class."""
@@ -162,12 +166,11 @@ class RegressionTables(AdditiveTables):
         How many samples each residual is worth: 1 without sample weights.
     spread : ndarray of shape (n_factors, 2, n_nodes)
         Factors of the covariance of what nodes (index 0) and edges (index 1) add; see `SquaredFit`.
-    frequent : ndarray of shape (n_frequent,)
-        Values of the target that are frequent, such as 0, in ascending order.
+    frequent, shares : ndarray of shape (n_frequent,)
+        Values of the target that are frequent, such as 0, in ascending order; their shares of the
+        samples.
     drift : float
-        By how much predictions differ from those of the models that the residuals are from. An interval
-        that ends by so little before a frequent value contains it: all its samples have nearly the same
-        residual, so that it would contain all of them or none.
+        By how much predictions differ from those of the models that the residuals are from.
     """
 
     limits: Floats
@@ -175,6 +178,7 @@ class RegressionTables(AdditiveTables):
     weights: list[Floats]
     spread: Floats
     frequent: Floats
+    shares: Floats
     drift: float = 0.0
 
     def scaled(self, scale: float) -> Self:
@@ -207,17 +211,29 @@ class RegressionTables(AdditiveTables):
             own = np.searchsorted(self.limits, predictions) == group
             ends[own, 0] = predictions[own] + min(low, 0.0)
             ends[own, 1] = predictions[own] + max(high, 0.0)
-        if len(self.frequent):
-            first = np.searchsorted(self.frequent, ends[:, 0] - self.drift)
-            last = np.searchsorted(self.frequent, ends[:, 1] + self.drift, side="right") - 1
-            inside = first <= last
-            ends[inside, 0] = np.minimum(ends[inside, 0], self.frequent[first[inside]])
-            ends[inside, 1] = np.maximum(ends[inside, 1], self.frequent[last[inside]])
         rows = encoded.unknown_rows()
         around = predictions[rows, np.newaxis]
         missed = norm.ppf(1 - tail) * self._deviations(encoded, rows)
         ends[rows] = around + [-1, 1] * np.hypot(ends[rows] - around, missed[:, np.newaxis])
-        return ends
+        near = np.full(len(ends), _NEAR)
+        near[rows] = _ROUGHLY
+        return self._with_frequent(ends, tail, np.maximum(near * np.ptp(ends, axis=1), self.drift))
+
+    def _with_frequent(self, ends: Floats, tail: float, slack: Floats) -> Floats:
+        """Extend intervals to the next value of the target that is too frequent to be missed by little.
+
+        All samples with this value have nearly the same residual, so that intervals which end near it
+        contain all of them or none. Those of rarer values do not matter.
+        """
+        values = self.frequent[self.shares > tail]
+        if len(values) == 0:
+            return ends
+        below = np.searchsorted(values, ends[:, 0]) - 1
+        above = np.searchsorted(values, ends[:, 1], side="right")
+        lower, upper = values[np.maximum(below, 0)], values[np.minimum(above, len(values) - 1)]
+        down = (below >= 0) & (ends[:, 0] - lower <= slack) & (ends[:, 0] > lower)
+        up = (above < len(values)) & (upper - ends[:, 1] <= slack)
+        return np.column_stack([np.where(down, lower, ends[:, 0]), np.where(up, upper, ends[:, 1])])
 
     def _deviations(self, encoded: Encoded, rows: Ints) -> Floats:
         """Return the standard deviation of what the unknown values of some samples would have added."""
@@ -333,9 +349,10 @@ def fit_regression_tables(
     mean = np.array([fit.mean])
     none = np.empty((len(columns), 0), np.uint8)  # sums need no shift
     found, counts = np.unique(values[layout.order], return_counts=True)
-    frequent = found[counts >= max(_FREQUENT * layout.n_samples, _SEVERAL)]
+    often = counts >= max(_FREQUENT * layout.n_samples, _SEVERAL)
+    frequent = found[often], counts[often] / layout.n_samples
     return RegressionTables(
-        mean, nodes, parents, edges, importances, coding, none, *groups, fit.spread, frequent
+        mean, nodes, parents, edges, importances, coding, none, *groups, fit.spread, *frequent
     )
 
 
