@@ -1180,8 +1180,9 @@ def test_commas_are_not_decimal_where_other_numbers_have_points(here, slfs):
 
 
 @pytest.mark.parametrize("suffix", ["tsv", "txt"])
-def test_a_comment_above_the_header(suffix, here, slfs):
-    rows = ["# Constructed from biom file", "#OTU ID\ts1\ts2", "otu1\t1\t2", "otu2\t0\t5"]
+@pytest.mark.parametrize("comment", ["# Constructed from biom file", '# Program:x v2; Command:"x" "a"'])
+def test_a_comment_above_the_header(comment, suffix, here, slfs):
+    rows = [comment, "#OTU ID\ts1\ts2", "otu1\t1\t2", "otu2\t0\t5"]
     (here / f"q.{suffix}").write_text("\n".join(rows) + "\n")
     (here / "y.tsv").write_text("sample\tg\ns1\ta\ns2\tb\n")
     for more in ([], ["--transpose", "--targets-from", "y.tsv"]):

@@ -16,6 +16,8 @@ from sklearn.pipeline import make_pipeline
 
 from slfs import BNSLFS, SLFS, ResidualPursuit, StabilitySelection
 from slfs.counting.residuals import Residuals
+from slfs.evaluation import p_values
+from slfs.measures import strata
 from slfs.measures.residuals import AdditiveModel
 from slfs.saving import load, save
 from slfs.selectors._shared.joint_gain import joint_gain
@@ -338,3 +340,40 @@ def test_subsamples_of_a_single_group() -> None:
     assert 0 in stable.indices_
     with pytest.raises(ValueError, match="every class needs samples in at least two groups"):
         SLFS().fit(X, y, groups=y)
+
+
+def customers(n_customers, n_rows, *, continuous, seed=0):
+    """Columns and target that depend on the customer, but not on each other given the customer."""
+    random = np.random.default_rng(seed)
+    customer = np.repeat(np.arange(n_customers), n_rows)
+    level = 2 * random.normal(size=n_customers)[customer]
+    y = level + random.normal(size=len(level)) if continuous else random.random(len(level)) < 0.5
+    y = y if continuous else random.random(len(level)) < 1 / (1 + np.exp(-level))
+    numbers = 3 * random.normal(size=(n_customers, 300))[customer] + random.normal(size=(len(y), 300))
+    X = pd.DataFrame(numbers).add_prefix("z").assign(age=customer % 50)
+    return X.assign(customer=[f"C{one:04}" for one in customer]), y
+
+
+@pytest.mark.parametrize("continuous", [False, True])
+def test_more_categories_than_levels_are_conditioned_on(continuous, monkeypatch):
+    """Categories beyond the 254 most frequent ones were one stratum: 23% of p-values were below 5%."""
+    X, y = customers(300, 9, continuous=continuous)
+    found = p_values(X, y, condition_on=["customer"], target="auto")
+    assert np.mean(found[:300] < 0.05) < 0.09
+    assert found[300] == 1  # the age of a customer is the same in all rows
+    fitted = SLFS(condition_on="customer").fit(X, y)
+    assert (fitted.qvalues_[:300] > 0.05).all()
+    monkeypatch.setattr(strata, "_MOST_PARAMETERS", 2000)
+    many = X.assign(other=np.arange(len(X)).astype(str))
+    with pytest.raises(ValueError, match="3000 categories together, but at most 2000 are possible"):
+        p_values(many, y, condition_on=["customer", "other"])
+
+
+@pytest.mark.parametrize("continuous", [False, True])
+def test_many_strata_are_tested_like_few_ones(continuous, monkeypatch):
+    X, y = customers(40, 6, continuous=continuous)
+    X.loc[::7, "z3"] = np.nan
+    expected = p_values(X, y, condition_on=["customer"])
+    monkeypatch.setattr(strata, "_MANY", 20)
+    found = p_values(X, y, condition_on=["customer"])
+    np.testing.assert_allclose(found, expected, rtol=1e-3)

@@ -408,3 +408,15 @@ def test_ids_of_groups_that_the_user_has_declared(given):
         SLFS(**given).fit(X, y)
     with pytest.warns(UserWarning, match="look like numbers"):
         SLFS().fit(X, y)
+
+
+def test_how_to_convert_decimal_commas_with_units_and_negative_numbers_in_parentheses():
+    X = pd.DataFrame(
+        {
+            "balance": [f"({v})" if v % 3 == 0 else f"{v}" for v in range(1000, 1300)],
+            "share": [f"{v / 10:.1f} %".replace(".", ",") for v in range(300)],
+        }
+    )
+    how = "separators, replace decimal commas by decimal points, write (5) as -5, and use pandas.to_numeric"
+    with pytest.warns(UserWarning, match=re.escape(how)):
+        SLFS().fit(X, Y)

@@ -297,3 +297,19 @@ def test_the_conversion_of_numbers_with_units_does_not_change_them(labels, snipp
 @pytest.mark.parametrize("labels", [["0,072 kg", "2,000 kg"], ["1234,567 €", "3,000 €"]])
 def test_the_conversion_of_decimal_commas_with_units(labels):
     assert _conversion(np.array(labels, object)).endswith("with a decimal point")
+
+
+def test_a_stray_text_does_not_hide_that_the_target_is_a_quantity():
+    random = np.random.default_rng(0)
+    X, price = random.normal(size=(300, 2)), random.uniform(5, 60, 300).round(4)
+    texts = [*map(str, price[:-1]), "kUSD"]
+    with pytest.raises(ValueError, match=r"except 'kUSD' are numbers.*--missing 'kUSD' --drop-missing"):
+        SLFS().fit(X, texts)
+    with pytest.raises(ValueError, match=r"y has numbers, and the text 'unknown'.*errors='coerce'"):
+        SLFS().fit(X, [*price[:-1], "unknown"])
+    ages = [*map(str, random.integers(20, 75, 299)), "unknown"]
+    with pytest.warns(UserWarning, match="all except 'unknown' are numbers. If it is a quantity"):
+        SLFS().fit(X, ages)
+    numbers = pd.to_numeric(pd.Series(ages), errors="coerce")  # as advised
+    kept = numbers.notna().to_numpy()
+    assert SLFS(target="regression").fit(X[kept], numbers[kept]).target_type_ == "regression"

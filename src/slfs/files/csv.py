@@ -77,13 +77,15 @@ def _refuse_comment(content: IO[bytes]) -> None:
     content.seek(0)
     first, second = (content.readline().decode("utf-8-sig", "replace") for _ in range(2))
     content.seek(0)
-    separators = set(",;\t|")
+    separator = max(",;\t|", key=second.count)
+    n_first, n_second = first.count(separator), second.count(separator)
     if re.fullmatch(r"#1\.[23]", first.strip()):
         raise TableError(
             "it is a GCT file. Remove its first two lines, the version and the size of the table, for "
             "example with: tail -n +3, and add --transpose --drop Description"
         )
-    if first.lstrip('"').startswith("#") and not separators & set(first) and separators & set(second):
+    shorter = n_first == 0 < n_second or n_first + 1 < n_second  # R's headers have one name fewer
+    if first.lstrip('"').startswith("#") and shorter:
         raise TableError(
             f"its first line, {first.strip()[:60]!r}, looks like a comment above the header. Remove it, "
             "for example with: tail -n +2"

@@ -13,6 +13,7 @@ the variances are those of Cochran, Mantel and Haenszel where each stratum has a
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,7 @@ from slfs.measures.strata import (
     count_cells,
     cut_rows,
     fewest,
+    has_many_strata,
     joint_p_value,
     least_squares,
     make_strata,
@@ -86,7 +88,10 @@ class Covariates:
     @functools.cached_property
     def _correction(self) -> Floats:
         """By how much the variance of a sample of each stratum is larger than that of the fit."""
-        leverage = _leverage(self.design, self._counts, self.probability)
+        if has_many_strata(self.design):
+            leverage = 1 / self._counts.sum(axis=1)
+        else:
+            leverage = _leverage(self.design, self._counts, self.probability)
         found: Floats = 1 / (1 - np.minimum(leverage, _LARGEST_LEVERAGE))
         return found
 
@@ -167,6 +172,16 @@ class Covariates:
         log -= gammaln(by_class.sum(axis=1) + 1).sum() + gammaln(cells + 1).sum()
         return float(np.exp(log))
 
+    def _explained_by_strata(self, by_stratum: Ints) -> Floats:
+        """Return what the strata explain of the variance, if each has parameters of its own."""
+        n_strata, n = len(self._weights), self._weights.shape[1]
+        share = by_stratum / self._counts.sum(axis=1)
+        weights = self._weights.reshape(n_strata, -1)
+        blocks = np.stack([(own * by_stratum) @ weights for own in share])
+        n_levels = len(by_stratum)
+        ordered = blocks.reshape(n_levels, n_levels, n, n).transpose(0, 2, 1, 3)
+        return ordered.reshape(n_levels * n, n_levels * n)
+
     def _score_test(self, codes: Codes, ordered: Ints | None) -> float:
         n_strata, n_classes = self.probability.shape
         levels, rest = pool_rare(codes)
@@ -176,11 +191,15 @@ class Covariates:
         n = n_classes - 1
         residual = by_class[:, :-1] - by_stratum @ self.probability[:, :-1]
         information = by_stratum @ self._weights.reshape(n_strata, -1)
-        crossed = (by_stratum @ self._products).reshape(n_levels * n, -1)
-        nuisance, factor = self._solved
-        solved = cho_solve(factor, crossed.T)
-        score = residual.reshape(-1) - nuisance @ solved
-        variance = -crossed @ solved
+        if has_many_strata(self.design):
+            score = residual.reshape(-1)
+            variance = -self._explained_by_strata(by_stratum)
+        else:
+            crossed = (by_stratum @ self._products).reshape(n_levels * n, -1)
+            nuisance, factor = self._solved
+            solved = cho_solve(factor, crossed.T)
+            score = residual.reshape(-1) - nuisance @ solved
+            variance = -crossed @ solved
         for level in range(n_levels):
             own = slice(level * n, (level + 1) * n)
             variance[own, own] += information[level].reshape(n, n)
@@ -197,12 +216,14 @@ class Covariates:
         return joint_p_value(float(chdtrc(freedom, statistic)), p_value) if freedom else p_value
 
 
-def fit_covariates(codes: list[Codes], labels: NDArray[np.integer]) -> Covariates:
+def fit_covariates(codes: Sequence[NDArray[np.integer]], labels: NDArray[np.integer]) -> Covariates:
     """Fit the model of the class given the levels of some columns, one array of codes per column."""
     design, stratum = make_strata(codes)
     most = int((_MOST_ENTRIES / max(design.nnz, 1)) ** 0.5)
     labels = _few_classes(labels, min(max(most, 2), _MOST_CLASSES))
     counts = count_cells(stratum, labels, design.shape[0], int(labels.max()) + 1)
+    if has_many_strata(design):
+        return Covariates(stratum, labels, counts / counts.sum(axis=1, keepdims=True), design)
     return Covariates(stratum, labels, _fit(design, counts), design)
 
 

@@ -8,6 +8,7 @@ conditioning columns explain by their levels and, if they are numbers, by their 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,7 @@ from slfs.measures.strata import (
     count_cells,
     cut_rows,
     gram_factor,
+    has_many_strata,
     joint_p_value,
     least_squares,
     make_strata,
@@ -74,7 +76,7 @@ class NumberCovariates:
     design: sparse.csr_array
     slopes: Floats
     residual: Floats
-    codes: list[Codes]
+    codes: Sequence[NDArray[np.integer]]
     labels: NDArray[np.integer]
     n_untied: int
     scale: float
@@ -128,8 +130,13 @@ class NumberCovariates:
         levels, rest = pool_rare(codes)
         n_levels, n_strata = int(levels.max()) + 1, self.design.shape[0]
         sizes = np.bincount(levels)
-        crossed = count_cells(levels, self.stratum, n_levels, n_strata) @ self.design
-        variance = np.diag(sizes) - crossed @ cho_solve(self._factor, crossed.T)
+        by_stratum = count_cells(levels, self.stratum, n_levels, n_strata)
+        if has_many_strata(self.design):
+            explained = (by_stratum / by_stratum.sum(axis=0)) @ by_stratum.T
+        else:
+            crossed = by_stratum @ self.design
+            explained = crossed @ cho_solve(self._factor, crossed.T)
+        variance = np.diag(sizes) - explained
         for slope in self.slopes:
             own = np.bincount(levels, slope)
             variance -= np.outer(own, own)
@@ -156,7 +163,7 @@ AnyCovariates = Covariates | NumberCovariates
 
 
 def fit_number_covariates(
-    codes: list[Codes], ranks: Floats, target: Ints, labels: NDArray[np.integer]
+    codes: Sequence[NDArray[np.integer]], ranks: Floats, target: Ints, labels: NDArray[np.integer]
 ) -> NumberCovariates:
     """Fit the model of the ranks of a continuous target given some columns.
 

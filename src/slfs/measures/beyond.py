@@ -14,6 +14,7 @@ probabilities, and are processed as one row.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -101,7 +102,9 @@ class Baseline:
         return max(0.0, (fitted - self.log_likelihood) / len(codes))
 
 
-def fit_baseline(codes: list[Codes], labels: NDArray[np.integer], n_classes: int) -> Baseline:
+def fit_baseline(
+    codes: Sequence[NDArray[np.integer]], labels: NDArray[np.integer], n_classes: int
+) -> Baseline:
     """Fit the model of the class given the covariates, one array of codes per covariate."""
     strata, stratum, sizes = np.unique(
         np.stack(codes, axis=1), axis=0, return_inverse=True, return_counts=True

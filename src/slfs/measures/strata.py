@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,10 @@ Known = Ints | slice
 RIDGE = 1e-6
 """Weight of the squares of the parameters."""
 
+_MANY, _MOST_PARAMETERS = 255, 3000
+"""Number of strata above which they are not parameters of a dense matrix if each has one of its own, and
+maximum number of parameters otherwise."""
+
 _FEWEST, _FEWEST_SHARE = 5, 1 / 8
 """Levels and classes with fewer samples, and a smaller share of them, are pooled: a chi-squared
 distribution does not suit them."""
@@ -33,7 +37,7 @@ _TREND_SHARE = 0.75
 """Share of the error rate that is spent on the trend over ordered levels."""
 
 
-def make_strata(codes: list[Codes]) -> tuple[sparse.csr_array, Ints]:
+def make_strata(codes: Sequence[NDArray[np.integer]]) -> tuple[sparse.csr_array, Ints]:
     """Return the levels of each stratum, with a constant, and the stratum of each sample."""
     strata, stratum = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
     n_strata = len(strata)
@@ -44,7 +48,18 @@ def make_strata(codes: list[Codes]) -> tuple[sparse.csr_array, Ints]:
         shape = n_strata, len(found) - 1
         blocks.append(sparse.csr_array((np.ones(len(kept)), (kept, level[kept] - 1)), shape=shape))
     design = sparse.csr_array(sparse.hstack(blocks, format="csr"))
+    if design.shape[1] > _MOST_PARAMETERS and not has_many_strata(design):
+        raise ValueError(
+            f"The columns of condition_on have {design.shape[1] - 1 + len(codes)} categories together, "
+            f"but at most {_MOST_PARAMETERS} are possible for several columns. Condition on the column "
+            "with the most categories alone, or group its categories."
+        )
     return design, stratum.reshape(-1).astype(np.int64)
+
+
+def has_many_strata(design: sparse.csr_array) -> bool:
+    """Whether each of many strata has a parameter of its own, as with a single conditioning column."""
+    return bool(design.shape[0] == design.shape[1] > _MANY)
 
 
 def gram_factor(design: sparse.csr_array, stratum: Ints) -> tuple[Floats, bool]:
@@ -61,7 +76,11 @@ def least_squares(design: sparse.csr_array, stratum: Ints, rows: Floats) -> Floa
         (np.ones(len(stratum)), stratum, np.arange(len(stratum) + 1)),
         shape=(len(stratum), design.shape[0]),
     )
-    explained = design @ cho_solve(gram_factor(design, stratum), design.T @ (cells.T @ rows.T))
+    sums = cells.T @ rows.T
+    if has_many_strata(design):
+        sizes = np.bincount(stratum, minlength=len(sums))
+        return np.asarray((sums / np.maximum(sizes, 1)[:, np.newaxis])[stratum].T)
+    explained = design @ cho_solve(gram_factor(design, stratum), design.T @ sums)
     return np.asarray(explained[stratum].T)
 
 

@@ -15,6 +15,7 @@ from slfs.coding.grouping import MANY
 from slfs.tables.dates import TimeKind
 from slfs.tables.number_text import (
     has_codes,
+    has_decimal_comma,
     has_decimal_commas,
     is_number,
     look_like_numbers,
@@ -175,13 +176,19 @@ def _mostly_commas(values: list[object]) -> bool:
 
 def _convert_numbers(columns: list[int], text: Mapping[int, list[object]], *, commas: bool) -> str:
     """Say how to convert text to numbers; ``commas``: all numbers may have decimal commas."""
-    replace = ""
-    if any(has_decimal_commas(map(str, text[column])) for column in columns):
-        reading = " (decimal=',' in pandas.read_csv)" if commas else ""
-        replace = f"replace decimal commas by decimal points{reading}, "
+    texts = [str(value) for column in columns for value in text[column]]
+    then = ""
+    if has_decimal_commas(texts):
+        thousands = ", thousands='.'" if any("." in value for value in texts) else ""
+        reading = f" (decimal=','{thousands} in pandas.read_csv)" if commas else ""
+        then = f"replace decimal commas by decimal points{reading}, "
+    elif any(map(has_decimal_comma, texts)):
+        then = "replace decimal commas by decimal points, "
+    if any(value.lstrip().startswith("(") for value in texts):
+        then += "write (5) as -5, "
     return (
-        f"Convert them to numbers: {replace}remove currency signs, units and thousands separators, and "
-        "use pandas.to_numeric."
+        f"Convert them to numbers: remove currency signs, units and thousands separators, {then}and use "
+        "pandas.to_numeric."
     )
 
 

@@ -37,6 +37,7 @@ from slfs.screening.learn import Cuts, LearnedBlock, block_p_values, learn_block
 from slfs.screening.p_values import INTERVALS, adjusted_p_values, pack_blind
 from slfs.screening.plan import Block, Plan, make_plan
 from slfs.screening.reasons import Reason
+from slfs.tables.choice import read_row_groups
 from slfs.tables.table import ColumnSource, SpreadTable, Table
 
 Mask = NDArray[np.bool_]
@@ -113,7 +114,8 @@ def screen_table(
     """
     if forced is not None and len(forced.conditioning):
         codes = _covariate_codes(table, layout, categorical, resources, forced)
-        baseline = fit_baseline(list(codes[:, layout.order]), layout.labels, layout.n_classes)
+        ordered = [own[layout.order] for own in codes]
+        baseline = fit_baseline(ordered, layout.labels, layout.n_classes)
         ranks = _covariate_ranks(table, layout, categorical, resources, forced)
         forced = replace(forced, covariates=_fit_covariates(codes, ranks, layout), baseline=baseline)
     work = functools.partial(
@@ -168,8 +170,11 @@ def table_p_values(
 
 def _covariate_codes(
     table: Table, layout: SampleLayout, categorical: Mask, resources: Resources, forced: Forced
-) -> NDArray[np.uint8]:
-    """Return the levels of the conditioning columns in each row of the table, of those with samples."""
+) -> list[NDArray[np.int64]]:
+    """Return the levels of the conditioning columns in each row of the table, of those with samples.
+
+    Categories are not pooled: samples of different categories must not be in the same stratum.
+    """
     layout = layout.tested or layout
     keep = forced.reason == Reason.CONDITIONING
     packed = pack_table_blind(
@@ -182,10 +187,29 @@ def _covariate_codes(
         intervals=n_intervals(layout.n_samples),
     )
     backend = make_backend(packed, resources.threads)
-    codes = np.zeros((len(packed), table.n_samples), np.uint8)
+    codes = np.zeros((len(packed), table.n_samples), np.int64)
     for f in range(len(packed)):
         codes[f, np.sort(layout.order)] = backend.codes(PackedIndex(f))
-    return codes
+    found = dict(zip(packed.columns.tolist(), codes, strict=True))
+    many = np.zeros_like(keep)
+    many[packed.columns[packed.arrays.levels == MAX_LEVELS]] = True
+    if many.any():
+        plan = make_plan(table, layout.n_samples, categorical, resources)
+        work = functools.partial(_category_codes, keep=many)
+        for part in _each_block(table, work, plan, resources):
+            found.update(part)
+    return list(found.values())
+
+
+def _category_codes(table: Table, block: Block, *, keep: Mask) -> dict[int, NDArray[np.int64]]:
+    """Number the categories of some columns in a block, however many there are."""
+    found = {}
+    for column in block.columns[keep[block.columns]].tolist() if block.kind != "mdlp" else ():
+        labels = table.label_block(column, None)
+        categories = zip(labels.values, labels.missing, strict=True)
+        keys = ["" if missing else (value,) for value, missing in categories]
+        found[column] = read_row_groups(keys, table.n_samples)
+    return found
 
 
 def _covariate_ranks(
@@ -215,14 +239,14 @@ def _rank_block(
 
 
 def _fit_covariates(
-    codes: NDArray[np.uint8], ranks: NDArray[np.float64], layout: SampleLayout
+    codes: list[NDArray[np.int64]], ranks: NDArray[np.float64], layout: SampleLayout
 ) -> AnyCovariates:
     """Fit the model of the target given the conditioning columns, for tests.
 
     ``codes`` are their levels in each row of the table, ``ranks`` those of `_covariate_ranks`.
     """
     layout = layout.tested or layout
-    ordered = list(codes[:, layout.order])
+    ordered = [own[layout.order] for own in codes]
     if layout.target_ranks is not None:
         target = layout.target_ranks[layout.order]
         return fit_number_covariates(ordered, ranks, target, layout.labels)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import narwhals as nw
@@ -229,7 +230,14 @@ def _warn_about_numbers(classes: NDArray[Any], n_samples: int, name: str) -> Non
     if len(classes) > n_samples / 2:  # most classes have one sample
         many = _FEW_NUMBERS
     texts = _are_number_texts(classes) and not all(map(str.isdigit, classes))
-    if len(classes) > many and (classes.dtype.kind in "iuf" or texts):
+    if len(classes) > many and (others := _other_texts(classes)):
+        warn(
+            f"The target {name!r} has {len(classes)} distinct texts in {n_samples} samples, which are "
+            f"treated as class labels, but all except {others} are numbers. {_without(others)}, and use "
+            "target='regression'; if not, target='classification' avoids this warning.",
+            about_focus=True,
+        )
+    elif len(classes) > many and (classes.dtype.kind in "iuf" or texts):
         what = f"texts that look like numbers, such as {_shown(classes[:1])}," if texts else "integers"
         how = " (without currency signs, units and separators)" * (texts and _has_units(classes))
         first = f"convert them to numbers{how} and " if texts else ""
@@ -259,8 +267,31 @@ def _refuse_identifiers(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
         )
 
 
+def _other_texts(classes: NDArray[Any]) -> str:
+    """Return the texts that spoil a target of numbers, such as 'unknown'; "" if there are none."""
+    if classes.dtype.kind not in "OU" or not isinstance(classes.flat[0], str):
+        return ""
+    texts = classes.tolist()
+    others = [] if has_codes(texts) else not_numbers(texts)
+    return ", ".join(map(repr, others[:_NAMED]))
+
+
+def _without(others: str) -> str:
+    """Say how to read the texts that spoil a target of numbers as missing values."""
+    options = " ".join(f"--missing {text}" for text in others.split(", "))
+    return (
+        "If it is a quantity, convert it with pandas.to_numeric(y, errors='coerce') and drop the rows "
+        f"that are missing then ({options} --drop-missing-target on the command line)"
+    )
+
+
 def _numbers_hint(classes: NDArray[Any]) -> str:
     """Say what to do with numbers that are not identifiers."""
+    if others := _other_texts(classes):
+        return (
+            f" All of its values except {others} are numbers. {_without(others)}. Then use "
+            "target='regression' (selectors) or BNSLFSRegressor."
+        )
     if _are_number_texts(classes):
         return (
             f" If it is a quantity, convert it first. {_conversion(classes)}. Then use "
@@ -352,6 +383,14 @@ def _of_one_type(labels: list[Any]) -> NDArray[Any]:
         return np.array(labels, dtype=bool)
     if all(issubclass(kind, int | float | np.number | Decimal) and kind is not bool for kind in kinds):
         return np.array(labels, dtype=float if Decimal in kinds else None)
+    texts = list(dict.fromkeys(label for label in labels if isinstance(label, str)))
+    numbers = sum(isinstance(label, Real) for label in labels)
+    if texts and len(texts) <= _NAMED and numbers > len(labels) / 2:
+        shown = ", ".join(map(repr, texts))
+        raise ValueError(
+            f"Unknown label type: y has numbers, and the text {shown}. {_without(shown)}. If they are "
+            "classes, pass labels of one type, for example list(map(str, y))."
+        )
     names = sorted(kind.__name__ for kind in kinds)
     found = "mixes labels of the types" if len(names) > 1 else "has labels of the type"
     raise ValueError(
