@@ -9,7 +9,7 @@ from slfs import MRMR, SLFS, BNSLFSRegressor
 from slfs.measures import squared
 from slfs.measures.squared import fit_squared
 from slfs.saving import load, save
-from slfs.selectors._shared import additive
+from slfs.selectors._shared import additive_numbers
 
 pytestmark = pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
 
@@ -127,7 +127,7 @@ def test_intervals_of_known_values_do_not_depend_on_other_samples(fitted):
 
 @pytest.mark.parametrize("unknown", [*([name] for name in NAMES), ["size", "age"], NAMES])
 def test_half_widths_add_like_standard_deviations(unknown, monkeypatch):
-    monkeypatch.setattr(additive, "_GROUPS", 1)  # residuals do not depend on the prediction
+    monkeypatch.setattr(additive_numbers, "_GROUPS", 1)  # residuals do not depend on the prediction
     X, y = houses(900)
     regressor = BNSLFSRegressor(MRMR(n_features_to_select=4)).fit(X, y)
     less = without(X, *unknown)

@@ -14,7 +14,7 @@ from slfs._core.warn import warn
 from slfs.classifiers.regression_explanation import RegressionExplanation
 from slfs.classifiers.selector_model import SelectorModel
 from slfs.coding.encode import Encoded
-from slfs.selectors._shared.additive import RegressionTables
+from slfs.selectors._shared.additive_numbers import RegressionTables
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
 

@@ -16,7 +16,8 @@ from slfs.preprocessing import MDLPDiscretizer
 from slfs.saving.errors import ModelFileError
 from slfs.saving.registry import OPTIONAL, fitted_attributes
 from slfs.screening.reasons import BY_LABEL, Role
-from slfs.selectors._shared.additive import AdditiveTables, RegressionTables
+from slfs.selectors._shared.additive import AdditiveTables
+from slfs.selectors._shared.additive_numbers import RegressionTables
 from slfs.selectors._shared.row_groups import ALIKE, GROUPINGS
 from slfs.selectors._shared.selection import NetworkCounts
 from slfs.selectors._shared.size_path import SizePath

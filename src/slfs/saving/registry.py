@@ -11,7 +11,8 @@ from slfs.classifiers.tan import TAN, ChowLiu, NaiveBayes
 from slfs.coding.codebook import Coding
 from slfs.network.tree import TreeNetwork
 from slfs.preprocessing import MDLPDiscretizer
-from slfs.selectors._shared.additive import AdditiveTables, RegressionTables
+from slfs.selectors._shared.additive import AdditiveTables
+from slfs.selectors._shared.additive_numbers import RegressionTables
 from slfs.selectors._shared.selection import NetworkCounts
 from slfs.selectors._shared.size_path import SizePath
 from slfs.selectors.registry import selectors

@@ -40,10 +40,8 @@ from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import ALL_KINDS
 from slfs.screening.reasons import Reason, Role
 from slfs.selectors._shared import remedies, sentences
-from slfs.selectors._shared.additive import (
-    AdditiveTables,
-    fit_model,
-)
+from slfs.selectors._shared.additive import AdditiveTables
+from slfs.selectors._shared.additive_numbers import fit_model
 from slfs.selectors._shared.leaks import describe_leak, find_leaks
 from slfs.selectors._shared.records import make_records
 from slfs.selectors._shared.row_groups import ALIKE, GIVEN, MIXED, grouping

@@ -24,12 +24,8 @@ from slfs.coding.encode import encode_table
 from slfs.counting.backend import make_backend
 from slfs.counting.planes import PackedColumns
 from slfs.measures.information import Information
-from slfs.selectors._shared.additive import (
-    AdditiveTables,
-    RegressionTables,
-    fit_model,
-    group_residuals,
-)
+from slfs.selectors._shared.additive import AdditiveTables
+from slfs.selectors._shared.additive_numbers import RegressionTables, fit_model, group_residuals
 from slfs.tables.parts import Part
 
 Floats = NDArray[np.float64]
