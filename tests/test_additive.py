@@ -178,6 +178,23 @@ def test_the_mean_prediction_without_a_column_that_nearly_excludes_a_class():
         assert log_loss(y, found) == pytest.approx(log_loss(y, expected), abs=0.01)
 
 
+@pytest.mark.filterwarnings("ignore::slfs.UnseenValueWarning")
+def test_a_column_with_the_opposite_effect_given_others_says_nothing_without_them():
+    """Income is low in class 1 given the limit, but on its own it is slightly higher."""
+    random = np.random.default_rng(0)
+    income = random.normal(size=2000)
+    limit = income + 0.5 * random.normal(size=2000)
+    y = 3 * limit - 2.5 * income + 0.5 * random.normal(size=2000) > -0.7
+    X = pd.DataFrame(
+        {"income": income, "limit": limit, "rating": limit + 0.1 * random.normal(size=2000)}
+    )
+    classifier = BNSLFS().fit(X[:1000], y[:1000])
+    new, labels = X[1000:].assign(limit=np.nan, rating=np.nan), y[1000:]
+    frequencies = log_loss(labels, np.full(1000, y[:1000].mean()))
+    assert log_loss(labels, classifier.predict_proba(new)) < frequencies + 0.01
+    assert log_loss(labels, classifier.predict_proba(X[1000:])) < 0.6 * frequencies
+
+
 def test_samples_are_drawn_from_the_network_of_the_columns():
     """Column 1 is the parent of 0, which is that of 2; the classes are as frequent as in the data."""
     codes, y = dependent_codes(0, 20_000, 3, n_levels=3)

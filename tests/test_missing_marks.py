@@ -1,6 +1,7 @@
 """Texts and numbers that mean a missing value, in files of all formats."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -190,3 +191,11 @@ def test_labels_that_a_mark_makes_missing_name_the_option(slfs):
     options = ("-t", "y", "--missing", "unknown", "--drop-missing-target")
     code, _, error = slfs("select", "t.csv", *options)
     assert (code, "--missing" in error) == (0, False)
+
+
+@pytest.mark.usefixtures("here")
+def test_marks_with_spaces_beside_them():
+    """The files of UCI have a space after each comma."""
+    Path("a.csv").write_text("age,job,y\n1, ?, a\n2, x, b\n3, ?, a\n", encoding="utf-8")
+    job = read_file("a.csv", target="y", missing=["?"]).X["job"]
+    assert job.isna().tolist() == [True, False, True]

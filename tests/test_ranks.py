@@ -55,7 +55,8 @@ def naive_p_value(column, y):
         tail = beta.sf(explained_share(column, y) / UPPER_END, mean * total, (1 - mean) * total)
     sizes, ties = np.bincount(y), np.unique(column, return_counts=True)[1]
     if sizes.min() * (1 - ties.max() / len(y)) < min(5, 0.25 * sizes.mean()):  # a rare class
-        tail = max(tail, chi2.sf((len(y) - 1) * explained_share(column, y), len(sizes) - 1))
+        within, between = (len(y) - len(sizes)) / 2, (len(sizes) - 1) / 2
+        tail = max(tail, beta.sf(explained_share(column, y), between, within))
     values = np.unique(column)
     table = np.array([[np.sum((column == v) & (y == c)) for c in set(y.tolist())] for v in values])
     margins = [*table.sum(axis=0), *table.sum(axis=1)]

@@ -306,7 +306,7 @@ def test_a_stray_text_does_not_hide_that_the_target_is_a_quantity():
     with pytest.raises(ValueError, match=r"except 'kUSD' are numbers.*--missing 'kUSD' --drop-missing"):
         SLFS().fit(X, texts)
     with pytest.raises(ValueError, match=r"y has numbers, and the text 'unknown'.*errors='coerce'"):
-        SLFS().fit(X, [*price[:-1], "unknown"])
+        SLFS().fit(X, np.array([*price[:-1], "unknown"], dtype=object))
     ages = [*map(str, random.integers(20, 75, 299)), "unknown"]
     with pytest.warns(UserWarning, match="all except 'unknown' are numbers. If it is a quantity"):
         SLFS().fit(X, ages)

@@ -57,7 +57,7 @@ class PredictionExplanation(SampleExplanation):
     The probability of a class given a sample is proportional to the frequency of the class and one
     factor per feature. The logarithms of the factors add up to the prediction exactly; no sampling is
     involved. A value that was not seen in ``fit`` has the factor 1. With ``structure="additive"`` the
-    factors of the other features then contain what keeps the mean prediction the same.
+    factors of the other features are then corrected; see the page "Production use".
 
     In a Bayesian network, the factor is P(value | class, parent), where the parent is the feature on
     which it depends in the network. If the value of the parent was not seen, it is P(value | class, the

@@ -36,7 +36,7 @@ def _read(content: io.BytesIO, options: ReadOptions, separator: str | None = Non
     style = {} if separator else {"separator": found}
     separator = found
     types = dict.fromkeys(options.text, str)
-    arguments: dict[str, Any] = {"na_values": list(options.missing), "dtype": types}
+    arguments: dict[str, Any] = {"na_values": _marks(options), "dtype": types}
     table = _parse(content, options, separator, arguments)
     options.notes.extend(_check_fields(content, separator, table, options))
     if separator != ",":
@@ -52,6 +52,11 @@ def _read(content: io.BytesIO, options: ReadOptions, separator: str | None = Non
     table = parse_dates(table, options.text)
     table.attrs |= style
     return table, None
+
+
+def _marks(options: ReadOptions) -> list[str]:
+    """Return the marks of missing values, also with spaces: some files have them after commas."""
+    return [text for mark in options.missing for text in (mark, f" {mark}", f"{mark} ", f" {mark} ")]
 
 
 def _read_original(content: io.BytesIO, options: ReadOptions, separator: str | None = None) -> Any:
@@ -242,7 +247,7 @@ def _restore_leading_zeros(table: Any, content: io.BytesIO, options: ReadOptions
         re.search(re.escape(begin) + end, content.getbuffer()) for begin in begins
     ):
         return table
-    arguments = {"dtype": str, "na_values": list(options.missing)}
+    arguments = {"dtype": str, "na_values": _marks(options)}
     texts = _parse(content, replace(options, columns=numbers), separator, arguments)
     for index in numbers:
         column = texts[table.columns[index]]
@@ -258,7 +263,7 @@ def _restore_large_integers(
     large = [index for index in range(table.shape[1]) if has_large_floats(table.iloc[:, index])]
     if not large:
         return table
-    arguments = {"dtype": str, "na_values": list(options.missing)}
+    arguments = {"dtype": str, "na_values": _marks(options)}
     texts = _parse(content, replace(options, columns=large), separator, arguments)
     for index in large:
         column = texts[table.columns[index]]

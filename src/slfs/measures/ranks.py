@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc
+from scipy.special import betainc
 
 from slfs.measures.moments import (
     beta_tails,
@@ -107,8 +107,8 @@ def rank_p_values(summary: RankSummary) -> Floats:
 
     The share T of the variance of the ranks that the classes explain is compared with a beta
     distribution, or with many ties a gamma distribution, that has the exact mean and variance of T over
-    all permutations of the class. If a class is rare, the p-value is at least that of the chi-squared
-    distribution to which the statistic tends. A p-value is at least the probability of the observed
+    all permutations of the class. If a class is rare, the p-value is at least that of the distribution
+    of T for normally distributed numbers. A p-value is at least the probability of the observed
     table of values and classes and of its mirror images, which no permutation test can go below.
 
     Parameters
@@ -137,7 +137,8 @@ def rank_p_values(summary: RankSummary) -> Floats:
         gamma_tails(share[tied], mean[tied], variance[tied], gamma_tail)
         tail[tied] = gamma_tail
     rare = np.flatnonzero(untied[tested] < np.minimum(_RARE, _RARE_SHARE * n / classes))
-    tail[rare] = np.maximum(tail[rare], chdtrc(classes[rare] - 1, (n[rare] - 1) * share[rare]))
+    within, between = (n[rare] - classes[rare]) / 2, (classes[rare] - 1) / 2
+    tail[rare] = np.maximum(tail[rare], betainc(within, between, 1 - share[rare]))
     p_values = np.full(len(n_samples), np.nan)
     p_values[tested] = np.clip(tail, floor[tested], 1.0)
     return p_values

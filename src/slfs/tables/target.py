@@ -383,10 +383,10 @@ def _of_one_type(labels: list[Any]) -> NDArray[Any]:
         return np.array(labels, dtype=bool)
     if all(issubclass(kind, int | float | np.number | Decimal) and kind is not bool for kind in kinds):
         return np.array(labels, dtype=float if Decimal in kinds else None)
-    texts = list(dict.fromkeys(label for label in labels if isinstance(label, str)))
+    texts = [label for label in labels if isinstance(label, str)]
     numbers = sum(isinstance(label, Real) for label in labels)
-    if texts and len(texts) <= _NAMED and numbers > len(labels) / 2:
-        shown = ", ".join(map(repr, texts))
+    if texts and len(set(texts)) <= _NAMED and numbers >= _FEW * len(texts):
+        shown = ", ".join(map(repr, dict.fromkeys(texts)))
         raise ValueError(
             f"Unknown label type: y has numbers, and the text {shown}. {_without(shown)}. If they are "
             "classes, pass labels of one type, for example list(map(str, y))."

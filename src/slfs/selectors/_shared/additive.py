@@ -15,7 +15,7 @@ from slfs.measures.additive import fit_tables
 from slfs.measures.information import Information
 from slfs.network.spanning_tree import spanning_tree
 from slfs.network.tree import ROOT
-from slfs.selectors._shared.reference import draw_samples, find_shift
+from slfs.selectors._shared.reference import draw_samples, find_scale, find_shift
 from slfs.selectors._shared.refinement import refine_levels
 from slfs.selectors._shared.selection import without_large_tables
 
@@ -31,9 +31,10 @@ class AdditiveTables:
     """A log-linear model of the class, with one table per node and one per edge.
 
     log P(class | x) is, up to a constant, ``log_prior`` plus the entries of all tables at the levels of
-    x. Unknown values add nothing, but shift the scores such that the mean prediction does not change;
-    see `reference`. A prediction without known values is that of the class frequencies. The means of the
-    tables of edges over the training data are zero, and those of the tables of nodes are all equal.
+    x. Unknown values add nothing, but what the others add is corrected such that the mean prediction
+    does not change; see `reference`. A prediction without known values is that of the class frequencies.
+    The means of the tables of edges over the training data are zero, and those of the tables of nodes
+    are all equal.
 
     Attributes
     ----------
@@ -80,7 +81,9 @@ class AdditiveTables:
         """Return the logarithm of each class's probability up to a constant per sample."""
         score, rows = self._sum(encoded), encoded.unknown_rows()
         if len(rows):
-            score[rows] += self._shifts(encoded.unknown_mask(rows))
+            scale, shift = self._adjustments(encoded.unknown_mask(rows))
+            added = score[rows] - self.log_prior
+            score[rows] = self.log_prior + scale[:, np.newaxis] * added + shift
         return score
 
     def _sum(self, encoded: Encoded) -> Floats:
@@ -101,26 +104,35 @@ class AdditiveTables:
         rows = encoded.unknown_rows()
         if len(rows):
             known = ~encoded.unknown_mask(rows).T
+            scale, shift = self._adjustments(~known.T)
             share = known / np.maximum(known.sum(axis=1, keepdims=True), 1)
-            found[rows] += share[:, :, np.newaxis] * self._shifts(~known.T)[:, np.newaxis]
+            found[rows] *= scale[:, np.newaxis, np.newaxis]
+            found[rows] += share[:, :, np.newaxis] * shift[:, np.newaxis]
         return found
 
-    def _shifts(self, unknown: NDArray[np.bool_]) -> Floats:
-        """Return the shifts of samples; ``unknown`` has the shape (n_nodes, n_samples)."""
+    def _adjustments(self, unknown: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Return by what to multiply what the known values of samples add, and what to add to it.
+
+        ``unknown`` has the shape (n_nodes, n_samples).
+        """
+        n_classes = len(self.log_prior)
         if self.drawn.shape[1] == 0:
-            return np.zeros((unknown.shape[1], len(self.log_prior)))
+            return np.ones(unknown.shape[1]), np.zeros((unknown.shape[1], n_classes))
         patterns, index = np.unique(unknown, axis=1, return_inverse=True)
+        every, prior = np.ones(self.drawn.shape[1], np.bool_), np.exp(self.log_prior)
+        whole = self._sum(Encoded(self.drawn)) - self.log_prior
         # that of all values is not quite that of the data; without values it is the class frequencies
-        prior, mean = (
-            np.exp(self.log_prior),
-            softmax(self._sum(Encoded(self.drawn)), axis=1).mean(axis=0),
-        )
-        every, shifts = np.ones(self.drawn.shape[1], np.bool_), np.empty((patterns.shape[1], len(prior)))
-        for shift, pattern in zip(shifts, patterns.T, strict=True):
+        mean = softmax(self.log_prior + whole, axis=1).mean(axis=0)
+        usual = find_scale(whole, self.log_prior, mean) or 1.0
+        scales, shifts = np.empty(patterns.shape[1]), np.empty((patterns.shape[1], n_classes))
+        for number, pattern in enumerate(patterns.T):
             drawn = Encoded(self.drawn, dict.fromkeys(np.flatnonzero(pattern).tolist(), every))
-            share = pattern.mean()
-            shift[:] = find_shift(self._sum(drawn), share * prior + (1 - share) * mean)
-        return shifts[index.ravel()]
+            added, share = self._sum(drawn) - self.log_prior, pattern.mean()
+            wanted = share * prior + (1 - share) * mean
+            scales[number] = min(find_scale(added, self.log_prior, wanted) / usual, 1.0)
+            shifts[number] = find_shift(self.log_prior + scales[number] * added, wanted)
+        index = index.ravel()
+        return scales[index], shifts[index]
 
     def scaled(self, scale: float) -> Self:
         """Multiply what the columns add by a number."""

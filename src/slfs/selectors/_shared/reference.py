@@ -1,17 +1,21 @@
-"""Counts of levels -> samples drawn from a network, and how predictions shift where values are unknown.
+"""Counts of levels -> samples drawn from a network, and what to correct where values are unknown.
 
 An additive model leaves out the tables of unknown values. Probabilities are not linear in its scores, so
 that the mean of the predictions would no longer be the class frequencies: if a column nearly excludes a
 class at one of its levels, it makes the class more likely at all others, which only holds together. So
-scores are shifted by one number per class, such that the mean prediction remains what it is. The mean is
-that over samples which are drawn from a network of the columns: a model contains no training samples.
+scores are shifted by one number per class, such that the mean prediction remains what it is. And tables
+are fitted together: without those of other columns, some may say too much, or even the opposite. So what
+the known values add is multiplied by a number.
+
+Both are found with samples that are drawn from a network of the columns: a model contains no training
+samples.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
 
 from slfs.network.tree import ROOT
 
@@ -24,6 +28,9 @@ _SAMPLES, _ENTRIES, _FEWEST = 500, 100_000, 50
 
 _ROUNDS, _TOLERANCE = 100, 1e-3
 """Maximum number of steps to find a shift, and the relative error of the mean at which they end."""
+
+_SCALES = (1.0, 0.9, 0.8, 0.65, 0.5, 0.35, 0.2, 0.1, 0.0)
+"""Scales that are tried."""
 
 _RIDGE = 0.01
 """Added to the slope, relative to the class frequency: predictions that are certain do not move."""
@@ -65,6 +72,23 @@ def _parents_first(parents: Ints) -> list[int]:
     for node in order:  # grows
         order += np.flatnonzero(parents == node).tolist()
     return order
+
+
+def find_scale(added: Floats, log_prior: Floats, wanted: Floats) -> float:
+    """Return by what to multiply what known values add to the scores of the samples that are drawn.
+
+    It is the scale, from 0 to 1, with the smallest log loss.
+    """
+    n_samples = len(added)
+    share = np.cumsum(np.exp(log_prior))
+    classes = np.searchsorted(share[:-1], (np.arange(n_samples) + 0.5) / n_samples)
+
+    def loss(scale: float) -> float:
+        scores = log_prior + scale * added
+        scores = scores + find_shift(scores, wanted)
+        return float(-log_softmax(scores, axis=1)[np.arange(n_samples), classes].mean())
+
+    return min(_SCALES, key=loss)
 
 
 def find_shift(scores: Floats, wanted: Floats) -> Floats:
