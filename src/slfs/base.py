@@ -131,7 +131,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         return read_target(y, kind, whole=whole, weights=weights, declared=declared)
 
     def _declares_classes(self) -> bool:
-        """Whether the user has said that the target has classes, which is no default of a parameter."""
+        """Whether the user has said that the target has classes, and not a default value."""
         return self.target == CLASSIFICATION and "target" in self.get_params(deep=False)
 
     def _read_new_data(self, X: Any) -> Table:
