@@ -1191,6 +1191,20 @@ def test_a_comment_above_the_header(comment, suffix, here, slfs):
         assert "looks like a comment above the header. Remove it, for example with: tail -n +2" in error
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["#id\ttext\ty", "1\tx, y, z, w, v\t0", "2\tq\t1"],
+        ["#id,text,y", '1,"x, y, z",0', "2,q,1"],
+        ["#id;text;y", '1;"x, y, z, w";0', "2;q;1"],
+    ],
+)
+def test_a_header_that_starts_like_a_comment(lines, here):
+    name = "a.tsv" if "\t" in lines[0] else "a.csv"
+    (here / name).write_text("\n".join(lines) + "\n")
+    assert read_file(name, target="y").X.columns.tolist() == ["#id", "text"]
+
+
 def test_ids_without_a_name_in_the_second_file(here, slfs):
     (here / "x.csv").write_text("ID,x\n" + "".join(f"s{i},{i % 2}\n" for i in range(20)))
     (here / "y.csv").write_text(",g\n" + "".join(f"s{i},{'ab'[i % 2]}\n" for i in range(20)))

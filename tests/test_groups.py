@@ -365,7 +365,7 @@ def test_more_categories_than_levels_are_conditioned_on(continuous, monkeypatch)
     assert found[300] == 1  # the age of a customer is the same in all rows
     fitted = SLFS(condition_on="customer").fit(X, y)
     assert (fitted.qvalues_[:300] > 0.05).all()
-    monkeypatch.setattr(strata, "_MOST_PARAMETERS", 1000)
+    monkeypatch.setattr(strata, "MOST_PARAMETERS", 1000)
     many = X.assign(other=(np.arange(len(X)) // 2).astype(str))
     with pytest.raises(ValueError, match="1650 categories together, but at most 1000 are possible"):
         p_values(many, y, condition_on=["customer", "other"])

@@ -82,15 +82,19 @@ def _refuse_comment(content: IO[bytes]) -> None:
     content.seek(0)
     first, second = (content.readline().decode("utf-8-sig", "replace") for _ in range(2))
     content.seek(0)
-    separator = max(",;\t|", key=second.count)
-    n_first, n_second = first.count(separator), second.count(separator)
+    fields = [
+        tuple(len(next(csv.reader([line], delimiter=separator), [])) for line in (first, second))
+        for separator in ",;\t|"
+    ]
     if re.fullmatch(r"#1\.[23]", first.strip()):
         raise TableError(
             "it is a GCT file. Remove its first two lines, the version and the size of the table, for "
             "example with: tail -n +3, and add --transpose --drop Description"
         )
-    shorter = n_first == 0 < n_second or n_first + 1 < n_second  # R's headers have one name fewer
-    if first.lstrip('"').startswith("#") and shorter:
+    # R's headers have one name fewer
+    is_header = any(own > 1 and own in (other, other - 1) for own, other in fields)
+    shorter = any(own <= max(other - 2, 1) < other for own, other in fields)
+    if first.lstrip('"').startswith("#") and shorter and not is_header:
         raise TableError(
             f"its first line, {first.strip()[:60]!r}, looks like a comment above the header. Remove it, "
             "for example with: tail -n +2"

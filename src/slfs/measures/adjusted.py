@@ -23,6 +23,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import chdtrc, gammaln, softmax
 
 from slfs.measures.strata import (
+    MOST_PARAMETERS,
     RIDGE,
     Known,
     centred_positions,
@@ -46,6 +47,10 @@ _MOST_CLASSES, _MOST_ENTRIES = 32, 1e7
 
 With more classes the rarest are pooled.
 """
+
+_FEW_PARAMETERS = 256
+"""Number of parameters per class above which there may be few classes, so that a matrix of all
+parameters is not too large."""
 
 _LARGEST_LEVERAGE = 0.9
 
@@ -220,6 +225,8 @@ def fit_covariates(codes: Sequence[NDArray[np.integer]], labels: NDArray[np.inte
     """Fit the model of the class given the levels of some columns, one array of codes per column."""
     design, stratum = make_strata(codes)
     most = int((_MOST_ENTRIES / max(design.nnz, 1)) ** 0.5)
+    if design.shape[1] > _FEW_PARAMETERS and not has_many_strata(design):
+        most = min(most, 1 + MOST_PARAMETERS // design.shape[1])
     labels = _few_classes(labels, min(max(most, 2), _MOST_CLASSES))
     counts = count_cells(stratum, labels, design.shape[0], int(labels.max()) + 1)
     if has_many_strata(design):

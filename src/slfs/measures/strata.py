@@ -19,7 +19,7 @@ Known = Ints | slice
 RIDGE = 1e-6
 """Weight of the squares of the parameters."""
 
-_MANY, _MOST_PARAMETERS = 255, 3000
+_MANY, MOST_PARAMETERS = 255, 1500
 """Number of strata above which they are not parameters of a dense matrix if each has one of its own, and
 maximum number of parameters otherwise."""
 
@@ -48,10 +48,10 @@ def make_strata(codes: Sequence[NDArray[np.integer]]) -> tuple[sparse.csr_array,
         shape = n_strata, len(found) - 1
         blocks.append(sparse.csr_array((np.ones(len(kept)), (kept, level[kept] - 1)), shape=shape))
     design = sparse.csr_array(sparse.hstack(blocks, format="csr"))
-    if design.shape[1] > _MOST_PARAMETERS and not has_many_strata(design):
+    if design.shape[1] > MOST_PARAMETERS and not has_many_strata(design):
         raise ValueError(
             f"The columns of condition_on have {design.shape[1] - 1 + len(codes)} categories together, "
-            f"but at most {_MOST_PARAMETERS} are possible for several columns. Condition on the column "
+            f"but at most {MOST_PARAMETERS} are possible for several columns. Condition on the column "
             "with the most categories alone, or group its categories."
         )
     return design, stratum.reshape(-1).astype(np.int64)

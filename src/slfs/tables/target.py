@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -233,8 +234,9 @@ def _warn_about_numbers(classes: NDArray[Any], n_samples: int, name: str) -> Non
     if len(classes) > many and (others := _other_texts(classes)):
         warn(
             f"The target {name!r} has {len(classes)} distinct texts in {n_samples} samples, which are "
-            f"treated as class labels, but all except {others} are numbers. {_without(others)}, and use "
-            "target='regression'; if not, target='classification' avoids this warning.",
+            f"treated as class labels, but all except {_quoted(others)} are numbers. "
+            f"{_without(others)}, and use target='regression'; if not, target='classification' avoids "
+            "this warning.",
             about_focus=True,
         )
     elif len(classes) > many and (classes.dtype.kind in "iuf" or texts):
@@ -267,29 +269,32 @@ def _refuse_identifiers(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
         )
 
 
-def _other_texts(classes: NDArray[Any]) -> str:
-    """Return the texts that spoil a target of numbers, such as 'unknown'; "" if there are none."""
+def _other_texts(classes: NDArray[Any]) -> list[str]:
+    """Return the texts that spoil a target of numbers, such as 'unknown'."""
     if classes.dtype.kind not in "OU" or not isinstance(classes.flat[0], str):
-        return ""
+        return []
     texts = classes.tolist()
-    others = [] if has_codes(texts) else not_numbers(texts)
-    return ", ".join(map(repr, others[:_NAMED]))
+    return [] if has_codes(texts) else not_numbers(texts)[:_NAMED]
 
 
-def _without(others: str) -> str:
+def _without(others: Iterable[str]) -> str:
     """Say how to read the texts that spoil a target of numbers as missing values."""
-    options = " ".join(f"--missing {text}" for text in others.split(", "))
+    options = " ".join(f"--missing {text!r}" for text in others)
     return (
         "If it is a quantity, convert it with pandas.to_numeric(y, errors='coerce') and drop the rows "
         f"that are missing then ({options} --drop-missing-target on the command line)"
     )
 
 
+def _quoted(texts: Iterable[str]) -> str:
+    return ", ".join(map(repr, texts))
+
+
 def _numbers_hint(classes: NDArray[Any]) -> str:
     """Say what to do with numbers that are not identifiers."""
     if others := _other_texts(classes):
         return (
-            f" All of its values except {others} are numbers. {_without(others)}. Then use "
+            f" All of its values except {_quoted(others)} are numbers. {_without(others)}. Then use "
             "target='regression' (selectors) or BNSLFSRegressor."
         )
     if _are_number_texts(classes):
@@ -386,9 +391,10 @@ def _of_one_type(labels: list[Any]) -> NDArray[Any]:
     texts = [label for label in labels if isinstance(label, str)]
     numbers = sum(isinstance(label, Real) for label in labels)
     if texts and len(set(texts)) <= _NAMED and numbers >= _FEW * len(texts):
-        shown = ", ".join(map(repr, dict.fromkeys(texts)))
+        different = list(dict.fromkeys(texts))
         raise ValueError(
-            f"Unknown label type: y has numbers, and the text {shown}. {_without(shown)}. If they are "
+            f"Unknown label type: y has numbers, and the text {_quoted(different)}. "
+            f"{_without(different)}. If they are "
             "classes, pass labels of one type, for example list(map(str, y))."
         )
     names = sorted(kind.__name__ for kind in kinds)

@@ -23,14 +23,14 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8]
 
-_SAMPLES, _ENTRIES, _FEWEST = 500, 100_000, 50
-"""Number of samples that are drawn; fewer if this many probabilities are exceeded, but at least some."""
+_SAMPLES, _MOST_CLASSES = 300, 50
+"""Number of samples that are drawn, and number of classes above which none are: nothing is corrected."""
 
 _ROUNDS, _TOLERANCE = 100, 1e-3
 """Maximum number of steps to find a shift, and the relative error of the mean at which they end."""
 
 _SCALES = (1.0, 0.9, 0.8, 0.65, 0.5, 0.35, 0.2, 0.1, 0.0)
-"""Scales that are tried."""
+"""Scales that are tried, as long as the log loss falls."""
 
 _RIDGE = 0.01
 """Added to the slope, relative to the class frequency: predictions that are certain do not move."""
@@ -45,11 +45,8 @@ def draw_samples(
     the samples does not matter.
     """
     n_classes = len(totals)
-    size = int(np.clip(_ENTRIES // n_classes, _FEWEST, _SAMPLES))
-    # the classes of evenly spaced samples, if they are sorted by class
-    drawn_classes = np.repeat(np.arange(n_classes), totals)[
-        ((np.arange(size) + 0.5) / size * totals.sum()).astype(np.int64)
-    ]
+    size = _SAMPLES if n_classes <= _MOST_CLASSES else 0
+    drawn_classes = _classes(np.log(totals / totals.sum()), size)
     random = np.random.default_rng(0)
     drawn = np.zeros((len(codes), size), np.uint8)
     for node in _parents_first(parents):
@@ -79,16 +76,26 @@ def find_scale(added: Floats, log_prior: Floats, wanted: Floats) -> float:
 
     It is the scale, from 0 to 1, with the smallest log loss.
     """
-    n_samples = len(added)
-    share = np.cumsum(np.exp(log_prior))
-    classes = np.searchsorted(share[:-1], (np.arange(n_samples) + 0.5) / n_samples)
+    rows, classes = np.arange(len(added)), _classes(log_prior, len(added))
 
     def loss(scale: float) -> float:
         scores = log_prior + scale * added
         scores = scores + find_shift(scores, wanted)
-        return float(-log_softmax(scores, axis=1)[np.arange(n_samples), classes].mean())
+        return float(-log_softmax(scores, axis=1)[rows, classes].mean())
 
-    return min(_SCALES, key=loss)
+    best, least = _SCALES[0], loss(_SCALES[0])
+    for scale in _SCALES[1:]:
+        now = loss(scale)
+        if now >= least:
+            break
+        best, least = scale, now
+    return best
+
+
+def _classes(log_prior: Floats, size: int) -> Ints:
+    """Return the classes of evenly spaced samples, if all samples are sorted by class."""
+    ends = np.cumsum(np.exp(log_prior))[:-1]
+    return np.searchsorted(ends, (np.arange(size) + 0.5) / size)
 
 
 def find_shift(scores: Floats, wanted: Floats) -> Floats:
