@@ -37,7 +37,7 @@ from slfs.screening.learn import Cuts, LearnedBlock, block_p_values, learn_block
 from slfs.screening.p_values import INTERVALS, adjusted_p_values, pack_blind
 from slfs.screening.plan import Block, Plan, make_plan
 from slfs.screening.reasons import Reason
-from slfs.tables.choice import read_row_groups
+from slfs.tables.choice import number_categories
 from slfs.tables.table import ColumnSource, SpreadTable, Table
 
 Mask = NDArray[np.bool_]
@@ -194,10 +194,8 @@ def _covariate_codes(
     many = np.zeros_like(keep)
     many[packed.columns[packed.arrays.levels == MAX_LEVELS]] = True
     if many.any():
-        plan = make_plan(table, layout.n_samples, categorical, resources)
         work = functools.partial(_category_codes, keep=many)
-        for part in _each_block(table, work, plan, resources):
-            found.update(part)
+        found.update(_by_column(table, layout, categorical, work, resources))
     return list(found.values())
 
 
@@ -206,9 +204,7 @@ def _category_codes(table: Table, block: Block, *, keep: Mask) -> dict[int, NDAr
     found = {}
     for column in block.columns[keep[block.columns]].tolist() if block.kind != "mdlp" else ():
         labels = table.label_block(column, None)
-        categories = zip(labels.values, labels.missing, strict=True)
-        keys = ["" if missing else (value,) for value, missing in categories]
-        found[column] = read_row_groups(keys, table.n_samples)
+        found[column] = number_categories(labels.values, labels.missing)
     return found
 
 
@@ -305,9 +301,7 @@ def describe_few(
 ) -> dict[int, FewColumn]:
     """Return the names of the levels of some columns, and the cut points of numbers."""
     work = functools.partial(_describe_few, layout=layout, keep=keep, most_levels=most_levels)
-    plan = make_plan(table, layout.n_samples, categorical, resources)
-    parts = _each_block(table, work, plan, resources)
-    return {column: few for part in parts for column, few in part.items()}
+    return _by_column(table, layout, categorical, work, resources)
 
 
 def code_fine(
@@ -320,9 +314,20 @@ def code_fine(
 ) -> dict[int, FineColumn]:
     """Code some columns like `pack_table_few`, before their levels are merged."""
     work = functools.partial(_code_fine, layout=layout, keep=keep, most_levels=most_levels)
+    return _by_column(table, layout, categorical, work, resources)
+
+
+def _by_column(
+    table: Table,
+    layout: SampleLayout,
+    categorical: Mask,
+    work: Callable[[Table, Block], dict[int, Result]],
+    resources: Resources,
+) -> dict[int, Result]:
+    """Apply a function to all blocks; return what it found of each column."""
     plan = make_plan(table, layout.n_samples, categorical, resources)
     parts = _each_block(table, work, plan, resources)
-    return {column: fine for part in parts for column, fine in part.items()}
+    return {column: found for part in parts for column, found in part.items()}
 
 
 def _each_block(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import narwhals as nw
@@ -105,6 +105,18 @@ def read_row_groups(groups: Any, n_rows: int) -> Ints:
         raise ValueError("groups has missing labels. Give rows of their own a label of their own.")
     index: dict[Any, int] = {}
     return np.array([index.setdefault(label, len(index)) for label in labels], np.int64)
+
+
+def number_categories(
+    values: Iterable[Any], missing: Iterable[bool], *, missing_alone: bool = False
+) -> Ints:
+    """Number the categories of the rows; rows whose value is missing are together, or on their own."""
+    index: dict[Any, int] = {}
+    keys = (
+        ("missing", row * missing_alone) if gone else ("value", value)
+        for row, (value, gone) in enumerate(zip(values, missing, strict=True))
+    )
+    return np.array([index.setdefault(key, len(index)) for key in keys], np.int64)
 
 
 def _group_members(choice: Any, n_features: int, parameter: str) -> dict[Any, Any]:

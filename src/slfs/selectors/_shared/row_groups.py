@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from slfs._core.warn import warn
 from slfs.base import TrainingData
 from slfs.screening.forced import Forced
-from slfs.tables.choice import read_row_groups
+from slfs.tables.choice import number_categories
 
 Ints = NDArray[np.int64]
 
@@ -64,11 +64,7 @@ def _is_quantity(data: TrainingData, column: int) -> bool:
 def _strata(data: TrainingData, column: int, *, missing_alone: bool) -> Ints:
     """Number the categories of the rows; rows whose value is missing are on their own, or together."""
     block = data.table.label_block(column, None)
-    groups = [
-        ("missing", row * missing_alone) if missing else ("value", value)
-        for row, (value, missing) in enumerate(zip(block.values, block.missing, strict=True))
-    ]
-    return read_row_groups(groups, data.table.n_samples)
+    return number_categories(block.values, block.missing, missing_alone=missing_alone)
 
 
 def _warn_about_numbered_groups(n_parts: int, data: TrainingData, column: int, name: str) -> None:
