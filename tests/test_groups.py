@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 
-from slfs import BNSLFS, SLFS, ResidualPursuit, StabilitySelection
+from slfs import BNSLFS, MRMR, SLFS, ResidualPursuit, StabilitySelection
 from slfs.counting.residuals import Residuals
-from slfs.evaluation import p_values
+from slfs.evaluation import compare_methods, p_values
+from slfs.files.writing import write_table
 from slfs.measures import strata
 from slfs.measures.adjusted import fit_covariates
 from slfs.measures.adjusted_numbers import fit_number_covariates
@@ -388,3 +391,70 @@ def test_many_strata_are_tested_like_few_ones(continuous, monkeypatch):
     expected = test_all()
     monkeypatch.setattr(strata, "_MANY", 20)
     np.testing.assert_allclose(test_all(), expected, rtol=0.01)
+
+
+def test_tests_of_grouped_rows_are_warned_about(
+    patients: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> None:
+    """An informative column had overwhelming evidence, which counts each patient ten times."""
+    X, y, patient = patients
+    X = np.column_stack([X, y + np.random.default_rng(0).normal(0, 0.3, len(y))])
+    with pytest.warns(UserWarning, match="600 rows of 60 groups .* fit one row per group"):
+        SLFS().fit(X, y, groups=patient)
+    with pytest.warns(UserWarning, match="have different classes: test them given their group"):
+        SLFS().fit(X, y, groups=np.arange(600) % 30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SLFS().fit(X, y, groups=np.arange(600))  # each row is a group
+
+
+def test_models_name_what_uses_groups(patients: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+    """It was a TypeError about an argument that the model does have."""
+    X, y, patient = patients
+    with pytest.raises(ValueError, match="which MRMR does not do"):
+        BNSLFS(MRMR()).fit(X, y, groups=patient)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_groups_on_the_command_line(
+    suffix: str, slfs: Any, patients: tuple[np.ndarray, np.ndarray, np.ndarray], tmp_path: Any
+) -> None:
+    X, y, patient = patients
+    table = pd.DataFrame(X[:, :6]).add_prefix("x").assign(patient=patient, y=np.where(y, "ill", "well"))
+    table["good"] = y + np.random.default_rng(0).normal(0, 0.5, len(y))
+    path = tmp_path / f"table.{suffix}"
+    write_table(table, path)
+    selected = json.loads(slfs("select", path, "-t", "y", "--groups", "patient", "--json")[1])
+    expected = SLFS().fit(table.drop(columns=["y", "patient"]), table["y"], groups=patient)
+    assert selected["selected"] == expected.get_feature_names_out().tolist() == ["good"]
+    as_id = slfs("select", path, "-t", "y", "--groups", "patient", "--id", "patient", "--json")
+    assert json.loads(as_id[1])["size_path"] == selected["size_path"]
+    explained = slfs("explain", "good", path, "-t", "y", "--groups", "patient")
+    assert "treats the rows of a group as independent" in explained[1]
+    code, _, error = slfs("select", path, "-t", "y", "--groups", "patient", "-m", "mrmr")
+    assert code == 1
+    assert "--method slfs or residual" in error
+
+
+def test_comparisons_keep_groups_together(
+    slfs: Any, patients: tuple[np.ndarray, np.ndarray, np.ndarray], tmp_path: Any
+) -> None:
+    """Columns that tell who a patient is seemed to predict the disease of patients never seen."""
+    X, y, patient = patients
+    table = pd.DataFrame(X).add_prefix("x")
+    for groups, least, most in ((None, 0.9, 1), (patient, 0, 0.75)):
+        rows = compare_methods(
+            table, y, {"mrmr": MRMR()}, ["3-NN"], n_features_to_select=8, groups=groups
+        )
+        assert least <= rows["accuracy"].mean() <= most
+    path = tmp_path / "table.csv"
+    table.assign(patient=patient, y=y).to_csv(path, index=False)
+    told = slfs(
+        "compare", path, "-t", "y", "--groups", "patient", "--methods", "mrmr", "-k", "8", "--json"
+    )
+    accuracy = {row["classifier"]: row["accuracy"] for row in json.loads(told[1])["summary"]}
+    assert accuracy["3-NN"] == pytest.approx(rows["accuracy"].mean())
+    with pytest.raises(ValueError, match="there are 3 groups"):
+        compare_methods(table, y, {"mrmr": MRMR()}, ["NB"], groups=np.arange(600) % 3)
+    with pytest.raises(ValueError, match="class is missing in the training rows"):
+        compare_methods(table, y, {"mrmr": MRMR()}, ["NB"], groups=y * 100 + (1 - y) * patient, cv=2)

@@ -13,6 +13,7 @@ from slfs.classifiers.base import SMOOTHING, NetworkClassifier
 from slfs.classifiers.selector_model import SelectorModel
 from slfs.coding.encode import Encoded
 from slfs.selectors._shared.additive import AdditiveTables
+from slfs.selectors._shared.row_groups import row_arguments
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
 
@@ -149,8 +150,7 @@ class BNSLFS(SelectorModel, NetworkClassifier):
             nested = "class_weight" not in selector.get_params(deep=False)  # a StabilitySelection
             name = "selector__class_weight" if nested else "class_weight"
             selector.set_params(**{name: self.class_weight})
-        passed = {"sample_weight": sample_weight, "groups": groups}
-        given = {name: value for name, value in passed.items() if value is not None}
+        given = row_arguments(selector, sample_weight, groups)
         with selector._for_model("classification", additive=self.structure == "additive"):
             selector.fit(X, y, **given)
         return self._take_over(selector)

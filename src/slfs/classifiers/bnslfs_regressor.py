@@ -15,6 +15,7 @@ from slfs.classifiers.regression_explanation import RegressionExplanation
 from slfs.classifiers.selector_model import SelectorModel
 from slfs.coding.encode import Encoded
 from slfs.selectors._shared.additive_numbers import RegressionTables
+from slfs.selectors._shared.row_groups import row_arguments
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
 
@@ -114,8 +115,7 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
         """
         self._validate_params()
         selector = SLFS() if self.selector is None else clone(self.selector)
-        passed = {"sample_weight": sample_weight, "groups": groups}
-        given = {name: value for name, value in passed.items() if value is not None}
+        given = row_arguments(selector, sample_weight, groups)
         with selector._for_model("regression", additive=True):
             selector.fit(X, y, **given)
         return self._take_over(selector)

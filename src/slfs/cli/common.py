@@ -30,15 +30,16 @@ def read_labelled(
     sheet: str | None = None,
     column: str | None = None,
     weights: str | None = None,
+    groups: str | None = None,
     covariates: Sequence[str] = (),
     target_type: str = "auto",
 ) -> DataFile:
     """Read a file that must have class labels, and show what the user should know about it.
 
     With ``column``, remarks about other columns are not shown. ``weights`` is the column of the sample
-    weights. ``covariates`` are columns that other options name: annotations of the samples, or columns
-    of the file of the target. With the ``target_type`` "classification", a few numbers with fractional
-    parts are labels.
+    weights, ``groups`` that of the groups of rows. ``covariates`` are columns that other options name:
+    annotations of the samples, or columns of the file of the target. With the ``target_type``
+    "classification", a few numbers with fractional parts are labels.
     """
     from slfs.files.cohort import own_phenotype
     from slfs.files.data_file import ColumnNote
@@ -57,12 +58,13 @@ def read_labelled(
             header=not no_header,
             sheet=sheet,
             transpose=transpose,
-            covariates=[*covariates, *([] if weights is None else [weights])],
+            covariates=[*covariates, *(column for column in (weights, groups) if column is not None)],
         )
     if file.y is None and isinstance(file.X, GenotypeColumns):
         file = own_phenotype(file)
-    if weights is not None:
-        file = file.with_weights(weights)
+    for field, own in (("weights", weights), ("groups", groups)):
+        if own is not None:
+            file = file.with_column_as(field, own)
     notes = []
     if file.y is not None:
         notes = _note_missing_labels(file, missing or (), dropped=drop_missing_target)
@@ -81,7 +83,7 @@ def read_labelled(
         )
     if not file.names:
         raise ValueError(
-            f"{file.name} has no column besides the target, ids, weights and dropped columns."
+            f"{file.name} has no column besides the target, ids, weights, groups and dropped columns."
         )
     _check_target(file)
     return _with_text_labels(file) if target_type == "classification" else file
@@ -269,7 +271,9 @@ def _suggestion(wrong: str, known: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(near)}?" if near else f" Available: {', '.join(known)}."
 
 
-def timed_fit(selector: Any, X: Any, y: Any, sample_weight: Any = None) -> dict[str, Any]:
+def timed_fit(
+    selector: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+) -> dict[str, Any]:
     """Fit a selector; return the seconds it took and the warnings that it issued, for the report.
 
     The seconds are without those of compiling kernels on a new machine.
@@ -278,9 +282,10 @@ def timed_fit(selector: Any, X: Any, y: Any, sample_weight: Any = None) -> dict[
 
     from slfs._core.compile import compile_seconds
     from slfs._core.warn import collect
+    from slfs.selectors._shared.row_groups import row_arguments
 
     begin, compiled = time.perf_counter(), compile_seconds()
     with collect() as texts:
-        selector.fit(X, y, sample_weight=sample_weight)
+        selector.fit(X, y, **row_arguments(selector, sample_weight, groups))
     seconds = time.perf_counter() - begin - (compile_seconds() - compiled)
     return {"seconds": seconds, "warnings": texts}

@@ -16,6 +16,7 @@ from slfs.cli.options import (
     Drop,
     DropMissingTarget,
     Format,
+    Groups,
     Id,
     Jobs,
     Json,
@@ -73,6 +74,7 @@ def compare(
         int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Random seed of the folds.")
     ] = 0,
     categorical: Categorical = None,
+    groups: Groups = None,
     drop: Drop = None,
     ids: Id = None,
     targets_from: TargetsFrom = None,
@@ -110,6 +112,8 @@ def compare(
     check_output(plot, out, inputs=[data], picture=True)
     if networks and plot is not None:
         raise ValueError("--plot cannot be combined with --networks. Use --out to write the results.")
+    if networks and groups is not None:
+        raise ValueError("--groups cannot be combined with --networks.")
     if n_features_to_select == "auto":
         raise ValueError("-k auto is not available here. Use --own-size to let each method choose.")
     if own_size and n_features_to_select is not None:
@@ -119,6 +123,7 @@ def compare(
         target,
         file_format,
         missing=missing,
+        groups=groups,
         drop=drop,
         ids=ids,
         targets_from=targets_from,
@@ -143,6 +148,7 @@ def compare(
             target=target_type,
             n_features_to_select=size,
             cv=cv,
+            groups=file.groups,
             random_state=seed,
             n_jobs=n_jobs,
         )

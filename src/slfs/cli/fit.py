@@ -19,6 +19,7 @@ from slfs.cli.options import (
     DropMissingTarget,
     Exclude,
     Format,
+    Groups,
     Id,
     Include,
     Jobs,
@@ -70,6 +71,7 @@ def fit(
     exclude: Exclude = None,
     condition_on: ConditionOn = None,
     weights: Weights = None,
+    groups: Groups = None,
     class_weight: ClassWeight = None,
     drop: Drop = None,
     ids: Id = None,
@@ -113,6 +115,7 @@ def fit(
         file_format,
         missing=missing,
         weights=weights,
+        groups=groups,
         drop=drop,
         ids=ids,
         targets_from=targets_from,
@@ -142,7 +145,7 @@ def fit(
     )
     with progress("fitting") as tick, progress_callback(tick):
         fitted = _make_model(selector, labels(file), structure, bif)
-        fitted.fit(file.X, labels(file), sample_weight=file.weights)
+        fitted.fit(file.X, labels(file), sample_weight=file.weights, groups=file.groups)
     selected = [file.names[column] for column in fitted.selector_.indices_]
     if selected:
         fitted._reading = _reading(

@@ -143,6 +143,15 @@ Weights = Annotated[
     str | None,
     typer.Option("--weights", metavar="COLUMN", help="Column with sample weights; not selected."),
 ]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        metavar="COLUMN",
+        help="Column with groups of rows, such as patients, that stay together in cross-validation; not "
+        "selected.",
+    ),
+]
 ClassWeight = Annotated[
     str | None,
     typer.Option(

@@ -20,6 +20,7 @@ from slfs.cli.options import (
     EscapeFormulas,
     Exclude,
     Format,
+    Groups,
     Id,
     Include,
     Jobs,
@@ -66,6 +67,7 @@ def select(
     exclude: Exclude = None,
     condition_on: ConditionOn = None,
     weights: Weights = None,
+    groups: Groups = None,
     class_weight: ClassWeight = None,
     drop: Drop = None,
     ids: Id = None,
@@ -115,6 +117,7 @@ def select(
         file_format,
         missing=missing,
         weights=weights,
+        groups=groups,
         drop=drop,
         ids=ids,
         targets_from=targets_from,
@@ -146,7 +149,7 @@ def select(
         selector, stability, fdr=fdr, threshold=threshold, size=n_features_to_select, n_jobs=n_jobs
     )
     with progress("selecting") as tick, progress_callback(tick):
-        run = timed_fit(selector, file.X, labels(file), file.weights)
+        run = timed_fit(selector, file.X, labels(file), file.weights, file.groups)
     selected = [file.names[column] for column in selector.indices_]
     if out is not None and selected:
         in_order = [name for name, kept in zip(file.names, selector.support_, strict=True) if kept]
@@ -205,6 +208,7 @@ def explain(
     exclude: Exclude = None,
     condition_on: ConditionOn = None,
     weights: Weights = None,
+    groups: Groups = None,
     class_weight: ClassWeight = None,
     drop: Drop = None,
     ids: Id = None,
@@ -237,6 +241,7 @@ def explain(
         file_format,
         missing=missing,
         weights=weights,
+        groups=groups,
         drop=drop,
         ids=ids,
         targets_from=targets_from,
@@ -268,7 +273,7 @@ def explain(
     )
     index = file.find(column)
     with status("selecting"), focus(file.names[index]):
-        selector.fit(file.X, labels(file), sample_weight=file.weights)
+        timed_fit(selector, file.X, labels(file), file.weights, file.groups)
     _show_explanation(selector, index, as_json)
 
 

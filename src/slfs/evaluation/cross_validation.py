@@ -6,6 +6,7 @@ warnings that the user has already seen for the whole table, and reports progres
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
-from sklearn.model_selection import BaseCrossValidator, StratifiedKFold, check_cv
+from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold, StratifiedKFold, check_cv
 
 from slfs._compat import safe_indexing
 from slfs._core.progress import progress_callback, steps
@@ -50,6 +51,8 @@ class Fold:
         Row indices of the two parts.
     number : int, default=0
         Position of this fold among all folds.
+    groups : ndarray of shape (n_samples,) or None, default=None
+        Group of each row.
     """
 
     X: Any
@@ -57,6 +60,7 @@ class Fold:
     train: Ints
     test: Ints
     number: int = 0
+    groups: Ints | None = None
 
     @cached_property
     def train_table(self) -> Any:
@@ -82,6 +86,13 @@ class Fold:
         """Fit a clone of an estimator to the training part, by default to all its columns."""
         return clone(estimator).fit(_take_columns(self.train_table, columns), self.train_labels)
 
+    def select(self, selector: Any) -> Any:
+        """Fit a clone of a selector to the training part; it gets the groups of the rows if it can."""
+        if self.groups is None or "groups" not in inspect.signature(selector.fit).parameters:
+            return self.fit(selector)
+        groups = self.groups[self.train]
+        return clone(selector).fit(self.train_table, self.train_labels, groups=groups)
+
     def test_columns(self, columns: Ints | None = None) -> Any:
         """Return the test part, by default with all its columns."""
         return _take_columns(self.test_table, columns)
@@ -96,15 +107,18 @@ class Fold:
         return score(fitted, self.test_columns(columns), self.test_labels)
 
 
-def make_splits(target: Target, cv: CV, random_state: int = 0) -> list[Split]:
+def make_splits(
+    target: Target, cv: CV, random_state: int = 0, groups: Ints | None = None
+) -> list[Split]:
     """Split the samples into training and test parts.
 
     An integer means stratified folds, shuffled with ``random_state``; each class must have at least one
-    sample per fold. Splitters and lists of splits are used as they are.
+    sample per fold. Rows of a group are in the same fold. Splitters and lists of splits are used as they
+    are.
     """
     rows = np.zeros(len(target.codes))
     if not isinstance(cv, int | np.integer):
-        return list(check_cv(cv, target.codes, classifier=True).split(rows, target.codes))
+        return list(check_cv(cv, target.codes, classifier=True).split(rows, target.codes, groups))
     if cv < 2:
         raise ValueError(
             f"cv must be an integer of at least 2, a scikit-learn splitter or a list of splits. "
@@ -118,8 +132,19 @@ def make_splits(target: Target, cv: CV, random_state: int = 0) -> list[Split]:
         raise ValueError(
             f"cv={cv} is too large: the smallest class ({rarest!r}) has {count}. {remedy} rare classes."
         )
-    splitter = StratifiedKFold(int(cv), shuffle=True, random_state=random_state)
-    return list(splitter.split(rows, target.codes))
+    if groups is None:
+        splitter = StratifiedKFold(int(cv), shuffle=True, random_state=random_state)
+        return list(splitter.split(rows, target.codes))
+    if cv > (n_groups := int(groups.max()) + 1):
+        raise ValueError(f"cv={cv} is too large: there are {n_groups} groups. Use at most {n_groups}.")
+    splitter = StratifiedGroupKFold(int(cv), shuffle=True, random_state=random_state)
+    splits = list(splitter.split(rows, target.codes, groups))
+    if any(len(np.unique(target.codes[train])) < len(sizes) for train, _ in splits):
+        raise ValueError(
+            "With these groups, a class is missing in the training rows of a fold. Every class needs "
+            "samples in several groups. Use fewer folds, or smaller groups."
+        )
+    return splits
 
 
 def cross_validate(
@@ -128,6 +153,7 @@ def cross_validate(
     y: NDArray[Any],
     splits: list[Split],
     *,
+    groups: Ints | None = None,
     n_jobs: int | None = None,
     prefer: str | None = None,
 ) -> list[Result]:
@@ -144,6 +170,8 @@ def cross_validate(
         The whole table and its labels.
     splits : list of (train, test)
         From `make_splits`.
+    groups : ndarray of shape (n_samples,) or None, default=None
+        Group of each row.
     n_jobs : int or None, default=None
         Number of folds that are processed at the same time, as in joblib.
     prefer : {"threads", "processes"} or None, default=None
@@ -151,7 +179,7 @@ def cross_validate(
     """
     step, results = steps(len(splits)), []
     work = Parallel(n_jobs, prefer=prefer, return_as="generator")(
-        delayed(_score_quietly)(score, Fold(X, y, train, test, number))
+        delayed(_score_quietly)(score, Fold(X, y, train, test, number, groups))
         for number, (train, test) in enumerate(splits)
     )
     for result in work:

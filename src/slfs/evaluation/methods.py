@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from slfs.evaluation.classify import CLASSIFIERS, REGRESSORS, FoldScores
 from slfs.evaluation.cross_validation import CV, Fold, cross_validate, make_splits
 from slfs.selectors.slfs import SLFS
+from slfs.tables.choice import read_row_groups
 from slfs.tables.target import REGRESSION, read_target
 
 SLFS_SIZE = "slfs"
@@ -32,6 +33,7 @@ def compare_methods(
     target: str = "auto",
     n_features_to_select: float | str | None = "slfs",
     cv: CV = 5,
+    groups: ArrayLike | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> pd.DataFrame:
@@ -61,6 +63,9 @@ def compare_methods(
         say. Methods such as FCBF may select fewer columns than the maximum.
     cv : int, splitter or iterable of splits, default=5
         Number of stratified folds, a scikit-learn splitter, or an iterable of training and test indices.
+    groups : array-like of shape (n_samples,) or None, default=None
+        Group of each row, such as a patient. Rows of a group are in the same fold, also in those with
+        which a selector finds its number of columns.
     random_state : int, default=0
         Seed of the shuffling if ``cv`` is a number.
     n_jobs : int or None, default=None
@@ -103,8 +108,9 @@ def compare_methods(
         size=n_features_to_select,
     )
     labels = found.classes[found.codes] if found.values is None else found.values
-    splits = make_splits(found, cv, random_state)
-    folds = cross_validate(score, X, labels, splits, n_jobs=n_jobs)
+    numbered = None if groups is None else read_row_groups(groups, len(found.codes))
+    splits = make_splits(found, cv, random_state, numbered)
+    folds = cross_validate(score, X, labels, splits, groups=numbered, n_jobs=n_jobs)
     return pd.DataFrame([row for rows in folds for row in rows])
 
 
@@ -119,12 +125,12 @@ def _score_fold(
     rows, scores = [], FoldScores(fold, REGRESSORS if regression else CLASSIFIERS)
     with threadpool_limits(1):  # the folds share the cores
         if size == SLFS_SIZE:
-            size = max(fold.fit(_reference(selectors, regression)).n_features_, 1)
+            size = max(fold.select(_reference(selectors, regression)).n_features_, 1)
         for name, selector in selectors.items():
             if size is not None:
                 selector = clone(selector).set_params(n_features_to_select=size)
             begin = time.perf_counter()
-            fitted = fold.fit(selector)
+            fitted = fold.select(selector)
             seconds = time.perf_counter() - begin
             columns = fitted.indices_
             for model in models:

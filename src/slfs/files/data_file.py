@@ -62,7 +62,9 @@ class DataFile:
     typed_ids : DataFrame or None
         The ids of a CSV or TSV file, with the types that their values look like.
     weights : array-like or None
-        Sample weights, if a column of the file contains them; see `with_weights`.
+        Sample weights, if a column of the file contains them; see `with_column_as`.
+    groups : array-like or None
+        Groups of the rows, such as patients, if a column of the file contains them.
     style : dict
         How a CSV file is written: its ``"separator"``, and its ``"decimal"`` separator if that is a
         comma. A DataFrame with these ``attrs`` is written in the same way.
@@ -82,6 +84,7 @@ class DataFile:
     read_originals: Callable[[list[str]], Any] | None = None
     typed_ids: Any = None
     weights: Any = None
+    groups: Any = None
     style: dict[str, str] = field(default_factory=dict)
     keep: Callable[[NDArray[np.int64]], DataFile] | None = None
 
@@ -94,7 +97,8 @@ class DataFile:
         """Return the index in ``X`` of a column given by its name, or by its index in the file."""
         name = self.all_names[find_column(column, self.all_names, self.name)]
         if name not in self.names:
-            what = "is an id" if name in self.ids else "is the target or the weights, or was dropped"
+            others = "is the target, the weights or the groups, or was dropped"
+            what = "is an id" if name in self.ids else others
             raise ValueError(f"The column {name!r} of {self.name} {what}.")
         return self.names.index(name)
 
@@ -102,18 +106,23 @@ class DataFile:
         """Return the indices in ``X`` of columns; see `split_names`."""
         return [self.find(one) for one in split_names(columns, self.all_names)]
 
-    def with_weights(self, column: str) -> DataFile:
-        """Return the same file with one column as sample weights, which is no longer part of ``X``."""
+    def with_column_as(self, field: str, column: str) -> DataFile:
+        """Return the same file with one column as "weights" or "groups", no longer as part of ``X``.
+
+        The groups may be an id, which ``X`` does not have anyway.
+        """
+        keep = self.keep
+        again = None if keep is None else lambda rows: keep(rows).with_column_as(field, column)
+        name = self.all_names[find_column(column, self.all_names, self.name)]
+        if field == "groups" and name in self.ids:
+            return replace(self, groups=self.originals([])[name], keep=again)
         index = self.find(column)
-        name, keep = self.names[index], self.keep
-        if isinstance(self.X, FileColumns):
-            return replace(self, X=self.X.without([name]), weights=self.X.read(name))
-        return replace(
-            self,
-            X=without(self.X, [index]),
-            weights=as_column(self.X, index),
-            keep=None if keep is None else lambda rows: keep(rows).with_weights(column),
-        )
+        on_disk = isinstance(self.X, FileColumns)
+        values: Any = self.X.read(name) if on_disk else as_column(self.X, index)
+        X = self.X.without([name]) if on_disk else without(self.X, [index])
+        if field == "groups":
+            return replace(self, X=X, groups=values, keep=again)
+        return replace(self, X=X, weights=values, keep=again)
 
     def missing_labels(self) -> dict[str, int]:
         """Return the text that was read as a missing target, such as None, and how often it occurs."""
@@ -154,6 +163,7 @@ class DataFile:
             X=FileRows(self.X, rows) if isinstance(self.X, FileColumns) else take_rows(self.X, rows),
             y=None if self.y is None else np.asarray(self.y)[rows],
             weights=None if self.weights is None else np.asarray(self.weights)[rows],
+            groups=None if self.groups is None else np.asarray(self.groups)[rows],
             typed_ids=None if self.typed_ids is None else take_rows(self.typed_ids, rows),
             read_originals=None if read is None else lambda names: take_rows(read(names), rows),
         )

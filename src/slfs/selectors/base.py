@@ -44,7 +44,7 @@ from slfs.selectors._shared.additive import AdditiveTables
 from slfs.selectors._shared.additive_numbers import fit_model
 from slfs.selectors._shared.leaks import describe_leak, find_leaks
 from slfs.selectors._shared.records import make_records
-from slfs.selectors._shared.row_groups import ALIKE, GIVEN, MIXED, grouping
+from slfs.selectors._shared.row_groups import ALIKE, GIVEN, MIXED, grouping, warn_about_tests
 from slfs.selectors._shared.selection import (
     Selection,
     count_network,
@@ -178,6 +178,10 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         if not isinstance(data.table, SpreadTable):
             names = self.features_["name"][self.indices_]
             warn_about_row_numbers(data.table, self.indices_, self.network_counts_.coding, names)
+        if (
+            data.groups is not None and self.n_features_
+        ):  # the warning about nothing selected says it too
+            warn_about_tests(data.groups, self._grouping, self._target_noun())
         return self
 
     def _forced(self) -> Forced | None:

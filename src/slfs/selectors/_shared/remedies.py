@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from slfs.screening.reasons import BY_LABEL, SIGNIFICANT, Reason, Role
+from slfs.selectors._shared.row_groups import given_group
 from slfs.selectors._shared.sentences import Figures, listed, percent, required
 
 _MOST_INCLUDED = 10
@@ -115,11 +116,7 @@ def _instead_of_rows(figures: Figures) -> str:
         return (
             "Use more groups or other columns, or test one row per group, such as the means of its rows."
         )
-    noun = "classes" if figures["noun"] == "class" else "targets"
-    return (
-        f"The rows of a group have different {noun}: test them given their group, with the labels of "
-        "the groups as a column of categories that condition_on names."
-    )
+    return given_group(figures["noun"])
 
 
 def _confounded(records: Any, figures: Figures) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +19,40 @@ GIVEN, MIXED, ALIKE = "given", "mixed", "alike"
 """Groups that a column of condition_on tells, others whose rows have different classes, and the rest."""
 
 GROUPINGS = (GIVEN, MIXED, ALIKE)
+
+
+def row_arguments(selector: Any, sample_weight: Any, groups: Any) -> dict[str, Any]:
+    """Return the arguments of ``fit`` that have one value per row, without those that are None."""
+    if groups is not None and "groups" not in inspect.signature(selector.fit).parameters:
+        raise ValueError(
+            f"groups keep rows together where rows are divided, which {type(selector).__name__} does "
+            "not do. Use SLFS or ResidualPursuit (--method slfs or residual), or StabilitySelection "
+            "(--stability 50)."
+        )
+    given = {"sample_weight": sample_weight, "groups": groups}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def warn_about_tests(groups: Ints, kind: str, noun: str) -> None:
+    """Warn that p-values do not take groups of rows into account, unless each row is a group."""
+    n_groups = len(np.unique(groups))
+    if kind == GIVEN or n_groups == len(groups):
+        return
+    remedy = "For valid ones, fit one row per group, such as the means of its rows."
+    warn(
+        f"p-values and q-values treat the {len(groups)} rows of {n_groups} groups as independent "
+        "samples, so they are too small if the rows of a group are alike. "
+        f"{given_group(noun) if kind == MIXED else remedy}"
+    )
+
+
+def given_group(noun: str) -> str:
+    """Say how to test rows of a group that have different classes or targets."""
+    several = "classes" if noun == "class" else "targets"
+    return (
+        f"The rows of a group have different {several}: test them given their group, with the labels of "
+        "the groups as a column of categories that condition_on names."
+    )
 
 
 def grouping(groups: Ints, data: TrainingData, forced: Forced | None) -> str:
