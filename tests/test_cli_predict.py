@@ -304,8 +304,11 @@ def test_predictions_are_keys_of_the_probabilities(kind, table, here, slfs):
         prediction = record["prediction"]
         key = prediction if isinstance(prediction, str) else json.dumps(prediction)
         assert record["probabilities"][key] == max(record["probabilities"].values())
-    keys = {bool: {"true", "false"}, str: {"True", "False"}}
-    assert set(record["probabilities"]) == keys.get(kind, {"0", "1"})
+    keys = {bool: {"true", "false"}, str: {"True", "False"}, float: {"0.0", "1.0"}, int: {"0", "1"}}
+    assert set(record["probabilities"]) == keys[kind]
+    written = slfs("predict", "k.slfs", "new.parquet")[1].splitlines()[1:]
+    told = [json.loads(line)["prediction"] for line in out.splitlines()]
+    assert written == list(map(str, told))
 
 
 @pytest.fixture

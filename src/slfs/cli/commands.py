@@ -107,14 +107,23 @@ _INCLUDE = re.compile(r" To select [^.]+ include=numpy\.argsort\(selector\.pvalu
 """A remedy in Python; the commands name the columns to include."""
 
 
+_BINS = re.compile(
+    r"bin y first, for example with pandas\.qcut\([^)]*\)"
+    r"|bin it into classes: pandas\.qcut\([^)]*\) \(classifiers\)"
+)
+"""A remedy in Python, where a file needs another column."""
+
+_MODELS = re.compile(r" \(selectors\) or BNSLFS(?: instead of BNSLFSRegressor|Regressor)")
+"""Models, which the commands choose by the type of the target."""
+
+
 def _with_options(text: str) -> str:
     """Replace the parameters and remedies that a message names by the options of the commands."""
     text = text.replace("Drop these rows, or, if", "Leave them out with --drop-missing-target, or, if")
     text = _INCLUDE.sub("", text)
     text = text.replace(", or convert them to text: y.astype(str)", "")
-    text = re.sub(
-        r"bin y first, for example with pandas\.qcut\([^)]*\)", "add classes to the file", text
-    )
+    text = _BINS.sub("add classes to the file", text)
+    text = _MODELS.sub("", text)
     text = re.sub(r"\bcoverage=(\S+)", r"--coverage \1", text)
     text = re.sub(r"\birrelevance='(\w+)'", r"--set irrelevance=\1", text)
     return re.sub(r"\btarget='(\w+)'", r"--target-type \1", text)

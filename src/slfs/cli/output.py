@@ -88,15 +88,9 @@ def show_csv(frame: Any) -> None:
     write_csv(frame, sys.stdout)  # Windows adds the carriage returns
 
 
-def plain_label(label: Any) -> Any:
-    """Return a class label as JSON can hold it: an integer for a float without decimals."""
-    value = label.item() if hasattr(label, "item") else label
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
 def label_key(label: Any) -> str:
-    """Return the key of a class label in a JSON object: its text, or its JSON (true, 1)."""
-    value = plain_label(label)
+    """Return the key of a class label in a JSON object: its text, or its JSON (true, 1, 1.0)."""
+    value = label.item() if hasattr(label, "item") else label
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 

@@ -21,7 +21,7 @@ from slfs.cli.options import (
     Sheet,
     Transpose,
 )
-from slfs.cli.output import label_key, plain_label, show_csv, show_json, show_note, status
+from slfs.cli.output import label_key, show_csv, show_json, show_note, status
 
 if TYPE_CHECKING:
     from slfs.classifiers.model import NetworkModel
@@ -378,7 +378,7 @@ def _print_lines(ids: Any, labels: Any, more: list[dict[str, Any]], reasons: Rea
     own_ids = ids.astype(object).where(ids.notna(), None).to_dict("records")
     own_ids = own_ids or [{}] * len(labels)  # pandas 2 has no records of a table without columns
     for sample, (label, own) in enumerate(zip(labels.tolist(), own_ids, strict=True)):
-        record: dict[str, Any] = {**own, "prediction": plain_label(label), **more[sample]}
+        record: dict[str, Any] = {**own, "prediction": label, **more[sample]}
         key = "contribution" if "lower" in more[sample] else "evidence"
         if reasons is not None:
             record["reasons"] = [
