@@ -13,9 +13,10 @@ from slfs.counting.planes import SampleLayout
 from slfs.evaluation import significance
 from slfs.measures.false_discovery import LordPlusPlus, q_values
 from slfs.measures.information import Information
+from slfs.screening.blind import pack_table_blind, pack_table_few
 from slfs.screening.judging import drop_constant
 from slfs.screening.pairs import rectangles, scan_pairs
-from slfs.screening.pipeline import pack_table_blind, pack_table_few, screen_table
+from slfs.screening.pipeline import screen_table
 from slfs.tables.registry import read_table
 
 __all__ = [

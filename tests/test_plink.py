@@ -21,7 +21,7 @@ from slfs.counting.store import PlaneStore
 from slfs.counting.value_planes import LevelPlanes, count_values
 from slfs.evaluation import p_values
 from slfs.files import PlinkColumns, read_file, write_plink
-from slfs.screening.pipeline import pack_table_blind
+from slfs.screening.blind import pack_table_blind
 from slfs.screening.plan import BlockLimits, block_limits
 from slfs.tables.planes import PlaneBlock, read_numbers
 from slfs.tables.registry import read_table

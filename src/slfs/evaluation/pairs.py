@@ -18,9 +18,9 @@ from slfs.base import TrainingData
 from slfs.counting.backend import DEVICES, CountingBackend, make_backend, use_device
 from slfs.measures.false_discovery import leading_q_values
 from slfs.measures.information import Information
+from slfs.screening.blind import describe_few, pack_table_few
 from slfs.screening.pair_levels import retest_pairs
 from slfs.screening.pairs import rectangles, scan_pairs
-from slfs.screening.pipeline import describe_few, pack_table_few
 from slfs.selectors.slfs import SLFS
 from slfs.tables.choice import resolve_columns
 

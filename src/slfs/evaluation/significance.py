@@ -32,9 +32,10 @@ from slfs.counting.store import PlaneStore
 from slfs.measures.contingency import independence_p_values, stratified_p_value
 from slfs.measures.false_discovery import q_values
 from slfs.network.tree import ROOT
+from slfs.screening.blind import pack_table_blind
 from slfs.screening.forced import Forced
 from slfs.screening.p_values import pool_levels
-from slfs.screening.pipeline import pack_table_blind, table_p_values
+from slfs.screening.pipeline import table_p_values
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
 from slfs.tables.parts import Part

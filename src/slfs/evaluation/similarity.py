@@ -18,7 +18,7 @@ from slfs._core.threads import Threads
 from slfs.counting.backend import make_backend
 from slfs.counting.planes import MAX_PLANE_LEVELS, PackedColumns
 from slfs.measures.information import Information
-from slfs.screening.pipeline import pack_table_blind
+from slfs.screening.blind import pack_table_blind
 from slfs.selectors.slfs import SLFS
 from slfs.tables.registry import read_table
 from slfs.tables.table import ColumnSource, Table, resolve_categorical

@@ -16,8 +16,8 @@ from scipy.special import chdtrc
 from slfs._core.resources import Resources
 from slfs.counting.planes import PackedColumns, SampleLayout
 from slfs.measures.interactions import interaction_of_groups
+from slfs.screening.blind import code_fine
 from slfs.screening.few_levels import FineColumn
-from slfs.screening.pipeline import code_fine
 from slfs.tables.table import Table
 
 Ints = NDArray[np.int64]

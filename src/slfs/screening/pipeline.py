@@ -8,40 +8,33 @@ column fits in the memory limit, the rows of a block are read in pieces.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs._core.indices import PackedIndex
-from slfs._core.progress import counted
 from slfs._core.resources import Resources
-from slfs.coding.codebook import MAX_LEVELS, Coding, join_codings
-from slfs.counting.backend import make_backend
+from slfs.coding.codebook import Coding, join_codings
 from slfs.counting.marginals import column_sums
 from slfs.counting.nlogn import nlogn_table
-from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout, pack_block
+from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
 from slfs.counting.store import PlaneStore
 from slfs.counting.value_planes import decoded
-from slfs.measures.adjusted import fit_covariates
-from slfs.measures.adjusted_numbers import AnyCovariates, centred_ranks, fit_number_covariates
+from slfs.measures.adjusted_numbers import AnyCovariates
 from slfs.measures.beyond import Baseline, fit_baseline
 from slfs.measures.information import column_information
+from slfs.screening.blocks import each_block, pack_nothing
+from slfs.screening.covariates import learn_covariates
 from slfs.screening.facts import ColumnFacts, Judge, join_facts
-from slfs.screening.few_levels import FewColumn, FineColumn, learn_few, learn_fine, pack_few
-from slfs.screening.forced import EXPLAINED_SHARE, FORCED, Forced, n_intervals
+from slfs.screening.forced import EXPLAINED_SHARE, FORCED, Forced
 from slfs.screening.judging import CERTAIN, pays
 from slfs.screening.learn import Cuts, LearnedBlock, block_p_values, learn_block
-from slfs.screening.p_values import INTERVALS, adjusted_p_values, pack_blind
-from slfs.screening.plan import Block, Plan, make_plan
+from slfs.screening.p_values import adjusted_p_values
+from slfs.screening.plan import Block, make_plan
 from slfs.screening.reasons import Reason
-from slfs.tables.choice import number_categories
-from slfs.tables.table import ColumnSource, SpreadTable, Table
+from slfs.tables.table import ColumnSource, Table
 
 Mask = NDArray[np.bool_]
-Result = TypeVar("Result")
 
 
 _CODED_AT_ONCE = 16
@@ -58,7 +51,7 @@ def learn_table(table: Table, layout: SampleLayout, categorical: Mask, resources
     """Learn the coding of every column, without packing them."""
     work = functools.partial(_learn_coding, layout=layout)
     plan = make_plan(table, layout.n_samples, categorical, resources)
-    return join_codings(list(_each_block(table, work, plan, resources)))
+    return join_codings(list(each_block(table, work, plan, resources)))
 
 
 def screen_table(
@@ -113,11 +106,10 @@ def screen_table(
         Bit planes of the candidate columns.
     """
     if forced is not None and len(forced.conditioning):
-        codes = _covariate_codes(table, layout, categorical, resources, forced)
+        codes, covariates = learn_covariates(table, layout, categorical, resources, forced)
         ordered = [own[layout.order] for own in codes]
         baseline = fit_baseline(ordered, layout.labels, layout.n_classes)
-        ranks = _covariate_ranks(table, layout, categorical, resources, forced)
-        forced = replace(forced, covariates=_fit_covariates(codes, ranks, layout), baseline=baseline)
+        forced = replace(forced, covariates=covariates, baseline=baseline)
     work = functools.partial(
         _screen,
         layout=layout,
@@ -137,7 +129,7 @@ def screen_table(
     if store is None:
         store = PlaneStore(layout, plan.plane_bytes / 2 if quartiles else plan.plane_bytes)
     facts = []
-    for part in _each_block(table, work, plan, resources):
+    for part in each_block(table, work, plan, resources):
         facts.append(part.facts)
         store.append(part.packed, first)
     return join_facts(facts), store
@@ -155,189 +147,15 @@ def table_p_values(
     With conditioning columns in ``forced``, given these; their own p-values are NaN.
     """
     if forced is not None and len(forced.conditioning):
-        codes = _covariate_codes(table, layout, categorical, resources, forced)
-        ranks = _covariate_ranks(table, layout, categorical, resources, forced)
-        covariates = _fit_covariates(codes, ranks, layout)
+        _, covariates = learn_covariates(table, layout, categorical, resources, forced)
         work = functools.partial(_adjusted, layout=layout, covariates=covariates)
         plan = make_plan(table, layout.n_samples, categorical, resources)
-        found = np.concatenate(list(_each_block(table, work, plan, resources)))
+        found = np.concatenate(list(each_block(table, work, plan, resources)))
         found[forced.conditioning] = np.nan
         return found
     work = functools.partial(_p_values, layout=layout)
     plan = make_plan(table, layout.n_samples, categorical, resources)
-    return np.concatenate(list(_each_block(table, work, plan, resources)))
-
-
-def _covariate_codes(
-    table: Table, layout: SampleLayout, categorical: Mask, resources: Resources, forced: Forced
-) -> list[NDArray[np.int64]]:
-    """Return the levels of the conditioning columns in each row of the table, of those with samples.
-
-    Categories are not pooled: samples of different categories must not be in the same stratum.
-    """
-    layout = layout.tested or layout
-    keep = forced.reason == Reason.CONDITIONING
-    packed = pack_table_blind(
-        table,
-        categorical,
-        keep,
-        MAX_LEVELS,
-        resources,
-        counts=layout.counts,
-        intervals=n_intervals(layout.n_samples),
-    )
-    backend = make_backend(packed, resources.threads)
-    codes = np.zeros((len(packed), table.n_samples), np.int64)
-    for f in range(len(packed)):
-        codes[f, np.sort(layout.order)] = backend.codes(PackedIndex(f))
-    found = dict(zip(packed.columns.tolist(), codes, strict=True))
-    many = np.zeros_like(keep)
-    many[packed.columns[packed.arrays.levels == MAX_LEVELS]] = True
-    if many.any():
-        work = functools.partial(_category_codes, keep=many)
-        found.update(_by_column(table, layout, categorical, work, resources))
-    return list(found.values())
-
-
-def _category_codes(table: Table, block: Block, *, keep: Mask) -> dict[int, NDArray[np.int64]]:
-    """Number the categories of some columns in a block, however many there are."""
-    found = {}
-    for column in block.columns[keep[block.columns]].tolist() if block.kind != "mdlp" else ():
-        labels = table.label_block(column, None)
-        found[column] = number_categories(labels.values, labels.missing)
-    return found
-
-
-def _covariate_ranks(
-    table: Table, layout: SampleLayout, categorical: Mask, resources: Resources, forced: Forced
-) -> NDArray[np.float64]:
-    """Return the ranks of conditioning columns of numbers, in the order of the samples.
-
-    Only tests of a continuous target use them.
-    """
-    layout = layout.tested or layout
-    if layout.target_ranks is None:
-        return np.empty((0, layout.n_samples))
-    keep = forced.reason == Reason.CONDITIONING
-    work = functools.partial(_rank_block, order=layout.order, keep=keep)
-    plan = make_plan(table, layout.n_samples, categorical, resources)
-    return np.concatenate(list(_each_block(table, work, plan, resources)))
-
-
-def _rank_block(
-    table: Table, block: Block, *, order: NDArray[np.int64], keep: Mask
-) -> NDArray[np.float64]:
-    """Return the ranks of some columns of numbers in a block."""
-    columns = block.columns[keep[block.columns]]
-    if block.kind != "mdlp" or len(columns) == 0:
-        return np.empty((0, len(order)))
-    return centred_ranks(table.number_block(columns, order).dense())
-
-
-def _fit_covariates(
-    codes: list[NDArray[np.int64]], ranks: NDArray[np.float64], layout: SampleLayout
-) -> AnyCovariates:
-    """Fit the model of the target given the conditioning columns, for tests.
-
-    ``codes`` are their levels in each row of the table, ``ranks`` those of `_covariate_ranks`.
-    """
-    layout = layout.tested or layout
-    ordered = [own[layout.order] for own in codes]
-    if layout.target_ranks is not None:
-        target = layout.target_ranks[layout.order]
-        return fit_number_covariates(ordered, ranks, target, layout.labels)
-    return fit_covariates(ordered, layout.labels)
-
-
-def pack_table_blind(
-    table: Table,
-    categorical: Mask,
-    keep: Mask,
-    most_levels: int,
-    resources: Resources,
-    *,
-    counts: NDArray[np.int64] | None = None,
-    intervals: int = INTERVALS,
-) -> PackedColumns:
-    """Pack some columns in levels that do not depend on the class, samples in the order of the table.
-
-    ``counts`` says how often each row is repeated; None: once.
-    """
-    layout = SampleLayout.from_class_codes(np.zeros(table.n_samples, np.int64), 1, counts)
-    work = functools.partial(
-        _pack_blind, layout=layout, keep=keep, most_levels=most_levels, intervals=intervals
-    )
-    plan = make_plan(table, layout.n_samples, categorical, resources)
-    store = PlaneStore(layout, plan.plane_bytes)
-    for part in _each_block(table, work, plan, resources):
-        store.append(part)
-    return store.packed()
-
-
-def pack_table_few(
-    table: Table,
-    layout: SampleLayout,
-    categorical: Mask,
-    keep: Mask,
-    most_levels: int,
-    resources: Resources,
-) -> PackedColumns:
-    """Pack some columns in a few levels that do not depend on the class, none of them rare."""
-    work = functools.partial(_pack_few, layout=layout, keep=keep, most_levels=most_levels)
-    plan = make_plan(table, layout.n_samples, categorical, resources)
-    store = PlaneStore(layout, plan.plane_bytes)
-    for part in _each_block(table, work, plan, resources):
-        store.append(part)
-    return store.packed()
-
-
-def describe_few(
-    table: Table,
-    layout: SampleLayout,
-    categorical: Mask,
-    keep: Mask,
-    most_levels: int,
-    resources: Resources,
-) -> dict[int, FewColumn]:
-    """Return the names of the levels of some columns, and the cut points of numbers."""
-    work = functools.partial(_describe_few, layout=layout, keep=keep, most_levels=most_levels)
-    return _by_column(table, layout, categorical, work, resources)
-
-
-def code_fine(
-    table: Table,
-    layout: SampleLayout,
-    categorical: Mask,
-    keep: Mask,
-    most_levels: int,
-    resources: Resources,
-) -> dict[int, FineColumn]:
-    """Code some columns like `pack_table_few`, before their levels are merged."""
-    work = functools.partial(_code_fine, layout=layout, keep=keep, most_levels=most_levels)
-    return _by_column(table, layout, categorical, work, resources)
-
-
-def _by_column(
-    table: Table,
-    layout: SampleLayout,
-    categorical: Mask,
-    work: Callable[[Table, Block], dict[int, Result]],
-    resources: Resources,
-) -> dict[int, Result]:
-    """Apply a function to all blocks; return what it found of each column."""
-    plan = make_plan(table, layout.n_samples, categorical, resources)
-    parts = _each_block(table, work, plan, resources)
-    return {column: found for part in parts for column, found in part.items()}
-
-
-def _each_block(
-    table: Table, work: Callable[[Table, Block], Result], plan: Plan, resources: Resources
-) -> Iterator[Result]:
-    if isinstance(table, SpreadTable):
-        yield from table.map_blocks(work, plan.blocks)
-        return
-    reported = counted(functools.partial(work, table), len(plan.blocks))
-    yield from resources.threads.each(reported, plan.blocks, plan.at_once)
+    return np.concatenate(list(each_block(table, work, plan, resources)))
 
 
 def _learn_coding(table: Table, block: Block, *, layout: SampleLayout) -> Coding:
@@ -359,21 +177,6 @@ def _p_values(table: Table, block: Block, *, layout: SampleLayout) -> NDArray[np
     return block_p_values(table, block, layout)
 
 
-def _pack_blind(
-    table: Table,
-    block: Block,
-    *,
-    layout: SampleLayout,
-    keep: Mask,
-    most_levels: int,
-    intervals: int,
-) -> PackedBlock:
-    columns = block.columns[keep[block.columns]]
-    if len(columns) == 0:
-        return _pack_nothing(layout)
-    return pack_blind(table, columns, block.kind, layout, most_levels, intervals)
-
-
 def _adjusted(
     table: Table, block: Block, *, layout: SampleLayout, covariates: AnyCovariates
 ) -> NDArray[np.float64]:
@@ -384,35 +187,6 @@ def _adjusted(
             "Raise memory_limit, or pass fewer rows."
         )
     return adjusted_p_values(table, block.columns, block.kind, layout, covariates)
-
-
-def _pack_few(
-    table: Table, block: Block, *, layout: SampleLayout, keep: Mask, most_levels: int
-) -> PackedBlock:
-    columns = block.columns[keep[block.columns]]
-    if len(columns) == 0:
-        return _pack_nothing(layout)
-    return pack_few(table, columns, block.kind, layout, most_levels)
-
-
-def _describe_few(
-    table: Table, block: Block, *, layout: SampleLayout, keep: Mask, most_levels: int
-) -> dict[int, FewColumn]:
-    columns = block.columns[keep[block.columns]]
-    if len(columns) == 0:
-        return {}
-    few, _ = learn_few(table, columns, block.kind, layout, most_levels)
-    return {column: few.describe(j) for j, column in enumerate(columns.tolist())}
-
-
-def _code_fine(
-    table: Table, block: Block, *, layout: SampleLayout, keep: Mask, most_levels: int
-) -> dict[int, FineColumn]:
-    columns = block.columns[keep[block.columns]]
-    if len(columns) == 0:
-        return {}
-    fine = learn_fine(table, columns, block.kind, layout, most_levels)
-    return dict(zip(columns.tolist(), fine, strict=True))
 
 
 def _screen(
@@ -472,7 +246,7 @@ def _screen(
     kept = np.flatnonzero(candidate)
     facts = replace(facts, coding=_with_alleles(coding, table, block.columns, kept))
     if not pack or len(kept) == 0:
-        return _Screened(facts, _pack_nothing(layout))
+        return _Screened(facts, pack_nothing(layout))
     rows = np.repeat(candidate, coding.n_levels)
     kept_counts = counts.reshape(-1, layout.n_classes)[rows].reshape(-1)
     levels = coding.n_levels[kept]
@@ -504,8 +278,3 @@ def _given_relevance(
         if len(part):
             found[part] = [baseline.added(codes) for codes in decoded(own.encode(part), layout)]
     return found
-
-
-def _pack_nothing(layout: SampleLayout) -> PackedBlock:
-    none = np.empty(0, np.int64)
-    return pack_block(layout, none, np.empty((0, layout.n_samples), np.uint8), none, none)

@@ -16,12 +16,12 @@ from slfs.counting.backend import make_backend
 from slfs.measures.false_discovery import leading_q_values, q_values
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT
+from slfs.screening.blind import describe_few, pack_table_few
 from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.judging import drop_one_level
 from slfs.screening.learn import Cuts
 from slfs.screening.pair_levels import retest_pairs
 from slfs.screening.pairs import rectangles, scan_pairs
-from slfs.screening.pipeline import describe_few, pack_table_few
 from slfs.screening.reasons import Decision, Reason
 from slfs.selectors._shared.selection import Selection
 from slfs.selectors.base import BaseSelector
