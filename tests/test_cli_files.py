@@ -923,10 +923,10 @@ def test_errors_about_columns_name_other_sheets_and_transpose(here, slfs):
     assert (code, "add --transpose." in error) == (1, True)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-32-be"])
 def test_unicode_text_of_excel(encoding, here, slfs):
     content = "größe\ty\n" + "1,5\tü\n2,5\tn\n" * 30
-    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    mark = "\ufeff" if encoding.endswith("-be") else ""
     (here / "a.txt").write_bytes((mark + content).encode(encoding))
     found, error = facts(slfs, "a.txt", "-t", "y", "--out", "b.csv")
     assert (found["selected"], found["classes"], error) == (["größe"], ["n", "ü"], "")
@@ -934,6 +934,52 @@ def test_unicode_text_of_excel(encoding, here, slfs):
     (here / "a.txt").write_bytes(b"\xff\xfe\x00")
     code, _, error = slfs("select", "a.txt", "-t", "y")
     assert (code, "it begins like UTF-16, but is not" in error) == (1, True)
+    records = [{"größe": value, "y": label} for value, label in ((1.5, "ü"), (2.5, "n"))] * 30
+    (here / "a.json").write_bytes((mark + json.dumps(records, ensure_ascii=False)).encode(encoding))
+    assert facts(slfs, "a.json", "-t", "y")[0]["selected"] == ["größe"]
+
+
+@pytest.mark.parametrize(("byte", "name"), [(b"\xe9", "WINDOWS-1252"), (b"\x81", "ISO-8859-1")])
+@pytest.mark.parametrize(
+    ("suffix", "content"),
+    [("csv", b"a,y\n1,p%b\n2,q\n"), ("json", b'[{"a":1,"y":"p%b"}]'), ("jsonl", b'{"a":1,"y":"p%b"}\n')],
+)
+def test_the_advised_encoding_has_all_bytes_of_the_file(byte, name, suffix, content, here, slfs):
+    """iconv stopped at a byte that Windows-1252 does not have."""
+    (here / f"a.{suffix}").write_bytes(content % byte)
+    error = slfs("select", f"a.{suffix}", "-t", "y")[2]
+    assert f"iconv -f {name} -t utf-8" in error
+    assert (content % byte).decode(name)
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_lines_of_any_length(separator, slfs):
+    """Python's csv module refuses fields, and so lines with another separator, of 131072 characters."""
+    random = np.random.default_rng(0)
+    n = 9000
+    frame = pd.DataFrame(random.normal(size=(20, n)), columns=[f"gene_{j:010d}" for j in range(n)])
+    frame["gene_0000000007"] += 9 * (np.arange(20) % 2)
+    labels = np.where(np.arange(20) % 2, "p", "q")
+    frame.assign(y=labels).to_csv("wide.csv", index=False, sep=separator)
+    found = facts(slfs, "wide.csv", "-t", "y", "-k", "1")[0]
+    assert found["selected"] == ["gene_0000000007"]
+    frame.T.set_axis([f"s{i}" for i in range(20)], axis=1).to_csv("genes.csv", sep=separator)
+    pd.DataFrame({"id": [f"s{i}" for i in range(20)], "y": labels}).to_csv("labels.csv", index=False)
+    options = ("--transpose", "--targets-from", "labels.csv", "-t", "y", "-k", "1")
+    assert facts(slfs, "genes.csv", *options)[0]["selected"] == found["selected"]
+
+
+def test_the_fingerprint_is_that_of_samples_and_labels(here):
+    """Two reports of other labels had the same."""
+    (here / "a.csv").write_text("id,x\n1,1\n2,2\n3,3\n")
+    fingerprints = set()
+    for labels in ("pqp", "ppq"):
+        rows = "".join(f"{row},{label}\n" for row, label in enumerate(labels, 1))
+        (here / "b.csv").write_text(f"id,y\n{rows}")
+        file = read_file("a.csv", targets_from="b.csv", target="y", ids=["id"])
+        fingerprints.add(file.fingerprint)
+    assert len(fingerprints) == 2
 
 
 def test_the_index_of_a_dataframe_in_a_parquet_file(here, slfs):

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn import datasets
 
 from slfs import SLFS, MDLPDiscretizer, UnseenValueWarning
-from slfs.coding.categories import learn_categories, learn_labels
+from slfs.coding.categories import Labels, learn_categories, learn_labels
 from slfs.coding.cut_kernels import MAX_CUTS
 from slfs.counting.planes import SampleLayout
 from slfs.tables.table import LabelBlock
@@ -174,7 +174,7 @@ def test_categories_keep_their_levels_and_pool_the_rare():
     assert codes["few"][frame["few"] == "a"].unique().tolist() == [0]
     layout = SampleLayout.from_class_codes(y, 2)
     block = LabelBlock(many[layout.order].tolist(), np.zeros(len(many), bool), "many")
-    level = learn_labels([(block, layout)], 2).coding.categories[0]
+    level = learn_labels([(Labels(block, slice(None)), layout)], 2).coding.categories[0]
     rare = frame["many"][frame["many"].map(level) == 254]
     assert rare.value_counts().max() <= frame["many"].value_counts().nlargest(254).min()
     with pytest.warns(UnseenValueWarning, match="2 columns"):

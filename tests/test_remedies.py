@@ -198,16 +198,20 @@ def test_pairs_of_columns_are_named_with_their_own_q_value(tmp_path, monkeypatch
     assert "'a' and 'b' (FDR < 0.01%)" in out
 
 
-def test_columns_that_are_in_no_pair_are_counted(tmp_path, monkeypatch, slfs):
+def test_columns_that_cannot_be_tested_in_pairs_are_named(tmp_path, monkeypatch, slfs):
     monkeypatch.chdir(tmp_path)
     frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (400, 3)), columns=list("abc"))
     frame.assign(rare=np.arange(400) < 1, y=frame["a"] ^ frame["b"]).to_csv("xor.csv", index=False)
     code, out, _ = slfs("interactions", "xor.csv", "-t", "y", "--columns", "a,b,rare")
     assert code == 0
     assert "1 of 1 pairs is significant" in out
-    assert "1 column is in no pair: rare levels are pooled, and one level is left." in out
+    assert "1 column cannot be tested, because one level is left" in out
+    assert "pooled: 'rare'." in out
     _, out, _ = slfs("interactions", "xor.csv", "-t", "y", "--columns", "a,b,c")
-    assert "in no pair" not in out
+    assert "cannot be tested" not in out
+    with pytest.warns(UserWarning, match="With 400 samples, a level needs at least 45 of them"):
+        _, out, _ = slfs("interactions", "xor.csv", "-t", "y", "--columns", "a,b", "--with", "rare")
+    assert "no pair was tested." in out
 
 
 def test_discretize_names_the_level_of_missing_values(tmp_path, monkeypatch, slfs):

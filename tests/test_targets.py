@@ -280,18 +280,31 @@ def test_integers_of_which_most_occur_once_are_warned_about():
 
 
 @pytest.mark.parametrize(
-    ("labels", "snippet"),
+    ("labels", "expected"),
     [
-        (["(1,004)", "1,200", "1,300"], False),
-        (["900.1k", "1.2M", "1.3M"], False),
-        (["$1,200", "$1,300.5", "$7"], True),
+        (["(1,004)", "1,200", "1,300"], None),
+        (["1,004-", "1,200", "1,300"], None),
+        (["−1,004", "1,200", "1,300"], None),
+        (["900.1k", "1.2M", "1.3M"], None),
+        (["1.996 €", "501 €", "6.501 €"], None),
+        (["7.98e+04 USD", "2.60e+05 USD"], None),
+        (["1,000 EUR", "2,000 USD", "3,000 CHF", "4,000 GBP"], None),
+        (["<5 kg", "1,200 kg", "1,300 kg"], None),
+        (["$1,200", "$1,300.5", "$7"], [1200, 1300.5, 7]),
+        (["-", "$1,200", "$7"], [np.nan, 1200, 7]),
+        (["1'200", "n.a.", "1'300"], [1200, np.nan, 1300]),
     ],
 )
-def test_the_conversion_of_numbers_with_units_does_not_change_them(labels, snippet):
-    """A regular expression would make (5) a positive number, and drop the letters of 1.2M."""
+def test_the_conversion_of_numbers_with_units_does_not_change_them(labels, expected):
+    """A regular expression made 5 of (5), 5- and <5, 1.996 of 1996, and 7.9804 of 7.98e+04."""
     text = _conversion(np.array(labels, object))
-    assert ("str.replace" in text) == snippet
-    assert ("of the same unit" in text) != snippet
+    code = re.search(r"pandas\.to_numeric\(.*True\)(?:\)|, errors='coerce'\))", text)
+    if expected is None:
+        assert code is None
+        assert "of the same currency and unit" in text
+    else:
+        found = eval(code[0], {"pandas": pd, "y": pd.Series(labels)})
+        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("labels", [["0,072 kg", "2,000 kg"], ["1234,567 €", "3,000 €"]])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from slfs import MRMR, SLFS, TAN, MDLPDiscretizer
-from slfs.coding.categories import learn_labels
+from slfs.coding.categories import Labels, learn_labels
 from slfs.coding.codebook import MAX_LEVELS
 from slfs.coding.grouping import group_levels
 from slfs.report import make_facts
@@ -86,7 +86,7 @@ def learned(values, y, weights):
     column = [values[row] for row in layout.order]
     block = LabelBlock(column, np.array([value is None for value in column]), "text")
     seen = None if layout.tested is None else layout.tested.counts
-    return learn_labels([(block, layout)], layout.n_classes, seen), layout
+    return learn_labels([(Labels(block, slice(None)), layout)], layout.n_classes, seen), layout
 
 
 def test_levels_are_the_values_with_most_rows():

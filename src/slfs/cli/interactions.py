@@ -157,19 +157,22 @@ def _with_places(pairs: Any, table: Any) -> Any:
 
 def _show(found: Interactions, name: str) -> None:
     """Print the best pairs, and how the first one is distributed over the classes."""
+    from slfs.files.data_file import some_names
     from slfs.measures.interactions import classes_by_interaction
 
     are = "is" if found.n_significant == 1 else "are"
-    untested = ""
-    if found.n_untested:
-        columns = "column is" if found.n_untested == 1 else "columns are"
-        untested = (
-            f"\n{found.n_untested} {columns} in no pair: rare levels are pooled, and one level is left."
-        )
-    typer.echo(
-        f"{name}: {found.n_significant} of {found.n_tested} pairs {are} significant "
-        f"(false discovery rate {found.fdr:g}).{untested}\n"
+    result = (
+        f"{found.n_significant} of {found.n_tested} pairs {are} significant (false discovery rate "
+        f"{found.fdr:g})"
     )
+    typer.echo(f"{name}: {result if found.n_tested else 'no pair was tested'}.")
+    if found.untested:
+        columns = "column cannot" if len(found.untested) == 1 else "columns cannot"
+        typer.echo(
+            f"{len(found.untested)} {columns} be tested, because one level is left when rare ones are "
+            f"pooled: {some_names(found.untested)}."
+        )
+    typer.echo()
     shown: Any = found.pairs[: len(found.tables)]
     if len(shown) == 0:  # with --top 0
         return

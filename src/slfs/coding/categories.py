@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,28 @@ from numpy.typing import NDArray
 from slfs.coding.codebook import MAX_LEVELS, NONE, Coding, Learned, make_columns
 from slfs.counting.planes import SampleLayout
 from slfs.tables.dates import time_kind
-from slfs.tables.table import LabelBlock
+from slfs.tables.table import LabelBlock, Table
 
 Ints = NDArray[np.int64]
 
 
+class Labels(NamedTuple):
+    """The labels of some rows, and the label of each sample, which may be a copy of a row."""
+
+    block: LabelBlock
+    place: Ints | slice
+
+
+def read_labels(table: Table, column: int, order: Ints) -> Labels:
+    """Read a column of labels; copies of a row, which are next to each other, are read once."""
+    first = np.append(True, order[1:] != order[:-1])
+    if first.all():
+        return Labels(table.label_block(column, order), slice(None))
+    return Labels(table.label_block(column, order[first]), np.cumsum(first) - 1)
+
+
 def learn_labels(
-    pieces: Iterable[tuple[LabelBlock, SampleLayout]], n_classes: int, seen: Ints | None = None
+    pieces: Iterable[tuple[Labels, SampleLayout]], n_classes: int, seen: Ints | None = None
 ) -> Learned:
     """Learn the levels of a categorical column, given in pieces of rows: its distinct values.
 
@@ -26,18 +41,18 @@ def learn_labels(
     index: dict[Any, int] = {}
     missing, seen_missing = np.zeros((2, n_classes), np.int64)
     cells, sizes, seen_sizes = [], [], []
-    for block, layout in pieces:
-        gone = block.missing
-        cell = _number(block, index) * n_classes + layout.labels[~gone]
-        own, size = np.unique(cell, return_counts=True)
+    for (block, place), layout in pieces:
+        gone = block.missing[place]
+        cell = _number(block, index)[place][~gone] * n_classes + layout.labels[~gone]
+        own, size = _tally(cell, len(index) * n_classes)
         cells.append(own)
         sizes.append(size)
         missing += np.bincount(layout.labels[gone], minlength=n_classes)
         if seen is not None:
-            times, place = _times_seen(layout.order, seen), np.searchsorted(own, cell)
+            times, number = _times_seen(layout.order, seen), np.searchsorted(own, cell)
             lost = np.bincount(layout.labels[gone], times[gone], minlength=n_classes)
             seen_missing += lost.astype(np.int64)
-            seen_sizes.append(np.bincount(place, times[~gone]).astype(np.int64))
+            seen_sizes.append(np.bincount(number, times[~gone]).astype(np.int64))
     _refuse_mixed_times(index, block.name)
     values = _sorted(list(index))
     order = block.order
@@ -54,6 +69,15 @@ def learn_labels(
     return learned
 
 
+def _tally(cells: Ints, n_cells: int) -> tuple[Ints, Ints]:
+    """Return the different cells, and how often each of them occurs."""
+    if n_cells > len(cells):
+        return np.unique(cells, return_counts=True)
+    sizes = np.bincount(cells, minlength=n_cells)
+    found = np.flatnonzero(sizes)
+    return found, sizes[found]
+
+
 def _times_seen(order: Ints, seen: Ints) -> Ints:
     """Return how often the row of each sample was seen; 0 for other copies of a row, which are next."""
     first = np.append(True, order[1:] != order[:-1])
@@ -61,10 +85,11 @@ def _times_seen(order: Ints, seen: Ints) -> Ints:
 
 
 def _number(block: LabelBlock, index: dict[Any, int]) -> NDArray[np.int64]:
-    """Number the values that are not missing, new values in order of appearance."""
+    """Number the values, new ones in order of appearance; missing values have no number (-1)."""
     present = [value for value, gone in zip(block.values, block.missing, strict=True) if not gone]
+    number = np.full(len(block.values), -1)
     try:
-        return np.array([index.setdefault(value, len(index)) for value in present], dtype=np.int64)
+        number[~block.missing] = [index.setdefault(value, len(index)) for value in present]
     except TypeError as error:
         kind = next(type(value).__name__ for value in present if not isinstance(value, Hashable))
         raise TypeError(
@@ -72,6 +97,7 @@ def _number(block: LabelBlock, index: dict[Any, int]) -> NDArray[np.int64]:
             f"({error}): argument must be a string, a boolean or a number. Expand such cells into "
             "separate columns."
         ) from error
+    return number
 
 
 def _refuse_mixed_times(values: Iterable[Any], name: object) -> None:

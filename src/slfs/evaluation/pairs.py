@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from os import PathLike
@@ -14,11 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from slfs._compat import Interval, StrOptions, validate_params
 from slfs._core.progress import progress_callback
 from slfs._core.resources import Resources
+from slfs._core.warn import warn
 from slfs.base import TrainingData
 from slfs.counting.backend import DEVICES, CountingBackend, make_backend, use_device
 from slfs.measures.false_discovery import leading_q_values
 from slfs.measures.information import Information
 from slfs.screening.blind import describe_few, pack_table_few
+from slfs.screening.few_levels import least_samples
 from slfs.screening.pair_levels import retest_pairs
 from slfs.screening.pairs import rectangles, scan_pairs
 from slfs.selectors.slfs import SLFS
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Ints = NDArray[np.int64]
+
+_NAMED = 5
+"""Maximum number of columns in a warning."""
 
 _FIELDS = np.dtype(
     [
@@ -88,8 +94,8 @@ class Interactions:
         The false discovery rate.
     classes : ndarray
         The classes, or the names of the bins of a continuous target.
-    n_untested : int
-        Number of columns that are in no pair: one level is left when rare ones are pooled.
+    untested : list of str
+        Names of columns that cannot be tested in pairs: one level is left when rare ones are pooled.
     """
 
     pairs: np.recarray[Any, Any]
@@ -98,7 +104,7 @@ class Interactions:
     n_significant: int
     fdr: float
     classes: NDArray[Any]
-    n_untested: int
+    untested: list[str]
 
     def to_frame(self) -> pd.DataFrame:
         """Return the pairs as a pandas DataFrame.
@@ -125,7 +131,7 @@ class Interactions:
         names = _FIELDS.names or ()
         return {
             "n_tested": self.n_tested,
-            "n_untested": self.n_untested,
+            "untested": self.untested,
             "n_significant": self.n_significant,
             "fdr": self.fdr,
             "classes": [str(label) for label in self.classes],
@@ -284,9 +290,25 @@ def interactions(
         records = _make_records(backend, found[:n_kept], q_value[:n_kept], names)
         with progress_callback(None):
             tables = _make_tables(backend, records[:n_top], data, max_levels, resources)
-    n_untested = int(keep.sum()) - len(packed)
+    keep[packed.columns] = False
+    untested = [str(name) for name in names[keep]]
+    if n_tested == 0:
+        warn(_nothing_tested(untested, data.layout.n_samples))
     classes = data.target.classes
-    return Interactions(records, tables, n_tested, n_significant, float(fdr), classes, n_untested)
+    return Interactions(records, tables, n_tested, n_significant, float(fdr), classes, untested)
+
+
+def _nothing_tested(untested: list[str], n_samples: int) -> str:
+    """Say why no pair was tested."""
+    if not untested:
+        return "No pair was tested, because there are no two different columns. Pass more columns."
+    shown = ", ".join(map(repr, untested[:_NAMED])) + (", ..." if len(untested) > _NAMED else "")
+    return (
+        "No pair was tested, so that nothing is known about interactions. With "
+        f"{n_samples} samples, a level needs at least {math.ceil(least_samples(n_samples))} of them; "
+        f"rarer levels are pooled, and one level is left of {shown}. Use more samples, or columns with "
+        "fewer categories."
+    )
 
 
 def _indices(chosen: Any, names: NDArray[np.object_], parameter: str) -> Ints:

@@ -18,6 +18,7 @@ from slfs.files.genotypes import GenotypeColumns, numbers_of
 from slfs.files.inference import TableError
 from slfs.files.limits import OPENERS
 from slfs.files.registry import ReadOptions, format_of_name, format_of_suffix
+from slfs.files.source import fingerprint_of
 
 PHENOTYPE = "phenotype"
 """Name of the target that is in the file of genotypes itself."""
@@ -92,7 +93,13 @@ def _read_plain(path: Path, text: str, missing: Sequence[str], headless: bool) -
     )
     names = list(map(str, frame.columns))
     file = DataFile(
-        frame, None, str(path), "", "", names, read_originals=lambda wanted: original[wanted]
+        frame,
+        None,
+        str(path),
+        "",
+        fingerprint_of(path),
+        names,
+        read_originals=lambda wanted: original[wanted],
     )
     return About(file, coded=headless or is_fam or path.suffix == ".psam")
 

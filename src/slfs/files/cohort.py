@@ -5,7 +5,6 @@ Needs pandas. The target is the phenotype of the first file, or a column of the 
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -31,6 +30,7 @@ from slfs.files.genotypes import GenotypeColumns, phenotypes
 from slfs.files.marks import Marks
 from slfs.files.matching import Labels, match
 from slfs.files.plink import write_subset
+from slfs.files.source import fingerprint_of, joint_fingerprint
 
 
 def open_cohort(
@@ -63,8 +63,10 @@ def open_cohort(
     covariates : sequence of str
         Columns of ``about`` to add to the genotypes, and "sex" of the file itself.
     """
-    with path.open("rb") as file:
-        fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
+    people = path.with_suffix(".psam" if path.suffix == ".pgen" else ".fam")
+    parts = [fingerprint_of(path), fingerprint_of(people)]
+    if about is not None:
+        parts.append(about.file.fingerprint)
     source, notes, y, label = str(path), [], None, PHENOTYPE
     dropped = [find_column(one, table.names, source) for one in split_names(drop, table.names)]
     table = table.without([table.names[index] for index in dropped])
@@ -83,7 +85,9 @@ def open_cohort(
     if about is not None:
         table, y, label, note = _match(table, about, source, target, ids, covariates)
         notes.append(note)
-    found = DataFile(table, y, source, label, fingerprint, table.names, [FAMILY, SAMPLE], notes)
+    found = DataFile(
+        table, y, source, label, joint_fingerprint(*parts), table.names, [FAMILY, SAMPLE], notes
+    )
     found = with_covariates(found, None, covariates)
     table = found.X
     _check_covariates(table, about, covariates)

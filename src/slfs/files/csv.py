@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import functools
 import io
 import itertools
 import re
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 from slfs.files.data_file import ColumnNote, some_names
 from slfs.files.decimal_commas import comma_columns, has_decimal_points, read_thousands
+from slfs.files.encodings import as_utf8, not_utf8
 from slfs.files.fields import check_fields
 from slfs.files.inference import (
     TableError,
@@ -29,9 +31,12 @@ from slfs.files.remarks import note_copies
 
 _ROWS_TO_COMPARE = 20
 
+_LONGEST_FIELD = 2**31 - 1
+"""The largest limit that Python's csv module accepts on all systems."""
+
 
 def _read(content: io.BytesIO, options: ReadOptions, separator: str | None = None) -> tuple[Any, Any]:
-    content = _as_utf8(content)
+    content = as_utf8(content)
     found = separator or _guess_separator(content, options)
     style = {} if separator else {"separator": found}
     separator = found
@@ -61,7 +66,7 @@ def _marks(options: ReadOptions) -> list[str]:
 
 def _read_original(content: io.BytesIO, options: ReadOptions, separator: str | None = None) -> Any:
     """Read fields as text, unchanged."""
-    content = _as_utf8(content)
+    content = as_utf8(content)
     found = separator or _guess_separator(content, options)
     table = _parse(content, options, found, {"dtype": str, "na_filter": False})
     if options.transposed:
@@ -82,10 +87,11 @@ def _refuse_comment(content: IO[bytes]) -> None:
     content.seek(0)
     first, second = (content.readline().decode("utf-8-sig", "replace") for _ in range(2))
     content.seek(0)
-    fields = [
-        tuple(len(next(csv.reader([line], delimiter=separator), [])) for line in (first, second))
-        for separator in ",;\t|"
-    ]
+    with _fields_of_any_length():
+        fields = [
+            tuple(len(next(csv.reader([line], delimiter=separator), [])) for line in (first, second))
+            for separator in ",;\t|"
+        ]
     if re.fullmatch(r"#1\.[23]", first.strip()):
         raise TableError(
             "it is a GCT file. Remove its first two lines, the version and the size of the table, for "
@@ -127,10 +133,7 @@ def _parse(content: io.BytesIO, options: ReadOptions, separator: str, arguments:
         try:
             table = pd.read_csv(content, **arguments)
         except UnicodeDecodeError as error:
-            raise TableError(
-                f"it is not encoded in UTF-8 (byte {error.start}). Save it as UTF-8, or convert it, for "
-                "example with: iconv -f WINDOWS-1252 -t utf-8"
-            ) from error
+            raise TableError(not_utf8(content.getvalue(), error.start)) from error
         except pd.errors.EmptyDataError:
             raise TableError("it has no columns and no rows") from None
         except pd.errors.ParserError as error:
@@ -177,16 +180,6 @@ def check_line_ends(content: IO[bytes]) -> None:
             )
 
 
-def _as_utf8(content: io.BytesIO) -> io.BytesIO:
-    """Convert UTF-16, which Excel writes as "Unicode text", to UTF-8; it is known by its first bytes."""
-    if bytes(content.getbuffer()[:2]) not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return content
-    try:
-        return io.BytesIO(content.getvalue().decode("utf-16").encode())
-    except UnicodeDecodeError as error:
-        raise TableError(f"it begins like UTF-16, but is not (byte {error.start})") from error
-
-
 def _guess_separator(content: IO[bytes], options: ReadOptions) -> str:
     """Take the separator that occurs most often in the header, outside quotes.
 
@@ -219,16 +212,27 @@ def _first_rows(content: IO[bytes], separator: str) -> list[list[str]]:
     content.seek(0)
     lines = (line.decode("utf-8-sig", "replace") for line in content)
     try:
-        rows = (
-            row
-            for row in csv.reader(lines, delimiter=separator)
-            if len(row) > 1 or any(map(str.strip, row))
-        )
-        return list(itertools.islice(rows, _ROWS_TO_COMPARE))
+        with _fields_of_any_length():
+            rows = (
+                row
+                for row in csv.reader(lines, delimiter=separator)
+                if len(row) > 1 or any(map(str.strip, row))
+            )
+            return list(itertools.islice(rows, _ROWS_TO_COMPARE))
     except csv.Error:
         return []
     finally:
         content.seek(0)
+
+
+@contextmanager
+def _fields_of_any_length() -> Iterator[None]:
+    """Let Python's csv module split lines of any length: with another separator, a line is one field."""
+    limit = csv.field_size_limit(_LONGEST_FIELD)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _rows_end_with(content: IO[bytes], separator: str) -> bool:

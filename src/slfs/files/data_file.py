@@ -50,7 +50,7 @@ class DataFile:
     target : str
         Name of the target.
     fingerprint : str
-        SHA-256 of the bytes of the file.
+        SHA-256 of the bytes of the file; if another file has the labels, of the fingerprints of both.
     all_names : list of str
         Names of all columns of the file, including the target, ids and dropped columns.
     ids : list of str

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from slfs.files.encodings import as_utf8, not_utf8
 from slfs.files.inference import TableError, infer_types
 from slfs.files.marks import Marks
 from slfs.files.registry import ReadOptions, register_format
@@ -23,13 +24,15 @@ def _read(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
 def _read_original(content: io.BytesIO, options: ReadOptions) -> Any:
     """Read the values as Python values; keys that a line does not have are missing values."""
     records: list[dict[str, Any]] = []
-    for number, line in enumerate(content, 1):
+    for number, line in enumerate(as_utf8(content), 1):
         if not line.strip():
             continue
         is_array = not records and line.lstrip(b"\xef\xbb\xbf \t").startswith(b"[")
         hint = ". If the file is one array of objects, set --format json" if is_array else ""
         try:
             record = json.loads(line.decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            raise TableError(f"line {number}: {not_utf8(line, error.start)}") from error
         except (ValueError, RecursionError) as error:
             raise TableError(f"line {number} is not JSON ({error}){hint}") from error
         records.append(_checked(record, f"line {number}", "Each line must be", hint))
@@ -43,9 +46,11 @@ def _read_array(content: io.BytesIO, options: ReadOptions) -> tuple[Any, Any]:
 
 def _read_original_array(content: io.BytesIO, options: ReadOptions) -> Any:
     """Read an array of objects; many files named .json have one object per line instead."""
-    text = content.read()
+    text = as_utf8(content).read()
     try:
         records = json.loads(text.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise TableError(not_utf8(text, error.start)) from error
     except (ValueError, RecursionError) as error:
         if text.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
             return _read_original(io.BytesIO(text), options)

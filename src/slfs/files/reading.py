@@ -19,7 +19,15 @@ from slfs.files.on_disk import open_columns, open_table
 from slfs.files.registry import COHORTS, SELF_DESCRIBING, TEXT, Format, ReadOptions
 from slfs.files.remarks import find, note_types, refuse_target
 from slfs.files.second_file import read_labels, sheet_columns, transpose_hint, with_labels
-from slfs.files.source import STDIN, content_again, content_of, existing_file, format_of, is_compressed
+from slfs.files.source import (
+    STDIN,
+    content_again,
+    content_of,
+    existing_file,
+    format_of,
+    is_compressed,
+    joint_fingerprint,
+)
 
 _PLAIN = (*TEXT, "jsonl", "json", "svmlight", "arff")
 """Formats that are text."""
@@ -156,6 +164,8 @@ def read_file(
     if labels is not None:
         found, note = with_labels(found, labels, name, covariates)
         options.notes.append(note)
+        if labels.file is not None:  # the samples and their labels
+            fingerprint = joint_fingerprint(fingerprint, labels.file.fingerprint)
     known = _Known(form, name, fingerprint, target, labels, options, transpose, second)
     return _as_file(found, known)
 

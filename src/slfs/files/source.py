@@ -101,6 +101,11 @@ def content_again(source: str, content: io.BytesIO) -> Callable[[], io.BytesIO]:
     return lambda: content_of(source)
 
 
+def joint_fingerprint(*fingerprints: str) -> str:
+    """Return the fingerprint of several files: the SHA-256 of their fingerprints, one per line."""
+    return hashlib.sha256("".join(f"{one}\n" for one in fingerprints).encode()).hexdigest()
+
+
 def fingerprint_of(path: Path) -> str:
     """Return the SHA-256 of a file, or of all files of a folder."""
     total = hashlib.sha256()

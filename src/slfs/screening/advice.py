@@ -17,7 +17,9 @@ from slfs.tables.number_text import (
     has_codes,
     has_decimal_comma,
     has_decimal_commas,
+    has_odd_sign,
     is_number,
+    is_written_number,
     look_like_numbers,
     not_numbers,
     not_plain,
@@ -184,11 +186,17 @@ def _convert_numbers(columns: list[int], text: Mapping[int, list[object]], *, co
         then = f"replace decimal commas by decimal points{reading}, "
     elif any(map(has_decimal_comma, texts)):
         then = "replace decimal commas by decimal points, "
-    if any(value.lstrip().startswith("(") for value in texts):
-        then += "write (5) as -5, "
+    if any(map(has_odd_sign, filter(is_written_number, texts))):
+        then += "write (5) and 5- as -5, "
+    others = list(dict.fromkeys(value for value in texts if not is_written_number(value)))
+    coerced = (
+        f"(column, errors='coerce'), which makes missing values of other text such as {others[0]!r}"
+        if others
+        else ""
+    )
     return (
         f"Convert them to numbers: remove currency signs, units and thousands separators, {then}and use "
-        "pandas.to_numeric."
+        f"pandas.to_numeric{coerced}."
     )
 
 
@@ -236,7 +244,8 @@ def _warn_about_converted(
 
 def _example(values: list[object], others: list[str]) -> str:
     """Show the values that are not numbers if all others are, or the first text."""
-    first = next(value for value in values if isinstance(value, str))
+    texts = [value for value in values if isinstance(value, str)]
+    first = next(filter(is_written_number, texts), texts[0])
     return f"all but {_listed(others)}" if others else f"e.g. {first!r}"
 
 

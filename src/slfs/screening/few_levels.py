@@ -154,6 +154,11 @@ def learn_fine(
     return found
 
 
+def least_samples(n_samples: int) -> float:
+    """Return the number of samples that a level must have, so that tables of two columns are filled."""
+    return math.sqrt(_EXPECTED * n_samples)
+
+
 def _learn(
     table: Table, columns: Ints, kind: str, layout: SampleLayout, most_levels: int
 ) -> tuple[FewLevels, Codes]:
@@ -164,7 +169,7 @@ def _learn(
     n_levels = coding.n_levels
     counts = np.zeros((len(columns), int(n_levels.max(initial=1))), np.int64)
     counts[np.arange(counts.shape[1]) < n_levels[:, np.newaxis]] = learned.class_counts
-    least = math.sqrt(_EXPECTED * layout.n_samples)
+    least = least_samples(layout.n_samples)
     group = np.zeros(counts.shape, np.int64)
     cut, missing = coding.cut, coding.columns["missing"].astype(np.int64)
     if cut.any():

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from slfs._core.memory import reuse_freed_memory
 from slfs.coding.by_rows import Piece, Tally, cut_rows, encode_rows, tally_rows
-from slfs.coding.categories import learn_labels
+from slfs.coding.categories import Labels, learn_labels, read_labels
 from slfs.coding.codebook import Learned, join_learned
 from slfs.coding.encode import encode_labels
 from slfs.coding.grouping import group_levels
@@ -39,7 +39,7 @@ from slfs.screening.plan import Block
 from slfs.screening.quartiles import pack_quartiles, pack_without_order
 from slfs.screening.reasons import Reason
 from slfs.tables.planes import Numbers, read_numbers
-from slfs.tables.table import LabelBlock, Table
+from slfs.tables.table import Table
 from slfs.tables.values import to_numbers
 
 Floats = NDArray[np.float64]
@@ -266,11 +266,11 @@ def _learn_labels(
     column = int(block.columns[0])
     held = None
     if block.n_rows >= layout.n_samples:
-        held = table.label_block(column, layout.order)
+        held = read_labels(table, column, layout.order)
 
-    def pieces() -> Iterator[tuple[Piece, LabelBlock]]:
+    def pieces() -> Iterator[tuple[Piece, Labels]]:
         for piece in cut_rows(layout, block.n_rows):
-            yield piece, table.label_block(column, piece.layout.order) if held is None else held
+            yield piece, read_labels(table, column, piece.layout.order) if held is None else held
 
     seen = None if layout.tested is None else layout.tested.counts
     read = ((labels, piece.layout) for piece, labels in pieces())
@@ -282,7 +282,7 @@ def _learn_labels(
     def code(levels: Learned) -> NDArray[np.uint8]:
         codes = np.empty((1, layout.n_samples), np.uint8)
         for piece, labels in pieces():
-            piece.put(encode_labels(levels.coding, 0, labels), codes)
+            piece.put(encode_labels(levels.coding, 0, labels.block)[:, labels.place], codes)
         return codes
 
     def p_values() -> NDArray[np.float64]:

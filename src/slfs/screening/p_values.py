@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.memory import reuse_freed_memory
-from slfs.coding.categories import learn_labels
+from slfs.coding.categories import learn_labels, read_labels
 from slfs.coding.codebook import NONE, Learned, join_learned
 from slfs.coding.cut_kernels import quantile_counts, quantile_cuts
 from slfs.coding.encode import encode_labels
@@ -254,9 +254,9 @@ def code_blind(
     """
     reuse_freed_memory()
     if kind == "labels":
-        labels = table.label_block(int(columns[0]), layout.order)
+        labels = read_labels(table, int(columns[0]), layout.order)
         learned = learn_labels([(labels, layout)], layout.n_classes)
-        return learned, encode_labels(learned.coding, 0, labels)
+        return learned, encode_labels(learned.coding, 0, labels.block)[:, labels.place]
     numbers = read_numbers(table, columns, order or layout)
     if kind != "levels":
         return _cut_blind(numbers, layout, intervals)

@@ -25,10 +25,14 @@ _MAX_UNITS = 3
 
 _UNIT = r"[A-Za-zµ²³/]"
 _NUMBER = re.compile(
-    r"\s*[-+(]?\s*(?P<before>[$€£¥]|[A-Z]{3}\b)?\s*[-+]?"
+    r"\s*[-+(−]?\s*(?P<before>[$€£¥]|[A-Z]{3}\b)?\s*[-+−]?"
     r"(?:\d{1,3}(?:[,.' \u00a0\u202f]\d{3})+|\d+)(?:[.,]\d+)?(?:[eE][-+]?\d+)?"
-    rf"\s*(?P<after>[%‰$€£¥°]?{_UNIT}{{0,8}}\.?(?: {_UNIT}{{1,8}}\.?){{0,2}})\s*\)?\s*"
+    rf"\s*(?P<after>[%‰$€£¥°]?{_UNIT}{{0,8}}\.?(?: {_UNIT}{{1,8}}\.?){{0,2}})\s*[)-]?\s*"
 )
+_EXPONENT = re.compile(r"\d[eE][-+]?\d")
+_STRIPPED = re.compile(r"-?\d+(?:\.\d+)?")
+_ODD_SIGN = re.compile(r"[(−]|-\s*$")
+"""How accountants write negative numbers: (5), 5-, and with a longer minus sign."""
 _PLAIN_NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
 _COMMA_NUMBER = re.compile(r"\s*[-+]?(?:\d+,?\d*|,\d+)(?:[eE][-+]?\d+)?\s*")
 _COMMA_THOUSANDS = re.compile(r"\s*[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,3})\s*")
@@ -44,6 +48,11 @@ _MISSING_MARKER = re.compile(
     re.IGNORECASE,
 )
 """Text that often means a missing value: signs such as ?, -- and *, words, and limits of detection."""
+
+
+def has_digits(text: str) -> bool:
+    """Return whether a text contains a digit."""
+    return _DIGIT.search(text) is not None
 
 
 def is_number(value: object) -> bool:
@@ -70,11 +79,41 @@ def look_like_numbers(values: Sequence[object]) -> bool:
     return len(matches) >= share * len(texts) and len(units) <= _MAX_UNITS
 
 
+def is_written_number(text: str) -> bool:
+    """Return whether a text is a number, which may have a currency, a unit and separators."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+def has_odd_sign(text: str) -> bool:
+    """Return whether a number may be negative without a leading hyphen, as in (5) or 5-."""
+    return _ODD_SIGN.search(text) is not None
+
+
 def same_unit(texts: Sequence[str]) -> bool:
-    """Return whether numbers are comparable once all but digits, points and signs are removed."""
+    """Return whether all numbers have the same unit, or none."""
     matches = [match for match in map(_NUMBER.fullmatch, texts) if match is not None]
-    units = {match["after"].strip() for match in matches}
-    return len(units) == 1 and not any("(" in text for text in texts)
+    return len({match["after"].strip() for match in matches}) == 1
+
+
+def stripped(text: str) -> str:
+    """Remove all but digits, points and hyphens."""
+    return re.sub(r"[^\d.-]", "", text)
+
+
+def has_dot_thousands(texts: Iterable[str]) -> bool:
+    """Return whether the points of numbers may separate thousands: three digits follow each of them."""
+    dotted = [text for text in map(stripped, texts) if "." in text]
+    return bool(dotted) and all(len(part) == 3 for text in dotted for part in text.split(".")[1:])
+
+
+def can_be_stripped(texts: Sequence[str]) -> bool:
+    """Return whether numbers stay the same numbers if all but digits, points and hyphens is removed."""
+    return (
+        same_unit(texts)
+        and not has_dot_thousands(texts)
+        and not any(has_odd_sign(text) or _EXPONENT.search(text) for text in texts)
+        and all(_STRIPPED.fullmatch(stripped(text)) for text in texts)
+    )
 
 
 def not_numbers(values: Sequence[object], *, commas: bool = True) -> list[str]:

@@ -17,9 +17,14 @@ from sklearn.utils.validation import column_or_1d
 from slfs._core.warn import warn
 from slfs.tables.frames import plain_values
 from slfs.tables.number_text import (
+    can_be_stripped,
     has_codes,
     has_decimal_comma,
     has_decimal_commas,
+    has_digits,
+    has_dot_thousands,
+    has_odd_sign,
+    is_written_number,
     look_like_numbers,
     not_numbers,
     not_plain,
@@ -324,19 +329,35 @@ def _has_units(classes: NDArray[Any]) -> bool:
 
 
 def _conversion(distinct: NDArray[Any]) -> str:
-    """Say how to convert labels that are text to numbers."""
-    if not (_are_number_texts(distinct) and _has_units(distinct)):
-        texts = list(map(str, distinct.tolist()))
+    """Say how to convert labels that are text to numbers; code only where it gives the right ones."""
+    texts = list(map(str, distinct.tolist()))
+    spoiling = not_numbers(texts)
+    if not not_plain([text for text in texts if text not in spoiling]):
         commas = ".str.replace(',', '.')" if has_decimal_commas(texts) else ""
-        more = ", errors='coerce'), and drop the rows with other text" if not_numbers(texts) else ")"
+        more = ", errors='coerce'), and drop the rows with other text" if spoiling else ")"
         return f"Convert y to numbers, for example with pandas.to_numeric(y{commas}{more}"
     how = "Remove currency signs, units and thousands separators from y, and convert it to numbers"
-    if any(map(has_decimal_comma, distinct.tolist())):
+    numbers = [text for text in texts if is_written_number(text)]
+    others = [text for text in texts if not is_written_number(text)]
+    if len(numbers) < len(others):
+        return "Convert y to numbers"
+    if any(map(has_decimal_comma, numbers)):
         return f"{how} with a decimal point"
-    if not same_unit(distinct.tolist()):
-        return f"{how} of the same unit (1.2M is 1200000, and (5) is -5)"
-    pattern = r"r'[^\d.-]', ''"
-    return f"{how}, for example with pandas.to_numeric(y.str.replace({pattern}, regex=True))"
+    if can_be_stripped(numbers) and not any(map(has_digits, others)):
+        code = r"pandas.to_numeric(y.str.replace(r'[^\d.-]', '', regex=True)"
+        if not others:
+            return f"{how}, for example with {code})"
+        return (
+            f"{how}, for example with {code}, errors='coerce'), and drop the rows that are missing "
+            f"then ({_quoted(others[:_NAMED])})"
+        )
+    examples = [
+        *(["1.2M is 1200000"] if not same_unit(numbers) else []),
+        *(["(5), 5- and −5 are -5"] if any(map(has_odd_sign, numbers)) else []),
+        *(["1.234 is 1234 if points separate thousands"] if has_dot_thousands(numbers) else []),
+    ]
+    shown = f" ({'; '.join(examples)})" if examples else ""
+    return f"{how} of the same currency and unit{shown}"
 
 
 def _shown(classes: NDArray[Any]) -> str:
