@@ -1372,3 +1372,17 @@ def test_files_of_statistical_programs_can_be_converted(suffix, function, here, 
     assert code == 1
     assert f"pandas.read_{function}('a.{suffix}').to_parquet('a.parquet'), and pass a.parquet." in error
     assert callable(getattr(pd, f"read_{function}"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1, "b": "x"}\n{"a": 2, "b": "y"}\n',
+        '[\n {"a": 1, "b": "x"},\n {"a": 2, "b": "y"}]',
+        "a,b\n1,x\n2,y\n",
+    ],
+)
+def test_json_on_the_standard_input(text, monkeypatch):
+    """It was read as CSV, whose columns were missing."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert read_file("-").X.to_dict("list") == {"a": [1, 2], "b": ["x", "y"]}

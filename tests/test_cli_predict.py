@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 
 from slfs import BNSLFS, SLFS, MDLPDiscretizer, NaiveBayes
@@ -546,3 +547,18 @@ def test_names_that_are_spelled_differently_and_samples_in_rows(tmp_path, monkey
     assert code == 1
     assert "add --transpose" not in error
     assert "remove --transpose" in error
+
+
+def test_sparse_arrays_have_the_columns_of_dense_ones(here, slfs):
+    """The model "was fitted to a table with names", x0 and x1, and the file was "svmlight"."""
+    X, y = load_breast_cancer(return_X_y=True)
+    np.savez("dense.npz", X=X, y=y)
+    assert slfs("fit", "dense.npz", "-k", "3", "-o", "m.slfs")[0] == 0
+    sparse.save_npz("sparse.npz", sparse.csr_matrix(X[:50]))
+    np.save("dense.npy", X[:50])
+    code, out, _ = slfs("predict", "m.slfs", "sparse.npz", "-p")
+    assert (code, out) == (0, slfs("predict", "m.slfs", "dense.npy", "-p")[1])
+    sparse.save_npz("narrow.npz", sparse.csr_matrix(X[:50, :9]))
+    error = slfs("predict", "m.slfs", "narrow.npz")[2]
+    assert "has 9 columns without names, but the model was fitted to a table of 30 columns" in error
+    assert here

@@ -145,8 +145,8 @@ def test_size_path(one_standard_error):
     assert filled == [fitted.n_features_]
     labels = {text.get_text() for text in ax.get_legend().get_texts()}
     assert labels == {
-        f"{path.best} columns: smallest log loss",
-        f"{path.within_one_standard_error} columns: fewest within one standard error",
+        f"{path.best} columns: nearly the smallest log loss",
+        f"{path.within_one_standard_error} columns: fewest within one standard error of the smallest",
     }
 
 

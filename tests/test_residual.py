@@ -22,6 +22,7 @@ from slfs.measures.information import Information
 from slfs.measures.residuals import AdditiveModel
 from slfs.screening.plan import BlockLimits, block_limits
 from slfs.selectors._shared.pursuit import Pursuit, pursuit_bytes
+from slfs.selectors._shared.size_path import SizePath
 from tests.helpers import dependent_codes, information_of, pack_codes
 from tests.test_selectors import REFERENCES, load
 
@@ -493,3 +494,13 @@ def test_auto_stays_below_the_memory_limit(monkeypatch):
 
 def _data_and_resources(X, y):
     return SLFS()._read_training_data(X, y), Resources(1, "1GiB")
+
+
+def test_the_fewest_within_one_standard_error_of_the_smallest_log_loss():
+    """The limit was above a log loss that is only nearly the smallest, by several standard errors."""
+    loss = np.array([0.7, 0.02, 0.00903, 0.0088, 0.0082, 0.008])
+    path = SizePath(np.arange(6), loss, np.full(6, 0.0003))
+    assert (path.best, path.within_one_standard_error, path.margin) == (3, 3, "0.001 nats")
+    path = SizePath(np.arange(6), loss, np.full(6, 0.0025))
+    assert (path.best, path.within_one_standard_error, path.margin) == (3, 2, "one standard error")
+    assert path.limit == pytest.approx(0.0105)

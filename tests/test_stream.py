@@ -4,6 +4,7 @@ import copy
 import itertools
 import pickle
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -303,3 +304,15 @@ def test_an_error_at_the_end_of_extend_changes_nothing():
     assert selector.transform(X).shape == (40, selector.n_features_)
     again = SLFS(order="given").fit(np.hstack([X, X[:, :1]]), y)
     np.testing.assert_array_equal(selector.extend(X[:, :1]).support_, again.support_)
+
+
+def test_many_conditioning_sets_are_warned_about():
+    """FastOSFS took minutes for 784 columns without a word."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 4000)
+    X = (random.random((4000, 40)) < 0.5 + 0.1 * y[:, np.newaxis]).astype(int)
+    with pytest.warns(UserWarning, match=r"up to 5488 sets.*max_conditioning=2 there are at most 528"):
+        FastOSFS().fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        FastOSFS(max_conditioning=2).fit(X, y)

@@ -256,12 +256,7 @@ def _match_columns(
         return fitted, nothing if names is None else pd.DataFrame(nothing, columns=names)
     reduced = fitted.reduce()
     if names is not None and hasattr(file.X, "tocsr"):
-        raise ValueError(
-            f"{file.name} has no names of columns, but the model was fitted to a table with names. The "
-            "first column of an svmlight file may have the number 0 or 1, so that columns cannot be "
-            "matched by position. Predict from a table with the names, or fit the model to an svmlight "
-            "file."
-        )
+        return reduced, _named_columns(file, reduced, names.tolist())
     if names is None:
         if hasattr(file.X, "tocsr") and n_features < fitted.n_features_in_:
             file.X.resize(n_samples, fitted.n_features_in_)  # svmlight omits columns of zeros
@@ -293,6 +288,27 @@ def _match_columns(
     table: Any = recounted(file.X, reduced._coding.alleles, nodes)
     part = file.take(columns) if table is file.X else table.take(columns)
     return reduced, part
+
+
+def _named_columns(file: DataFile, reduced: NetworkModel, names: list[str]) -> Any:
+    """Return the columns of a sparse array that a model uses, which was fitted to a dense one."""
+    import pandas as pd
+
+    if file.form == "svmlight":
+        raise ValueError(
+            f"{file.name} has no names of columns, but the model was fitted to a table with names. The "
+            "first column of an svmlight file may have the number 0 or 1, so that columns cannot be "
+            "matched by position. Predict from a table with the names, or fit the model to an svmlight "
+            "file."
+        )
+    if file.names != names:  # x0, x1, ... in arrays without names
+        raise ValueError(
+            f"{file.name} has {len(file.names)} columns without names, but the model was fitted to a "
+            f"table of {len(names)} columns with names, such as {names[0]!r}. Predict from a table with "
+            "these names."
+        )
+    columns = [names.index(name) for name in reduced.feature_names_in_]
+    return pd.DataFrame(file.X[:, columns].toarray(), columns=reduced.feature_names_in_)
 
 
 def _remedy(

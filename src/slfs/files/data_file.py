@@ -65,6 +65,8 @@ class DataFile:
         Sample weights, if a column of the file contains them; see `with_column_as`.
     groups : array-like or None
         Groups of the rows, such as patients, if a column of the file contains them.
+    form : str
+        Name of its format, if it was read into memory.
     style : dict
         How a CSV file is written: its ``"separator"``, and its ``"decimal"`` separator if that is a
         comma. A DataFrame with these ``attrs`` is written in the same way.
@@ -85,6 +87,7 @@ class DataFile:
     typed_ids: Any = None
     weights: Any = None
     groups: Any = None
+    form: str = ""
     style: dict[str, str] = field(default_factory=dict)
     keep: Callable[[NDArray[np.int64]], DataFile] | None = None
 

@@ -25,6 +25,7 @@ from slfs.files.source import (
     content_of,
     existing_file,
     format_of,
+    format_of_text,
     is_compressed,
     joint_fingerprint,
 )
@@ -123,6 +124,9 @@ def read_file(
     file : DataFile
     """
     form = format_of(source, file_format)
+    given = content_of(source) if source == STDIN else None
+    if given is not None and file_format is None:
+        form = format_of_text(given)
     _check_options(form, header, sheet)
     on_disk = form.open_columns is not None and source != STDIN and not is_compressed(source)
     if on_disk and not transpose and form.name in COHORTS:
@@ -141,7 +145,7 @@ def read_file(
     )
     labels = None
     name = "stdin" if source == STDIN else source
-    content = content_of(source)
+    content = content_of(source) if given is None else given
     if not content.getbuffer().nbytes and not (allow_empty and form.name == "jsonl"):
         raise ValueError(f"{name} is empty.")
     if form.name in _PLAIN and (remark := container_remark(content, name)):
@@ -229,6 +233,7 @@ def _as_file(found: Loaded, known: _Known) -> DataFile:
     keeps = found.infer is not None and (second or bool(pd.Series(y).isna().any()))
     return DataFile(
         *(X, y, name, target_name, fingerprint, names, id_names, notes, originals, typed_ids),
+        form=form.name,
         style=style,
         keep=(lambda rows: _as_file(found.only(rows), known)) if keeps else None,
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import hashlib
 import io
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +15,9 @@ from slfs.files.limits import OPENERS, container_remark, decompress, decompress_
 from slfs.files.registry import COHORTS, Format, format_of_name, format_of_suffix, formats
 
 STDIN = "-"
+
+_FIRST = 1024
+"""Number of bytes that tell the format of the standard input."""
 
 _FOLDERS = (".zarr",)
 """Suffixes of formats that are folders."""
@@ -75,6 +80,14 @@ def format_of(source: str, name: str | None = None) -> Format:
             f"{', '.join(sorted(formats()))}."
         )
     return found
+
+
+def format_of_text(content: io.BytesIO) -> Format:
+    """Return the format of text without a name: JSON and JSON Lines begin with an object, or CSV."""
+    first = bytes(content.getbuffer()[:_FIRST]).removeprefix(codecs.BOM_UTF8).lstrip()
+    if re.match(rb'\{\s*"', first):
+        return format_of_name("jsonl")
+    return format_of_name("json" if re.match(rb"\[\s*\{", first) else "csv")
 
 
 def is_cohort(source: str, file_format: str | None = None) -> bool:

@@ -18,7 +18,8 @@ class SizePathDisplay(Display):
     """Cross-validated log loss by number of columns, with one standard error as a band.
 
     Two points are marked: the number of columns with the smallest log loss, and the smallest number
-    whose log loss is at most one standard error above it. The number that was selected is filled.
+    whose log loss is at most one standard error (or 0.001 nats) above the smallest. The number that was
+    selected is filled.
 
     Parameters
     ----------
@@ -81,13 +82,13 @@ class SizePathDisplay(Display):
         sizes, mean, error = path.n_features, path.log_loss, path.standard_error
         ax.fill_between(sizes, mean - error, mean + error, color=STRONG, alpha=0.18, linewidth=0)
         ax.plot(sizes, mean, color=STRONG, marker="o", markersize=2.5)
-        best = path.at(path.best)
-        ax.axhline(mean[best] + error[best], color=DROPPED, linewidth=0.9, linestyle="--")
+        nearly = "nearly the " * bool(mean[path.at(path.best)] > mean.min())
+        ax.axhline(path.limit, color=DROPPED, linewidth=0.9, linestyle="--")
         chosen = path.best if self.n_selected is None else self.n_selected
         marks = {chosen: "selected"} if chosen in sizes else {}
         marks |= {
-            path.within_one_standard_error: "fewest within one standard error",
-            path.best: "smallest log loss",  # also if both are the same
+            path.within_one_standard_error: f"fewest within {path.margin} of the smallest",
+            path.best: f"{nearly}smallest log loss",  # also if both are the same
         }
         for size, meaning in marks.items():
             ax.plot(

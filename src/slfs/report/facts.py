@@ -301,6 +301,8 @@ def _size_path(selector: BaseSelector) -> dict[str, Any] | None:
         "standard_error": _all_rounded(path.standard_error),
         "best": path.best,
         "within_one_standard_error": path.within_one_standard_error,
+        "limit": _rounded(path.limit),
+        "margin": path.margin,
         "size": selector.n_features_,
         "cv": selector.cv,
         "sentence": selector._size_sentence(),

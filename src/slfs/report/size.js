@@ -33,7 +33,6 @@ function sizeCurve(path) {
   const sizes = path.n_features;
   const upper = sizes.map((size) => at(size, path.log_loss[size - first] + path.standard_error[size - first]));
   const lower = sizes.map((size) => at(size, path.log_loss[size - first] - path.standard_error[size - first]));
-  const limit = path.log_loss[path.best - first] + path.standard_error[path.best - first];
   const marks = sizeMarks(path);
   const short = (value, digits = 3) => String(Number(value.toPrecision(digits)));
   const chart = drawn("svg", { role: "img", "aria-label": `Log loss by number of columns. ${path.sentence}` },
@@ -44,7 +43,7 @@ function sizeCurve(path) {
       drawn("text", { x: x(size), y: "100%", dy: 20, "text-anchor": "middle" }, String(size))),
     drawn("text", { x: "50%", y: "100%", dy: 40, "text-anchor": "middle" }, "number of columns"),
     drawn("text", { x: -36, y: -8 }, "log loss (nats)"),
-    drawn("line", { x1: 0, x2: "100%", y1: y(limit), y2: y(limit), class: "limit" }),
+    drawn("line", { x1: 0, x2: "100%", y1: y(path.limit), y2: y(path.limit), class: "limit" }),
     drawn("svg", { viewBox: "0 0 1000 1000", preserveAspectRatio: "none", width: "100%", height: "100%" },
       drawn("polygon", { points: [...upper, ...lower.reverse()].join(" "), class: "band" }),
       drawn("polyline", { points: sizes.map((size) => at(size, path.log_loss[size - first])).join(" "), class: "trace" })),
@@ -61,7 +60,7 @@ function sizeCurve(path) {
       element("li", {}, element("span", { class: "band-mark", "aria-hidden": "true" }),
         `one standard error, over ${path.cv} folds`),
       element("li", {}, element("span", { class: "line-mark", "aria-hidden": "true" }),
-        "one standard error above the smallest log loss")),
+        `${path.margin} above the smallest log loss`)),
     lossTable(path),
   ];
 }
@@ -70,8 +69,9 @@ function sizeCurve(path) {
 function sizeMarks(path) {
   const { best, size, within_one_standard_error: fewest } = path;
   const marks = [{ size, tone: "blue", meaning: "chosen" }];
-  if (fewest < Math.min(size, best)) marks.unshift({ size: fewest, tone: "grey", meaning: "fewest within one standard error" });
-  if (best !== size) marks.unshift({ size: best, tone: "grey", meaning: "smallest log loss" });
+  if (fewest < Math.min(size, best)) marks.unshift({ size: fewest, tone: "grey", meaning: `fewest within ${path.margin} of the smallest` });
+  const nearly = path.log_loss[best - path.n_features[0]] > Math.min(...path.log_loss) ? "nearly the smallest" : "smallest";
+  if (best !== size) marks.unshift({ size: best, tone: "grey", meaning: `${nearly} log loss` });
   return marks;
 }
 

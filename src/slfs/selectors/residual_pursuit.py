@@ -37,7 +37,7 @@ class ResidualPursuit(AutomaticSizeMixin):
         Largest number of features that ``n_features_to_select="auto"`` tries.
     one_standard_error : bool, default=False
         With ``n_features_to_select="auto"``, take the smallest number of features whose log loss is at
-        most one standard error above the smallest.
+        most one standard error (or 0.001 nats) above the smallest.
     trends : bool, default=True
         Whether the gain of a column of numbers is the mean of that of its levels and, with twice the
         weight, that of a trend over its quartiles, which the additive classifier then uses, too.

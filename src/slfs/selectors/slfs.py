@@ -119,8 +119,8 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
     max_features : int, default=100
         Largest number of features that is tried.
     one_standard_error : bool, default=False
-        Take the smallest number of features whose log loss is at most one standard error above the
-        smallest. This selects fewer features, with a slightly larger log loss.
+        Take the smallest number of features whose log loss is at most one standard error (or 0.001 nats)
+        above the smallest. This selects fewer features, with a slightly larger log loss.
     trends : bool, default=True
         With ``order="residual"``, whether the gain of a column of numbers is the mean of that of its
         levels and, with twice the weight, that of a trend over its quartiles, which the additive

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._compat import Interval, StrOptions
+from slfs._core.warn import warn
 from slfs.measures.independence import FisherTest, IndependenceTest, TableTest, filled
 from slfs.measures.information import Information
 from slfs.screening.facts import Judge
@@ -16,6 +18,9 @@ from slfs.screening.judging import drop_constant
 from slfs.screening.reasons import Decision, Reason
 from slfs.selectors._shared.selection import Selection
 from slfs.selectors._shared.stream import Numbers, OnlineSet, StreamSelector, conclude_set
+
+_MANY_SETS = 5000
+"""Number of conditioning sets that are tested for each column, from which a fit may take minutes."""
 
 
 class MarkovBlanketSelector(StreamSelector):
@@ -84,6 +89,7 @@ class MarkovBlanketSelector(StreamSelector):
                 self.samples_per_df,
                 adjusted=self.degrees_of_freedom == "adjusted",
             )
+        warned = False
         for f in columns.tolist():
             if raw:
                 current.values[f] = filled(numbers(f))
@@ -98,7 +104,24 @@ class MarkovBlanketSelector(StreamSelector):
             current.scores[f] = p_value
             # 2. redundancy: drop columns that are independent of the class given some others
             self._weigh(f, current, test)
+            if not warned and len(current.kept) > self.max_conditioning:
+                warned = self._warn_about_time(len(current.kept))
         return current
+
+    def _warn_about_time(self, n_kept: int) -> bool:
+        """Warn if there are very many conditioning sets for each column; return whether there are."""
+        numbers = [
+            sum(math.comb(n_kept, size) for size in range(1, most + 1))
+            for most in range(1, self.max_conditioning + 1)
+        ]
+        if numbers[-1] <= _MANY_SETS or len(numbers) == 1:
+            return False
+        warn(
+            f"{n_kept} columns are selected so far, so that each further one is tested given up to "
+            f"{numbers[-1]} sets of them, which may take minutes. With max_conditioning="
+            f"{self.max_conditioning - 1} there are at most {numbers[-2]} sets."
+        )
+        return True
 
     def _weigh(self, f: int, current: OnlineSet, test: IndependenceTest) -> None:
         """Add a relevant column to the set, and remove the columns that are redundant."""

@@ -235,7 +235,7 @@ def _beyond_size(record: Any, figures: Figures) -> str:
         larger, but = ("larger ", "") if count == figures["n_found"] else ("", _significant(count))
         why = f"{were}, and no {larger}number of columns {lowers} (size_path_){but}"
     elif figures["one_standard_error"]:
-        why = f"{were}, the fewest within one standard error of the smallest log loss (size_path_)"
+        why = f"{were}, the fewest within {figures['margin']} of the smallest log loss (size_path_)"
     elif count == figures["max_features"]:
         why = f"{were}, and more were not tried (max_features={count})"
     else:
@@ -394,7 +394,7 @@ def size_sentence(
         text = f"{tried} a smaller cross-validated log loss than {alone} ({without} nats)."
         return f"{text} A column is selected because it is significant." if n_selected > first else text
     least = int(path.n_features[path.log_loss.argmin()])
-    spread = path.standard_error[path.at(best)]
+    spread = path.standard_error[path.at(best if size == best else least)]
     error = f" (standard error {spread:.2g})" if spread > 0 else ""  # unknown for a single split
     if size == best:
         if size == least:
@@ -411,17 +411,13 @@ def size_sentence(
             )
         if fewest < best:
             are = "column is" if fewest == 1 else "columns are"
-            text += f" {fewest} {are} the fewest within one standard error of it."
+            text += f" {fewest} {are} the fewest within {path.margin} of the smallest."
     else:
         are = "column is" if size == 1 else "columns are"
-        of = f"the smallest of {first} to {most} columns"
-        its = f"{smallest} nats with {_columns(best)}{error}"
-        if best != least:
-            nearly = f"{lowest} nats with {_columns(least)}"
-            of, its = f"that of {_columns(best)}", f"{smallest} nats{error}, nearly {of} ({nearly})"
         text = (
-            f"{size} {are} the fewest whose cross-validated log loss, {own} nats, is within one "
-            f"standard error of {of}: {its}, compared with {without} {base}."
+            f"{size} {are} the fewest whose cross-validated log loss, {own} nats, is within "
+            f"{path.margin} of the smallest of {first} to {most} columns: {lowest} nats with "
+            f"{_columns(least)}{error}, compared with {without} {base}."
         )
     if size == first < n_selected:
         text += " A column is selected because it is significant."

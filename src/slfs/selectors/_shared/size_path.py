@@ -64,7 +64,10 @@ class SizePath:
     best : int
         Smallest number of columns with the smallest log loss, to 0.001 nats.
     within_one_standard_error : int
-        Smallest number of columns whose log loss is at most one standard error above that of ``best``.
+        Smallest number of columns whose log loss is at most one standard error, or 0.001 nats if that is
+        more, above the smallest.
+    limit : float
+        The largest log loss that is so.
     """
 
     n_features: Ints
@@ -78,9 +81,18 @@ class SizePath:
 
     @property
     def within_one_standard_error(self) -> int:
-        best = self.at(self.best)
-        limit = self.log_loss[best] + self.standard_error[best]
-        return int(self.n_features[np.flatnonzero(self.log_loss <= limit)[0]])
+        return int(self.n_features[np.flatnonzero(self.log_loss <= self.limit)[0]])
+
+    @property
+    def limit(self) -> float:
+        lowest = int(self.log_loss.argmin())
+        return float(self.log_loss[lowest] + max(self.standard_error[lowest], _NEGLIGIBLE))
+
+    @property
+    def margin(self) -> str:
+        """What `limit` is above the smallest log loss, in words."""
+        larger = self.standard_error[self.log_loss.argmin()] >= _NEGLIGIBLE
+        return "one standard error" if larger else f"{_NEGLIGIBLE:g} nats"
 
     def at(self, n_columns: int) -> int:
         """Return the index of a number of columns."""
@@ -308,7 +320,7 @@ class AutomaticSizeMixin(BaseSelector):
         if path is None:
             return shared
         first, last = int(path.n_features[0]), int(path.n_features[-1])
-        sizes = {"n_best": path.best, "n_found": self._found_size(path)}
+        sizes = {"n_best": path.best, "n_found": self._found_size(path), "margin": path.margin}
         return {**shared, "n_first": first, "n_tried": last, **sizes}
 
     def _size_sentence(self) -> str:
