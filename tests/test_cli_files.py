@@ -1386,3 +1386,25 @@ def test_json_on_the_standard_input(text, monkeypatch):
     """It was read as CSV, whose columns were missing."""
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     assert read_file("-").X.to_dict("list") == {"a": [1, 2], "b": ["x", "y"]}
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
+def test_line_ends(end, here, slfs):
+    """Carriage returns alone, of old Macintosh programs, were an error of Python's csv module."""
+    rows = [f"{i % 7},{'pq'[i % 7 > 3]}" for i in range(60)]
+    (here / "a.csv").write_bytes(end.join(["x,y", *rows, ""]).encode())
+    assert facts(slfs, "a.csv", "-t", "y")[0]["selected"] == ["x"]
+
+
+def test_names_of_several_lines(here):
+    """The separator was searched in the first line only, that is, inside the name."""
+    (here / "a.csv").write_bytes(b'"\t\n price;\n",b,c\n1,2,p\n3,4,q\n')
+    assert read_file("a.csv", target="c").names == ["\t\n price;\n", "b"]
+
+
+def test_all_sheets_are_named(here, slfs):
+    with pd.ExcelWriter("a.xlsx") as writer:
+        for name in "abcdefgh":
+            pd.DataFrame({"x": [1, 2]}).to_excel(writer, sheet_name=name, index=False)
+    assert "'f', 'g', 'h'." in slfs("select", "a.xlsx", "-t", "y")[2]
+    assert here

@@ -214,3 +214,16 @@ def test_blank_labels_are_missing(slfs):
     code, _, error = slfs("select", "t.csv", "-t", "y")
     assert (code, f"{(x > 1).sum()} missing label(s)" in error) == (1, True)
     assert slfs("select", "t.csv", "-t", "y", "--drop-missing-target")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("last", "noted"),
+    [("Total,{a},{b},", True), ("Total,{a},,", True), ("z,{a},7,q", False), ("z,7,{b},q", False)],
+)
+def test_a_row_of_totals_that_is_used_as_a_sample_is_noted(last, noted, tmp_path):
+    rows = [(f"r{i}", 3 * i + 1, i % 7 + 0.5, "pq"[i % 2]) for i in range(30)]
+    total = last.format(a=sum(row[1] for row in rows), b=sum(row[2] for row in rows))
+    lines = ["id,a,b,c", *(",".join(map(str, row)) for row in rows), total]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    notes = read_file(str(tmp_path / "t.csv"), target="a").notes
+    assert any("likely a row of totals" in note for note in notes) == noted

@@ -431,6 +431,9 @@ def test_groups_on_the_command_line(
     assert json.loads(as_id[1])["size_path"] == selected["size_path"]
     explained = slfs("explain", "good", path, "-t", "y", "--groups", "patient")
     assert "treats the rows of a group as independent" in explained[1]
+    both = ("--groups", "patient", "--condition-on", "patient", "--categorical", "patient")
+    given = slfs("select", path, "-t", "y", *both, "--json")
+    assert "patient" not in json.loads(given[1])["selected"]
     code, _, error = slfs("select", path, "-t", "y", "--groups", "patient", "-m", "mrmr")
     assert code == 1
     assert "--method slfs or residual" in error

@@ -126,6 +126,7 @@ def _with_options(text: str) -> str:
     text = _MODELS.sub("", text)
     text = re.sub(r"\bcoverage=(\S+)", r"--coverage \1", text)
     text = re.sub(r"\birrelevance='(\w+)'", r"--set irrelevance=\1", text)
+    text = re.sub(r"(?<![-\w])condition_on\b(?!=)", "--condition-on", text)
     return re.sub(r"\btarget='(\w+)'", r"--target-type \1", text)
 
 

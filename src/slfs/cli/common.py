@@ -42,7 +42,7 @@ def read_labelled(
     "classification", a few numbers with fractional parts are labels.
     """
     from slfs.files.cohort import own_phenotype
-    from slfs.files.data_file import ColumnNote
+    from slfs.files.data_file import ColumnNote, split_names
     from slfs.files.genotypes import GenotypeColumns
     from slfs.files.reading import read_file
 
@@ -62,9 +62,11 @@ def read_labelled(
         )
     if file.y is None and isinstance(file.X, GenotypeColumns):
         file = own_phenotype(file)
-    for field, own in (("weights", weights), ("groups", groups)):
-        if own is not None:
-            file = file.with_column_as(field, own)
+    if weights is not None:
+        file = file.with_column_as("weights", weights)
+    if groups is not None:  # they may be conditioned on as well
+        used = split_names(covariates, file.all_names)
+        file = file.with_column_as("groups", groups, keep_column=groups in used)
     notes = []
     if file.y is not None:
         notes = _note_missing_labels(file, missing or (), dropped=drop_missing_target)

@@ -87,11 +87,14 @@ def _refuse_comment(content: IO[bytes]) -> None:
     content.seek(0)
     first, second = (content.readline().decode("utf-8-sig", "replace") for _ in range(2))
     content.seek(0)
-    with _fields_of_any_length():
-        fields = [
-            tuple(len(next(csv.reader([line], delimiter=separator), [])) for line in (first, second))
-            for separator in ",;\t|"
-        ]
+    try:
+        with _fields_of_any_length():
+            fields = [
+                tuple(len(next(csv.reader([line], delimiter=separator), [])) for line in (first, second))
+                for separator in ",;\t|"
+            ]
+    except csv.Error:  # a text of several lines
+        return
     if re.fullmatch(r"#1\.[23]", first.strip()):
         raise TableError(
             "it is a GCT file. Remove its first two lines, the version and the size of the table, for "
@@ -186,7 +189,7 @@ def _guess_separator(content: IO[bytes], options: ReadOptions) -> str:
     Of several, those that give all rows as many fields as the header come first: names of columns may
     contain others.
     """
-    header = _first_line(content)
+    header = _header_text(content)
     separators = ";\t|," if options.decimal == "," else ",;\t|"  # of one column, it is the first
     counts = {one: re.sub(r'"[^"]*"', "", header).count(one) for one in separators}
     found = [one for one in separators if counts[one]]
@@ -199,6 +202,20 @@ def _first_line(content: IO[bytes]) -> str:
     line = content.readline().decode("utf-8-sig", "replace")
     content.seek(0)
     return line
+
+
+def _header_text(content: IO[bytes]) -> str:
+    """Return the first line, and those below it that belong to a name in quotation marks."""
+    content.seek(0)
+    header = b""
+    for line in itertools.islice(content, _ROWS_TO_COMPARE):
+        header += line
+        if header.count(b'"') % 2 == 0:
+            break
+    else:  # a quotation mark of its own
+        header = header.partition(b"\n")[0]
+    content.seek(0)
+    return header.decode("utf-8-sig", "replace")
 
 
 def _fits(rows: list[list[str]]) -> bool:

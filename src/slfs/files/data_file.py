@@ -109,20 +109,26 @@ class DataFile:
         """Return the indices in ``X`` of columns; see `split_names`."""
         return [self.find(one) for one in split_names(columns, self.all_names)]
 
-    def with_column_as(self, field: str, column: str) -> DataFile:
+    def with_column_as(self, field: str, column: str, *, keep_column: bool = False) -> DataFile:
         """Return the same file with one column as "weights" or "groups", no longer as part of ``X``.
 
-        The groups may be an id, which ``X`` does not have anyway.
+        The groups may be an id, which ``X`` does not have anyway. With ``keep_column``, ``X`` keeps it.
         """
         keep = self.keep
-        again = None if keep is None else lambda rows: keep(rows).with_column_as(field, column)
+        again = (
+            None
+            if keep is None
+            else lambda rows: keep(rows).with_column_as(field, column, keep_column=keep_column)
+        )
         name = self.all_names[find_column(column, self.all_names, self.name)]
         if field == "groups" and name in self.ids:
             return replace(self, groups=self.originals([])[name], keep=again)
         index = self.find(column)
         on_disk = isinstance(self.X, FileColumns)
         values: Any = self.X.read(name) if on_disk else as_column(self.X, index)
-        X = self.X.without([name]) if on_disk else without(self.X, [index])
+        X = self.X
+        if not keep_column:
+            X = X.without([name]) if on_disk else without(X, [index])
         if field == "groups":
             return replace(self, X=X, groups=values, keep=again)
         return replace(self, X=X, weights=values, keep=again)

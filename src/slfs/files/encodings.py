@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 
 from slfs.files.inference import TableError
 
@@ -20,7 +21,18 @@ _SINGLE_BYTES = ("WINDOWS-1252", "ISO-8859-1")
 
 
 def as_utf8(content: io.BytesIO) -> io.BytesIO:
-    """Convert UTF-16, which Excel writes as "Unicode text", and UTF-32 to UTF-8."""
+    """Convert UTF-16, which Excel writes as "Unicode text", and UTF-32 to UTF-8.
+
+    The lines of files of old Macintosh programs, which end with carriage returns only, end as usual.
+    """
+    content = _decoded(content)
+    text = content.getbuffer()
+    if re.search(rb"\n", text) is None and re.search(rb"\r", text):
+        return io.BytesIO(bytes(text).replace(b"\r", b"\n"))
+    return content
+
+
+def _decoded(content: io.BytesIO) -> io.BytesIO:
     first = bytes(content.getbuffer()[:4])
     encoding = next((name for mark, name in _MARKS.items() if first.startswith(mark)), None)
     if encoding is None:

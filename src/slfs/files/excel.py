@@ -74,7 +74,7 @@ def _sheet(book: Any, options: ReadOptions) -> Any:
         if len(names) > 1:
             options.notes.append(
                 f"The sheet {names[0]!r} is read, the first of {len(names)}. Use --sheet to read "
-                f"another: {', '.join(map(repr, names[1:6]))}."
+                f"another: {', '.join(map(repr, names[1:]))}."
             )
         return book[names[0]]
     if options.sheet not in names:

@@ -17,7 +17,7 @@ from slfs.files.loading import Loaded, by_name, load, load_transposed
 from slfs.files.matching import Labels
 from slfs.files.on_disk import open_columns, open_table
 from slfs.files.registry import COHORTS, SELF_DESCRIBING, TEXT, Format, ReadOptions
-from slfs.files.remarks import find, note_types, refuse_target
+from slfs.files.remarks import find, note_totals, note_types, refuse_target
 from slfs.files.second_file import read_labels, sheet_columns, transpose_hint, with_labels
 from slfs.files.source import (
     STDIN,
@@ -222,6 +222,7 @@ def _as_file(found: Loaded, known: _Known) -> DataFile:
     X = without(found.table, unwanted)
     if not is_sparse(X):
         note_types(date_columns(X), number_texts(X) if form.name in SELF_DESCRIBING else [], notes)
+        note_totals(found.table, notes)
     id_names = [names[column] for column in unwanted[: len(found.ids)]]
     has_columns_only = not is_sparse(X) and (labels is not None or found.y is None)
     originals = by_name(found.originals, names) if has_columns_only else None

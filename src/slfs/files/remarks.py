@@ -12,6 +12,9 @@ from slfs.tables.dates import EPOCH
 FIRST_ROWS = 20
 """Number of rows in which a header is searched."""
 
+_SUMMED, _LEAST_ROWS = 100, 5
+"""Maximum number of columns, and minimum number of rows, among which a row of totals is searched."""
+
 
 def refuse_target(
     target: str, ids: Sequence[str], drop: Sequence[str], name: str, notes: Sequence[str] = ()
@@ -93,6 +96,29 @@ def note_copies(header: Sequence[str], names: Sequence[str], notes: list[str]) -
             f"The column name{'s' if len(twice) > 1 else ''} {some_names(twice)} occur"
             f"{'' if len(twice) > 1 else 's'} more than once. The copies are called "
             f"{some_names(copies)}."
+        )
+
+
+def note_totals(table: Any, notes: list[str]) -> None:
+    """Note that the last row has the sums of the others, as the totals of an exported table do.
+
+    Two columns must have them, of those with several values that are not zero; one is enough if most of
+    the row is empty.
+    """
+    import numpy as np
+
+    numbers = table.select_dtypes("number").iloc[:, :_SUMMED]
+    values = numbers.to_numpy(np.float64, na_value=np.nan)
+    if len(values) < _LEAST_ROWS:
+        return
+    above, last = np.nan_to_num(values[:-1]), values[-1]
+    several = (above != 0).sum(axis=0) >= _LEAST_ROWS - 1
+    sums = several & np.isclose(last, above.sum(axis=0), rtol=1e-9, atol=0)
+    if sums.sum() >= 2 or (sums.any() and table.iloc[-1].isna().mean() >= 0.5):
+        names = column_names(numbers.loc[:, sums])
+        notes.append(
+            f"{some_names(names)}: the last row has the sums of the other rows, so that it is likely a "
+            "row of totals. It is used as a sample; remove it if it is not one."
         )
 
 
