@@ -187,6 +187,7 @@ def test_many_folds_do_not_calibrate():
     np.testing.assert_array_equal(found._additive.nodes[0], fixed._additive.nodes[0])
 
 
+@pytest.mark.filterwarnings("ignore:p-values and q-values treat")
 @pytest.mark.parametrize("groups", [False, True])
 def test_frequencies_are_copies_where_folds_have_groups(groups):
     random = np.random.default_rng(0)

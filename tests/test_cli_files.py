@@ -704,7 +704,11 @@ def test_labels_in_another_file_are_matched_by_id(here, slfs):
         ("a.tsv", "x\ty\n", "a.tsv cannot be read as tsv: it has a header, but no rows."),
         ("a.csv", "x,y\n1,\n2,\n", "All values of the target 'y' of a.csv are missing. Choose another"),
         ("a.csv", "x,Y\n1,2\n", "a.csv has no column 'y'. Did you mean 'Y'?"),
-        ("a.csv", "y\n1\n2\n", "no column besides the target, ids, weights and dropped columns."),
+        (
+            "a.csv",
+            "y\n1\n2\n",
+            "no column besides the target, ids, weights",
+        ),
         ("a.csv", b"x,y\n\xe4,1\n", "it is not encoded in UTF-8 (byte 4). Save it as UTF-8"),
         ("a.xyz", "?", "Known suffixes are .arff, .arrow, .bed"),
         ("a.xlsx", "?", "a.xlsx cannot be read as excel: File is not a zip file."),

@@ -54,6 +54,7 @@ class OnTheCard:
         return self.values
 
 
+@pytest.mark.filterwarnings("ignore:p-values and q-values treat the 569 rows")
 def test_target_weights_and_groups_may_be_on_the_card():
     X, y = load_breast_cancer(return_X_y=True)
     weights, groups = np.arange(len(y)) % 3 + 1.5, np.arange(len(y)) // 10

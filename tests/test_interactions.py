@@ -334,7 +334,8 @@ original = pairs_module._test
 
 def test_columns_with_one_level_have_no_pairs():
     X = pd.DataFrame({"a": [1, 2] * 50, "b": [3.0] * 100, "c": [1.0] + [2.0] * 99})
-    found = interactions(X, [0, 0, 1, 1] * 25)
+    with pytest.warns(UserWarning, match="one level is left of 'b', 'c'"):
+        found = interactions(X, [0, 0, 1, 1] * 25)
     assert found.n_tested == 0
     assert len(found.pairs) == len(found.tables) == 0
     assert "0 of 0 pairs are significant" in repr(found)

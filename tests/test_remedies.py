@@ -198,6 +198,7 @@ def test_pairs_of_columns_are_named_with_their_own_q_value(tmp_path, monkeypatch
     assert "'a' and 'b' (FDR < 0.01%)" in out
 
 
+@pytest.mark.filterwarnings("default:No pair was tested")
 def test_columns_that_cannot_be_tested_in_pairs_are_named(tmp_path, monkeypatch, slfs):
     monkeypatch.chdir(tmp_path)
     frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (400, 3)), columns=list("abc"))
@@ -209,9 +210,9 @@ def test_columns_that_cannot_be_tested_in_pairs_are_named(tmp_path, monkeypatch,
     assert "pooled: 'rare'." in out
     _, out, _ = slfs("interactions", "xor.csv", "-t", "y", "--columns", "a,b,c")
     assert "cannot be tested" not in out
-    with pytest.warns(UserWarning, match="With 400 samples, a level needs at least 45 of them"):
-        _, out, _ = slfs("interactions", "xor.csv", "-t", "y", "--columns", "a,b", "--with", "rare")
+    _, out, error = slfs("interactions", "xor.csv", "-t", "y", "--columns", "a,b", "--with", "rare")
     assert "no pair was tested." in out
+    assert "With 400 samples, a level needs at least 45 of them" in error
 
 
 def test_discretize_names_the_level_of_missing_values(tmp_path, monkeypatch, slfs):

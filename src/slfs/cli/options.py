@@ -135,8 +135,7 @@ ConditionOn = Annotated[
     typer.Option(
         "--condition-on",
         metavar="A,B",
-        help="Columns, such as age, whose influence is taken into account, but which are not "
-        "selected; repeatable.",
+        help="Covariates, such as age: taken into account, not selected; repeatable.",
     ),
 ]
 Weights = Annotated[
@@ -148,8 +147,7 @@ Groups = Annotated[
     typer.Option(
         "--groups",
         metavar="COLUMN",
-        help="Column with groups of rows, such as patients, that stay together in cross-validation; not "
-        "selected.",
+        help="Column of groups of rows that stay together.",
     ),
 ]
 ClassWeight = Annotated[

@@ -100,8 +100,8 @@ class DataFile:
         """Return the index in ``X`` of a column given by its name, or by its index in the file."""
         name = self.all_names[find_column(column, self.all_names, self.name)]
         if name not in self.names:
-            others = "is the target, the weights or the groups, or was dropped"
-            what = "is an id" if name in self.ids else others
+            others = {self.target: "is the target", **dict.fromkeys(self.ids, "is an id")}
+            what = others.get(name, "has the weights or groups, or was dropped")
             raise ValueError(f"The column {name!r} of {self.name} {what}.")
         return self.names.index(name)
 
