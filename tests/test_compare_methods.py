@@ -110,7 +110,9 @@ def test_the_command_compares_at_equal_sizes(cancer, slfs, tmp_path, monkeypatch
     common = (*common, "--classifiers", "NB,SVM")
     code, out, error = slfs(*common, "--out", "rows.csv")
     assert (code, error) == (0, "")
-    assert "All methods select at most as many columns as SLFS does in the same fold" in out
+    assert (
+        "Each method may select as many columns as SLFS does in the same fold, or one if that is" in out
+    )
     found = sizes(pd.read_csv("rows.csv"))
     assert (found["mrmr"] == found["slfs"]).all()
     lines = [line.split() for line in out.splitlines()[4:8]]

@@ -99,8 +99,8 @@ def compare(
 ) -> None:
     """Compare methods and models by cross-validation.
 
-    All methods select equally many columns: as many as SLFS does in the same fold, or -k. Discretization
-    and selection are repeated in each fold, on its training samples only.
+    All methods may select equally many columns: as many as SLFS does in the same fold (one if that is
+    none), or -k. Discretization and selection are repeated in each fold, on its training samples only.
 
     Example:  slfs compare cancer.csv --target diagnosis --plot compare.png
     """
@@ -194,7 +194,7 @@ def _size_text(size: float | str | None) -> str:
     if size is None:
         return "Each method selects as many columns as it chooses"
     if isinstance(size, str):
-        return "All methods select at most as many columns as SLFS does in the same fold"
+        return "Each method may select as many columns as SLFS does in the same fold, or one if that is none"
     return f"All methods select at most {size:g} {'columns' if size >= 1 else 'of the columns'}"
 
 

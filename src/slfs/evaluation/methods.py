@@ -58,9 +58,9 @@ def compare_methods(
         Type of the target, as in `SLFS`. The selectors get the same.
     n_features_to_select : int, float, "slfs" or None, default="slfs"
         Maximum number of columns that each method selects, or a fraction of all columns. With "slfs", it
-        is the number that SLFS selects in the same fold: the first `SLFS` in ``selectors``, or one
-        with default parameters. With None, each method selects as many columns as its own parameters
-        say. Methods such as FCBF may select fewer columns than the maximum.
+        is the number that SLFS selects in the same fold (1 if that is none): the first `SLFS` in
+        ``selectors``, or one with default parameters. With None, each method selects as many columns as
+        its own parameters say. Methods such as FCBF may select fewer columns than the maximum.
     cv : int, splitter or iterable of splits, default=5
         Number of stratified folds, a scikit-learn splitter, or an iterable of training and test indices.
     groups : array-like of shape (n_samples,) or None, default=None
