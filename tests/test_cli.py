@@ -14,10 +14,11 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 
 from slfs import SLFS, MDLPDiscretizer, StabilitySelection, __version__
-from slfs.evaluation import feature_similarity
+from slfs.evaluation import feature_groups, feature_similarity
+from slfs.evaluation.groups import merged_supports
 from slfs.files.data_file import find_column
 from slfs.files.reading import read_file
-from slfs.measures import effective_stability
+from slfs.measures import nogueira
 from slfs.selectors import selectors
 
 
@@ -454,8 +455,8 @@ def test_select_what_is_chosen_in_most_subsamples(here, slfs, table):
     assert "Threshold: selected in at least 6 of 10 subsamples." in out
     assert str(expected.stability_).capitalize() in out
     assert "0: no better than chance" in out
-    effective = effective_stability(expected.supports_, feature_similarity(X))
-    assert f"If similar columns count as the same: {effective}." in out
+    merged = nogueira(merged_supports(expected, feature_groups(expected, feature_similarity(X))))
+    assert f"If each group of similar columns counts as one column: {merged}." in out
     names = pd.read_csv(here / "stable.csv").columns.tolist()
     assert names == [*expected.get_feature_names_out(), "diagnosis"]
     code, out, _ = slfs("select", *common, "--fdr", "0.3", "--json", "--report", "stable.html")

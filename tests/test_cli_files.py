@@ -1412,3 +1412,11 @@ def test_all_sheets_are_named(here, slfs):
             pd.DataFrame({"x": [1, 2]}).to_excel(writer, sheet_name=name, index=False)
     assert "'f', 'g', 'h'." in slfs("select", "a.xlsx", "-t", "y")[2]
     assert here
+
+
+def test_samples_that_occur_twice_are_not_renamed(here, slfs):
+    """The second one was left out as S0.1, and the first one had the label of both."""
+    (here / "a.csv").write_text("gene,S0,S0,S1\na,1,2,3\nb,4,5,6\n")
+    (here / "b.csv").write_text("id,y\nS0,p\nS1,q\n")
+    code, _, error = slfs("select", "a.csv", "--transpose", "--targets-from", "b.csv", "-t", "y")
+    assert (code, "the sample 'S0' occurs more than once in its header" in error) == (1, True)

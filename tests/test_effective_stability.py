@@ -16,6 +16,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from slfs import SLFS, StabilitySelection
 from slfs.evaluation import feature_groups, feature_similarity
+from slfs.evaluation.groups import merged_supports
 from slfs.measures import effective_stability, nogueira
 from tests import naive
 
@@ -290,3 +291,24 @@ def test_groups_of_a_stability_selection_have_names():
     assert groups[0].group_frequency == 1 > groups[0].frequency
     effective = effective_stability(selector.supports_, similarity)
     assert effective.value > selector.stability_.value + 0.1
+
+
+def test_copies_that_are_merged_are_selected_every_time():
+    """The effective stability was 0, because the subsamples select different numbers of copies."""
+    random = np.random.default_rng(0)
+    y = np.repeat([0, 1], 40)
+    signal = y + 0.3 * random.normal(size=80)
+    X = pd.DataFrame(
+        {f"w{j}": signal + 0.05 * random.normal(size=80) for j in range(15)}
+        | {f"n{j}": random.normal(size=80) for j in range(3)}
+    )
+    selector = StabilitySelection(SLFS(), n_subsamples=20, threshold=0.1).fit(X, y)
+    groups = feature_groups(selector, feature_similarity(X))
+    merged = merged_supports(selector, groups)
+    dense = np.asarray(selector.supports_.todense())
+    own = [dense[:, [X.columns.get_loc(name) for name in group.members]].any(axis=1) for group in groups]
+    never = merged.shape[1] - len(own)
+    assert never == (dense.sum(axis=0) == 0).sum()
+    expected = sorted(map(tuple, [*np.array(own).astype(int).tolist(), *[[0] * 20] * never]))
+    assert sorted(map(tuple, merged.todense().T.tolist())) == expected
+    assert nogueira(merged).value > selector.stability_.value

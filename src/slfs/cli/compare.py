@@ -194,7 +194,7 @@ def _size_text(size: float | str | None) -> str:
     if size is None:
         return "Each method selects as many columns as it chooses"
     if isinstance(size, str):
-        return "Each method may select as many columns as SLFS does in the same fold, or one if that is none"
+        return "Each method may select as many columns as SLFS in the same fold, or one if that is none"
     return f"All methods select at most {size:g} {'columns' if size >= 1 else 'of the columns'}"
 
 

@@ -311,13 +311,14 @@ def _stability_text(selector: Any) -> str:
 def _similar_text(file: DataFile, selector: Any) -> str:
     """How well the subsamples agree up to near-copies, and which columns replace each other."""
     from slfs.evaluation import feature_groups, feature_similarity
-    from slfs.measures import effective_stability
+    from slfs.evaluation.groups import merged_supports
+    from slfs.measures import nogueira
 
     similarity = feature_similarity(file.X, categorical_features=selector.categorical_features)
-    effective = effective_stability(selector.supports_, similarity)
-    lines = [f"If similar columns count as the same: {effective}."]
-    number = selector.n_subsamples
     groups = feature_groups(selector, similarity)
+    agreement = nogueira(merged_supports(selector, groups))
+    lines = [f"If each group of similar columns counts as one column: {agreement}."]
+    number = selector.n_subsamples
     groups = groups[groups["group_frequency"] > groups["frequency"]]
     for group in groups[:_MAX_GROUPS]:
         names = [repr(str(name)) for name in group.members[:_MAX_MEMBERS]]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from slfs._compat import Interval, validate_params
@@ -95,6 +96,24 @@ def feature_groups(selections: Any, similarity: Any, *, threshold: float = 0.5) 
         group.frequency, group.n_members = counts[members[0]] / n_runs, len(members)
         group.group_frequency, group.together = np.mean(selected > 0), np.mean(selected > 1)
     return groups[np.argsort(-groups.group_frequency, kind="stable")].view(np.recarray)
+
+
+def merged_supports(selector: StabilitySelection, groups: np.recarray[Any, Any]) -> sparse.csr_array:
+    """Return what the runs have selected, with one column for each group: whether a member is selected.
+
+    Features that no run has selected keep their columns.
+    """
+    index = {name: feature for feature, name in enumerate(selector.features_["name"].tolist())}
+    first = np.arange(len(index))
+    for group in groups:
+        members = [index[name] for name in group.members]
+        first[members] = members[0]
+    column = np.unique(first, return_inverse=True)[1]
+    runs, features = sparse.coo_array(selector.supports_).coords
+    shape = selector.supports_.shape[0], int(column.max()) + 1
+    ones = np.ones(len(runs), np.int64)
+    merged = sparse.coo_array((ones, (runs, column[features])), shape=shape)
+    return (merged.tocsr() > 0).astype(np.int64)
 
 
 def _cluster(row: Similarity, features: Ints, threshold: float) -> Ints:

@@ -71,6 +71,9 @@ def _read_original(content: io.BytesIO, options: ReadOptions, separator: str | N
     table = _parse(content, options, found, {"dtype": str, "na_filter": False})
     if options.transposed:
         options.notes.extend(_check_fields(content, found, table, options))
+        header = _first_rows(content, found)[:1] if options.header else []
+        if header and len(header[0]) == table.shape[1]:  # pandas has renamed samples that occur twice
+            table.columns = [own or new for own, new in zip(header[0], table.columns, strict=True)]
     if separator is None:
         table.attrs["separator"] = found  # a CSV file that is written from it has the same
     return table
