@@ -206,7 +206,13 @@ def _show(found: Interactions, name: str) -> None:
     )
     cells = zip(share.tolist(), best.counts.sum(axis=2).tolist(), strict=True)
     rows = [
-        [level, *(f"{part:.0%} ({size})" for part, size in zip(parts, sizes, strict=True))]
+        [
+            level,
+            *(
+                f"{part:.0%} ({size})" if size else "(0)"
+                for part, size in zip(parts, sizes, strict=True)
+            ),
+        ]
         for level, (parts, sizes) in zip(best.first_levels, cells, strict=True)
     ]
     show_table(["", *best.second_levels], rows, right=best.second_levels)

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _REASONS = 3
 """Number of reasons for each prediction."""
 
+_LONGEST = 80
+"""Maximum number of characters of a value in a reason, except in JSON."""
+
 _ROWS = 10_000
 """Number of samples that are explained at a time."""
 
@@ -386,6 +389,7 @@ def _as_frame(ids: Any, labels: Any, more: dict[str, Any], reasons: Reasons | No
 
 def _reason(name: str, level: str, evidence: float, *, quantity: bool) -> str:
     number = short_number(evidence, sign="+") if quantity else f"{evidence:+.2f}"
+    level = level if len(level) <= _LONGEST else f"{level[:_LONGEST]}..."
     return f"{name}: {level} ({number})"
 
 

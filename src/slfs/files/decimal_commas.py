@@ -22,11 +22,8 @@ def comma_columns(table: Any, text: Collection[str] = ()) -> list[int]:
     Neither are columns named in ``text``.
     """
     found = []
-    for index, name in enumerate(table.columns):
-        column = table.iloc[:, index]
-        if name in text or column.dtype.kind in "biuf":
-            continue
-        present = column.dropna().astype(str)
+    for index, _ in _text_columns(table, text):
+        present = table.iloc[:, index].dropna().astype(str)
         has_digits = present.str.contains(r"\d")
         numbers, words = present[has_digits], present[~has_digits]
         if (
@@ -64,10 +61,8 @@ def read_thousands(
     import pandas as pd
 
     ambiguous = {}
-    for index, name in enumerate(table.columns):
+    for index, name in _text_columns(table, text):
         column = table.iloc[:, index]
-        if name in text or column.dtype.kind in "biuf":
-            continue
         present = column.dropna().astype(str)
         dotted = present[present.str.contains(".", regex=False)]
         if len(dotted) and present.str.fullmatch(_DOT_THOUSANDS).all():
@@ -80,6 +75,16 @@ def read_thousands(
         if expected or (fits.all() and numbers.str.contains(",", regex=False).any()):
             table.isetitem(index, _with_points(numbers[fits]).reindex(column.index).fillna(column))
     return table, ambiguous
+
+
+def _text_columns(table: Any, text: Collection[str]) -> list[tuple[int, Any]]:
+    """Return index and name of the columns that do not hold numbers, except those in ``text``."""
+    kinds = zip(table.columns, table.dtypes, strict=True)
+    return [
+        (index, name)
+        for index, (name, kind) in enumerate(kinds)
+        if kind.kind not in "biuf" and name not in text
+    ]
 
 
 def _with_points(texts: Any) -> Any:

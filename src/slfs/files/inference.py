@@ -94,7 +94,11 @@ def infer_types(frame: Any, missing: Container[Any] = (), text: Collection[str] 
         elif texts == 0 and all(isinstance(v, Real) and not isinstance(v, bool) for v in present):
             numbers = pd.to_numeric(values)
             integers = all(isinstance(value, Integral) for value in present)
-            values = exact_integers(values) if integers and has_large_floats(numbers) else numbers
+            values = (
+                exact_integers(values)
+                if integers and large_float_columns(numbers.to_frame())
+                else numbers
+            )
         else:
             values = values.infer_objects()
         columns.append(values)
@@ -103,11 +107,12 @@ def infer_types(frame: Any, missing: Container[Any] = (), text: Collection[str] 
     return parse_dates(table, text)
 
 
-def has_large_floats(column: Any) -> bool:
-    """Return whether a column holds floats that may be rounded integers."""
-    if column.dtype.kind != "f":
-        return False
-    return bool(column.abs().between(2.0**53, math.inf, inclusive="left").any())
+def large_float_columns(frame: Any) -> list[int]:
+    """Return the indices of the columns of floats that may be rounded integers."""
+    floats = np.flatnonzero([kind.kind == "f" for kind in frame.dtypes])
+    size = np.abs(frame.iloc[:, floats].to_numpy(np.float64, na_value=np.nan))
+    found: list[int] = floats[((size >= 2.0**53) & (size < math.inf)).any(axis=0)].tolist()
+    return found
 
 
 def exact_integers(column: Any) -> Any:
