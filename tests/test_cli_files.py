@@ -1388,8 +1388,11 @@ def test_files_of_statistical_programs_can_be_converted(suffix, function, here, 
 )
 def test_json_on_the_standard_input(text, monkeypatch):
     """It was read as CSV, whose columns were missing."""
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    assert read_file("-").X.to_dict("list") == {"a": [1, 2], "b": ["x", "y"]}
+    for encoding in ("utf-8", "utf-16"):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode(encoding))))
+        assert read_file("-").X.to_dict("list") == {"a": [1, 2], "b": ["x", "y"]}
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"[]")))
+    assert read_file("-", allow_empty=True).X.shape == (0, 0)
 
 
 @pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])

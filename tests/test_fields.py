@@ -227,3 +227,12 @@ def test_a_row_of_totals_that_is_used_as_a_sample_is_noted(last, noted, tmp_path
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     notes = read_file(str(tmp_path / "t.csv"), target="a").notes
     assert any("likely a row of totals" in note for note in notes) == noted
+
+
+def test_sums_that_are_equal_to_a_value_by_chance_are_no_totals(tmp_path):
+    """Sums of -1 and 1 are often -1 or 1; infinite values have none."""
+    table = pd.DataFrame(np.random.default_rng(0).choice([-1, 1], (200, 90))).add_prefix("c")
+    table["i"] = np.where(np.arange(200) < 4, np.inf, 1.0)
+    assert (table.iloc[:-1, :90].sum() == table.iloc[-1, :90]).sum() >= 2
+    table.assign(y=np.arange(200) % 2).to_csv(tmp_path / "t.csv", index=False)
+    assert not read_file(str(tmp_path / "t.csv"), target="y").notes

@@ -434,6 +434,12 @@ def test_groups_on_the_command_line(
     both = ("--groups", "patient", "--condition-on", "patient", "--categorical", "patient")
     given = slfs("select", path, "-t", "y", *both, "--json")
     assert "patient" not in json.loads(given[1])["selected"]
+    position = str(table.columns.get_loc("patient"))
+    by_index = slfs("select", path, "-t", "y", "--groups", position, *both[2:], "--json")
+    assert json.loads(by_index[1])["selected"] == json.loads(given[1])["selected"]
+    write_table(table.assign(patient=table["patient"].astype(str).where(patient > 5, "")), path)
+    told = slfs("select", path, "-t", "y", "--groups", "patient", "--id", "patient")
+    assert (told[0], "groups has missing labels" in told[2]) == (1, True)
     code, _, error = slfs("select", path, "-t", "y", "--groups", "patient", "-m", "mrmr")
     assert code == 1
     assert "--method slfs or residual" in error

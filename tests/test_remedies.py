@@ -206,7 +206,7 @@ def test_columns_that_cannot_be_tested_in_pairs_are_named(tmp_path, monkeypatch,
     code, out, _ = slfs("interactions", "xor.csv", "-t", "y", "--columns", "a,b,rare")
     assert code == 0
     assert "1 of 1 pairs is significant" in out
-    assert "1 column cannot be tested, because one level is left" in out
+    assert "1 column cannot be tested: constant, or one level is left when rare ones are pooled" in out
     assert "pooled: 'rare'." in out
     _, out, _ = slfs("interactions", "xor.csv", "-t", "y", "--columns", "a,b,c")
     assert "cannot be tested" not in out

@@ -65,8 +65,9 @@ def read_labelled(
     if weights is not None:
         file = file.with_column_as("weights", weights)
     if groups is not None:  # they may be conditioned on as well
-        used = split_names(covariates, file.all_names)
-        file = file.with_column_as("groups", groups, keep_column=groups in used)
+        used = [file.all_names[file.locate(one)] for one in split_names(covariates, file.all_names)]
+        own = file.all_names[file.locate(groups)]
+        file = file.with_column_as("groups", own, keep_column=own in used)
     notes = []
     if file.y is not None:
         notes = _note_missing_labels(file, missing or (), dropped=drop_missing_target)

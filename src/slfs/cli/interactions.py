@@ -169,8 +169,8 @@ def _show(found: Interactions, name: str) -> None:
     if found.untested:
         columns = "column cannot" if len(found.untested) == 1 else "columns cannot"
         typer.echo(
-            f"{len(found.untested)} {columns} be tested, because one level is left when rare ones are "
-            f"pooled: {some_names(found.untested)}."
+            f"{len(found.untested)} {columns} be tested: constant, or one level is left when rare "
+            f"ones are pooled: {some_names(found.untested)}."
         )
     typer.echo()
     shown: Any = found.pairs[: len(found.tables)]

@@ -306,8 +306,8 @@ def _nothing_tested(untested: list[str], n_samples: int) -> str:
     return (
         "No pair was tested, so that nothing is known about interactions. With "
         f"{n_samples} samples, a level needs at least {math.ceil(least_samples(n_samples))} of them; "
-        f"rarer levels are pooled, and one level is left of {shown}. Use more samples, or columns with "
-        "fewer categories."
+        f"rarer levels are pooled, and one level is left of {shown}. Unless they are constant, use more "
+        "samples, or columns with fewer categories."
     )
 
 

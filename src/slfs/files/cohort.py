@@ -81,7 +81,8 @@ def open_cohort(
             )
         about, ids = own, ()
     known = [] if about is None else about.file.names
-    ids, covariates = split_names(ids, known), split_names(covariates, [*known, *table.names])
+    ids = split_names(ids, known)
+    covariates = list(dict.fromkeys(split_names(covariates, [*known, *table.names])))
     if about is not None:
         table, y, label, note = _match(table, about, source, target, ids, covariates)
         notes.append(note)

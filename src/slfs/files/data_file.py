@@ -96,9 +96,13 @@ class DataFile:
         """Names of the columns, x0, x1, ... if they have none."""
         return self.X.names if isinstance(self.X, FileColumns) else column_names(self.X)
 
+    def locate(self, column: str) -> int:
+        """Return the index in ``all_names`` of a column given by its name or index."""
+        return find_column(column, self.all_names, self.name)
+
     def find(self, column: str) -> int:
         """Return the index in ``X`` of a column given by its name, or by its index in the file."""
-        name = self.all_names[find_column(column, self.all_names, self.name)]
+        name = self.all_names[self.locate(column)]
         if name not in self.names:
             others = {self.target: "is the target", **dict.fromkeys(self.ids, "is an id")}
             what = others.get(name, "has the weights or groups, or was dropped")
@@ -120,9 +124,11 @@ class DataFile:
             if keep is None
             else lambda rows: keep(rows).with_column_as(field, column, keep_column=keep_column)
         )
-        name = self.all_names[find_column(column, self.all_names, self.name)]
+        name = self.all_names[self.locate(column)]
         if field == "groups" and name in self.ids:
-            return replace(self, groups=self.originals([])[name], keep=again)
+            labels = self.originals([])[name].astype(object)
+            blank = labels.map(lambda label: isinstance(label, str) and not label.strip())
+            return replace(self, groups=labels.mask(blank, None), keep=again)
         index = self.find(column)
         on_disk = isinstance(self.X, FileColumns)
         values: Any = self.X.read(name) if on_disk else as_column(self.X, index)

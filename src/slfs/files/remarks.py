@@ -102,23 +102,26 @@ def note_copies(header: Sequence[str], names: Sequence[str], notes: list[str]) -
 def note_totals(table: Any, notes: list[str]) -> None:
     """Note that the last row has the sums of the others, as the totals of an exported table do.
 
-    Two columns must have them, of those with several values that are not zero; one is enough if most of
-    the row is empty.
+    Two columns must have them; one is enough if most of the row is empty. Sums are larger than all
+    values above them, and of several that are not zero.
     """
     import numpy as np
 
-    numbers = table.select_dtypes("number").iloc[:, :_SUMMED]
-    values = numbers.to_numpy(np.float64, na_value=np.nan)
-    if len(values) < _LEAST_ROWS:
-        return
-    above, last = np.nan_to_num(values[:-1]), values[-1]
-    several = (above != 0).sum(axis=0) >= _LEAST_ROWS - 1
-    sums = several & np.isclose(last, above.sum(axis=0), rtol=1e-9, atol=0)
-    if sums.sum() >= 2 or (sums.any() and table.iloc[-1].isna().mean() >= 0.5):
-        names = column_names(numbers.loc[:, sums])
+    found = []
+    kinds = zip(range(table.shape[1]), table.dtypes, strict=True)
+    numbers = [index for index, kind in kinds if kind.kind in "iuf"][:_SUMMED]
+    for index in numbers if len(table) >= _LEAST_ROWS else ():
+        column = table.iloc[:, index].to_numpy(np.float64, na_value=np.nan)
+        above, total = column[:-1][np.isfinite(column[:-1])], column[-1]
+        if np.count_nonzero(above) >= _LEAST_ROWS - 1 and abs(total) > np.abs(above).max():
+            with np.errstate(over="ignore"):
+                found += [index] if np.isclose(total, above.sum(), rtol=1e-9, atol=0) else []
+    if len(found) >= 2 or (found and table.iloc[-1].isna().mean() >= 0.5):
+        names = column_names(table)
         notes.append(
-            f"{some_names(names)}: the last row has the sums of the other rows, so that it is likely a "
-            "row of totals. It is used as a sample; remove it if it is not one."
+            f"{some_names([names[index] for index in found])}: the last row has the sums of the other "
+            "rows, so that it is likely a row of totals. It is used as a sample; remove it if it is not "
+            "one."
         )
 
 

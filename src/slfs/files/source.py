@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from slfs.files.encodings import as_utf8
 from slfs.files.limits import OPENERS, container_remark, decompress, decompress_bytes
 from slfs.files.registry import COHORTS, Format, format_of_name, format_of_suffix, formats
 
@@ -84,10 +85,10 @@ def format_of(source: str, name: str | None = None) -> Format:
 
 def format_of_text(content: io.BytesIO) -> Format:
     """Return the format of text without a name: JSON and JSON Lines begin with an object, or CSV."""
-    first = bytes(content.getbuffer()[:_FIRST]).removeprefix(codecs.BOM_UTF8).lstrip()
-    if re.match(rb'\{\s*"', first):
+    first = bytes(as_utf8(content).getbuffer()[:_FIRST]).removeprefix(codecs.BOM_UTF8).lstrip()
+    if re.match(rb'\{\s*["}]', first):
         return format_of_name("jsonl")
-    return format_of_name("json" if re.match(rb"\[\s*\{", first) else "csv")
+    return format_of_name("json" if re.match(rb"\[\s*[{\]]", first) else "csv")
 
 
 def is_cohort(source: str, file_format: str | None = None) -> bool:

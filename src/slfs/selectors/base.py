@@ -178,9 +178,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         if not isinstance(data.table, SpreadTable):
             names = self.features_["name"][self.indices_]
             warn_about_row_numbers(data.table, self.indices_, self.network_counts_.coding, names)
-        if (
-            data.groups is not None and self.n_features_
-        ):  # the warning about nothing selected says it too
+        # the warning that nothing is selected says it, too
+        if data.groups is not None and self.n_features_:
             warn_about_tests(data.groups, self._grouping, self._target_noun())
         return self
 

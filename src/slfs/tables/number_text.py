@@ -90,9 +90,9 @@ def has_odd_sign(text: str) -> bool:
 
 
 def same_unit(texts: Sequence[str]) -> bool:
-    """Return whether all numbers have the same unit, or none."""
+    """Return whether all numbers have the same currency and unit, or none."""
     matches = [match for match in map(_NUMBER.fullmatch, texts) if match is not None]
-    return len({match["after"].strip() for match in matches}) == 1
+    return len({(match["before"], match["after"].strip()) for match in matches}) == 1
 
 
 def stripped(text: str) -> str:
