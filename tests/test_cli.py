@@ -766,3 +766,9 @@ def test_a_closed_standard_input(slfs, monkeypatch):
     code, _, err = slfs("select", "-", "-t", "t")
     assert code == 1
     assert "The standard input is closed" in err
+
+
+def test_the_column_to_explain_comes_before_the_file(here, slfs):
+    code, _, error = slfs("explain", "cancer.csv", "mean radius", "-t", "diagnosis")
+    assert (code, "slfs explain 'mean radius' cancer.csv." in error) == (1, True)
+    assert here

@@ -474,3 +474,15 @@ def test_pairs_of_samples_are_in_the_same_fold():
     assert found.log_loss[0] == pytest.approx(np.log(2), abs=1e-3)
     few = SLFS(condition_on="batch").fit(X.assign(batch=patient > "p5"), y)
     assert few.size_path_.log_loss[0] < 0.7
+
+
+def test_differences_of_whole_numbers_within_pairs_are_found():
+    """Whole numbers were cut as they are, so that both samples of a pair were in the same interval."""
+    random = np.random.default_rng(0)
+    pair, y = np.repeat([f"p{i}" for i in range(100)], 2), np.tile([0, 1], 100)
+    scores = np.repeat(random.integers(5, 60, (100, 40)), 2, axis=0) + random.integers(-1, 2, (200, 40))
+    scores[:, :20] += y[:, np.newaxis]
+    table = pd.DataFrame(scores).add_prefix("g").assign(pair=pair)
+    found = p_values(table, y, condition_on=["pair"])
+    assert found[:20].max() < 1e-4
+    assert found[20:40].min() > 1e-3

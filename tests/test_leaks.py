@@ -420,3 +420,14 @@ def test_how_to_convert_decimal_commas_with_units_and_negative_numbers_in_parent
     how = "separators, replace decimal commas by decimal points, write (5) and 5- as -5, and use"
     with pytest.warns(UserWarning, match=re.escape(how)):
         SLFS().fit(X, Y)
+
+
+def test_codes_with_a_check_digit_are_no_numbers_with_a_unit():
+    """Books were to be converted to numbers, which cuts off the X and the leading zeros."""
+    random = np.random.default_rng(0)
+    codes = [f"{number:09d}{'X' if number % 9 == 0 else number % 9}" for number in range(7, 90_000, 300)]
+    X = pd.DataFrame({"isbn": random.permutation(codes), "price": random.normal(size=len(codes))})
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        SLFS().fit(X, random.integers(0, 2, len(codes)))
+    assert not any("look like numbers" in str(warning.message) for warning in told)

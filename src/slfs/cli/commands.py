@@ -127,6 +127,7 @@ def _with_options(text: str) -> str:
     text = re.sub(r"\bcoverage=(\S+)", r"--coverage \1", text)
     text = re.sub(r"\birrelevance='(\w+)'", r"--set irrelevance=\1", text)
     text = re.sub(r"(?<![-\w])condition_on\b(?!=)", "--condition-on", text)
+    text = re.sub(r"(?<![-\w])memory_limit\b(?!=)", "--memory-limit", text)
     return re.sub(r"\btarget='(\w+)'", r"--target-type \1", text)
 
 

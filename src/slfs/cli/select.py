@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -235,6 +236,11 @@ def explain(
     if model is not None:
         _show_explanation(*_from_model(model, column), as_json)
         return
+    if not Path(str(data)).exists() and Path(column).is_file():
+        raise ValueError(
+            f"The name of the column comes before the file: slfs explain {shlex.quote(str(data))} "
+            f"{shlex.quote(column)}."
+        )
     file = read_labelled(
         str(data),
         target,
@@ -301,7 +307,6 @@ def _from_model(model: Path, column: str) -> tuple[Any, Any]:
 
 def _report(file: DataFile, selector: Any, run: dict[str, Any], path: Path | None) -> dict[str, Any]:
     """Everything that is known about a selection; also written as a report if there is a path."""
-    import shlex
     import sys
 
     from slfs.report import make_facts, write_report

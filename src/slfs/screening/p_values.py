@@ -94,8 +94,8 @@ def adjusted_p_values(
 ) -> NDArray[np.float64]:
     """Compute p-values of independence from the class given covariates.
 
-    Numbers that rarely repeat are cut by their ranks less what the covariates explain of them: the
-    patients of paired samples differ more than the samples of a patient.
+    Numbers with more values than intervals are cut by their ranks less what the covariates explain of
+    them: the patients of paired samples differ more than the samples of a patient.
     """
     p_values, fine = np.empty(len(columns)), np.zeros(len(columns), np.bool_)
     if kind == "mdlp":
@@ -105,10 +105,9 @@ def adjusted_p_values(
         if not isinstance(numbers, PlaneBlock):
             fine = learned.coding.cut.copy()
             values = numbers.dense()[fine]
-            distinct = (np.diff(np.sort(values, axis=1)) > 0).sum(axis=1)
-            rare = (distinct > 0) & (distinct >= (~np.isnan(values)).sum(axis=1) / 2)
-            fine[fine] = rare
-            levels[fine] = covariates.cut_residuals(values[rare])
+            several = (np.diff(np.sort(values, axis=1)) > 0).sum(axis=1) >= INTERVALS
+            fine[fine] = several
+            levels[fine] = covariates.cut_residuals(values[several])
     else:
         learned, codes = code_blind(table, columns, kind, layout)
         levels = decoded(codes, layout)

@@ -38,8 +38,8 @@ _COMMA_NUMBER = re.compile(r"\s*[-+]?(?:\d+,?\d*|,\d+)(?:[eE][-+]?\d+)?\s*")
 _COMMA_THOUSANDS = re.compile(r"\s*[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,3})\s*")
 _DECIMAL_COMMA = re.compile(r"\d,(?!\d{3}(?!\d))\d|(?<!\d)0,\d|\d{4},\d")
 _DIGIT = re.compile(r"\d")
-_CODE = re.compile(r"\s*0\d+\s*")
-"""An integer with leading zeros: a code, such as a postcode."""
+_CODE = re.compile(r"\s*0\d+[A-Za-z]?\s*")
+"""An integer with leading zeros: a code, such as a postcode; a letter may be its check digit."""
 
 _MISSING_MARKER = re.compile(
     r"[\W_]*|\s*(?:n\.?/?a\.?n?|k\. ?a\.|none|nil|null|missing|unknown|unk)\s*"
