@@ -25,7 +25,7 @@ class Labels(NamedTuple):
 
 def read_labels(table: Table, column: int, order: Ints) -> Labels:
     """Read a column of labels; copies of a row, which are next to each other, are read once."""
-    first = np.append(True, order[1:] != order[:-1])
+    first = _first_copies(order)
     if first.all():
         return Labels(table.label_block(column, order), slice(None))
     return Labels(table.label_block(column, order[first]), np.cumsum(first) - 1)
@@ -80,8 +80,12 @@ def _tally(cells: Ints, n_cells: int) -> tuple[Ints, Ints]:
 
 def _times_seen(order: Ints, seen: Ints) -> Ints:
     """Return how often the row of each sample was seen; 0 for other copies of a row, which are next."""
-    first = np.append(True, order[1:] != order[:-1])
-    return np.where(first, seen[order], 0)
+    return np.where(_first_copies(order), seen[order], 0)
+
+
+def _first_copies(order: Ints) -> NDArray[np.bool_]:
+    """Return which samples are the first copy of their row; other copies follow it."""
+    return np.append(True, order[1:] != order[:-1])
 
 
 def _number(block: LabelBlock, index: dict[Any, int]) -> NDArray[np.int64]:
