@@ -87,6 +87,15 @@ def test_other_shapes_and_missing_values_are_found():
     assert p_values(X[["noise"]], y)[0] > 0.01
 
 
+@pytest.mark.parametrize("n_values", [4, 40])
+def test_a_value_of_most_samples_does_not_hide_the_others(n_values):
+    random = np.random.default_rng(4)
+    x = np.where(random.random(400) < 0.9, 0, random.integers(1, n_values, 400)) * 1.0
+    y = random.normal(size=400) + 2 * ((x > 0) & (x < n_values / 3)) - 2 * (x > 2 * n_values / 3)
+    assert stats.spearmanr(x, y).pvalue > 0.001
+    assert p_values(x.reshape(-1, 1), y)[0] < 1e-6
+
+
 def zero_inflated(random, shape, share):
     return np.where(random.random(shape) < share, 0.0, random.exponential(size=shape))
 

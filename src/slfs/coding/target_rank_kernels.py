@@ -56,25 +56,35 @@ def add_target_ranks(runs: Runs, value: Floats, rank: Ints, sums: Ints, powers: 
 def summarize_target_ranks(
     runs: Runs, sums: Ints, group_sizes: Ints, group_sums: Ints, out: Floats
 ) -> None:
-    """Correlate the ranks of each column and of the target, and sum the latter over its quantiles.
+    """Correlate the ranks of each column and of the target, and sum the latter over groups of values.
 
     ``group_sizes`` and ``group_sums`` get the number of samples and the sum of the ranks of the target
-    in each equal-frequency interval of the column. A value is in the interval of its middle sample, as
-    in `slfs.coding.cut_kernels.quantile_counts`. The rows of ``out`` are the number of samples, the sum
-    of products of the ranks, the sum of squares and the kurtosis of the ranks of the column, the size of
-    its largest tie, the sum of log n! over its ties, and its number of distinct values.
+    in each group. If a column has no more values than there are groups, each value is a group. Otherwise
+    a value of more than half of the samples is the last group, and the other values are in as many
+    equal-frequency intervals as there are other groups. A value is in the interval of its middle sample,
+    as in `slfs.coding.cut_kernels.quantile_counts`. The rows of ``out`` are the number of samples, the
+    sum of products of the ranks, the sum of squares and the kurtosis of the ranks of the column, the
+    size of its largest tie, the sum of log n! over its ties, and its number of distinct values.
     """
     n_groups = group_sizes.shape[1]
     for j in range(runs.start.shape[0]):
-        size, stop = np.int64(0), runs.stop[j]
-        for r in range(runs.start[j], stop):
-            size += runs.size[r]
-        below, largest, distinct = np.int64(0), np.int64(0), np.int64(0)
+        stop = runs.stop[j]
+        size, largest, distinct = np.int64(0), np.int64(0), np.int64(0)
+        r = runs.start[j]
+        while r < stop:
+            first, tied = r, np.int64(0)
+            while r < stop and runs.value[r] == runs.value[first]:
+                tied += runs.size[r]
+                r += 1
+            size += tied
+            largest = max(largest, tied)
+            distinct += 1
+        frequent = largest if 2 * largest > size else np.int64(0)
+        below, cut, index = np.int64(0), np.int64(0), np.int64(0)
         product, second, fourth, log_ties = 0.0, 0.0, 0.0, 0.0
         r = runs.start[j]
         while r < stop:
-            first, tied = r, runs.size[r]
-            r += 1
+            first, tied = r, np.int64(0)
             while r < stop and runs.value[r] == runs.value[first]:
                 tied += runs.size[r]
                 r += 1
@@ -84,12 +94,17 @@ def summarize_target_ranks(
             fourth += tied * score**4
             if tied > 1:
                 log_ties += math.lgamma(tied + 1.0)
-            group = (2 * below + tied) * n_groups // (2 * size)
+            if distinct <= n_groups:
+                group = index
+            elif tied == frequent:
+                group = np.int64(n_groups - 1)
+            else:
+                group = (2 * cut + tied) * (n_groups - 1) // (2 * (size - frequent))
+                cut += tied
             group_sizes[j, group] += tied
             group_sums[j, group] += sums[r - 1]
             below += tied
-            distinct += 1
-            largest = max(largest, tied)
+            index += 1
         out[0, j], out[1, j], out[2, j] = size, product, second
         out[3, j] = size * fourth / (second * second) if second > 0.0 else 0.0
         out[4, j], out[5, j], out[6, j] = largest, log_ties, distinct

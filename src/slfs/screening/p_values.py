@@ -159,12 +159,13 @@ class TargetRankSums:
         """Compute p-values of independence from the target, given all samples.
 
         Spearman's test finds monotone dependence, and the test of Kruskal and Wallis of the target over
-        the quartiles and the missing values of the column any other. They share the error rate as those
-        of `number_p_values`. With too many ties for both, the bins of the target are tested.
+        the quartiles and the missing values of the column any other; few values, and a value of more
+        than half of the samples, are not joined with others. They share the error rate as those of
+        `number_p_values`. With too many ties for both, the bins of the target are tested.
         """
         runs, layout, n_columns = self._runs, self._layout, len(self._missing)
         target = target_moments(_target_ranks(layout)[layout.order])
-        sizes, sums = (np.zeros((n_columns, INTERVALS), np.int64) for _ in range(2))
+        sizes, sums = (np.zeros((n_columns, INTERVALS + 1), np.int64) for _ in range(2))
         summary = np.empty((len(NumberSummary._fields), n_columns))
         summarize_target_ranks(runs, self._sums, sizes, sums, summary)
         numbers = NumberSummary(*summary)
