@@ -517,12 +517,26 @@ def test_errors_about_covariates_name_the_columns_about_samples(tmp_path, slfs):
     assert "p.tsv. Did you mean 'age'?" in error
     _, _, error = slfs("select", tmp_path / "a.bed", *about, "--include", "income,age")
     assert "'income' is not" in error
-    assert "Columns about the samples are 'sick', 'age', 'smoking, ever', 'sex'." in error
+    assert "Columns about the samples are 'sick', 'age', 'smoking, ever', 'sex', 'FID'." in error
     _, _, error = slfs("select", tmp_path / "a.bed", "--condition-on", "age")
-    assert "not known about its samples. Columns about the samples are 'sex'. Pass a file" in error
+    assert "not known about its samples. Columns about the samples are 'sex', 'FID'. Pass a file" in error
     given = ["smoking, ever", "age,sex"]
     file = read_file(str(tmp_path / "a.bed"), target=str(tmp_path / "p.tsv"), covariates=given)
     assert file.X.names[1:] == ["smoking, ever", "age", "sex"]
+
+
+def test_families_are_groups_or_a_covariate(tmp_path, slfs):
+    genotypes, y = make_genotypes(300)
+    write_plink(tmp_path / "a.bed", genotypes, phenotype=1 + y)
+    people = [line.split() for line in (tmp_path / "a.fam").read_text().splitlines()]
+    lines = [" ".join([f"f{row // 3}", *one[1:]]) for row, one in enumerate(people)]
+    (tmp_path / "a.fam").write_text("\n".join(lines) + "\n")
+    code, output, error = slfs("select", tmp_path / "a.bed", "--groups", "FID", "--json")
+    assert code == 0, error
+    assert "FID" not in json.loads(output)["selected"]
+    file = read_file(str(tmp_path / "a.bed"), covariates=["FID", "sex"])
+    assert file.X.names[-2:] == ["FID", "sex"]
+    assert file.X.read("FID")[3:7].tolist() == ["f1", "f1", "f1", "f2"]
 
 
 @pytest.mark.parametrize("name", ["p.tsv", "p.phe", "p.txt"])

@@ -61,7 +61,7 @@ def open_cohort(
     drop : sequence of str
         Variants to leave out.
     covariates : sequence of str
-        Columns of ``about`` to add to the genotypes, and "sex" of the file itself.
+        Columns of ``about`` to add to the genotypes, and "sex" and "FID" of the file itself.
     """
     people = path.with_suffix(".psam" if path.suffix == ".pgen" else ".fam")
     parts = [fingerprint_of(path), fingerprint_of(people)]
@@ -108,12 +108,13 @@ def _check_covariates(table: GenotypeColumns, about: About | None, names: Sequen
         return
     parts = [part.file for part in (about, read_own(table)) if part is not None]
     columns = [name for part in parts for name in part.names if name not in IDS]
-    near = similar_names(missing[0], [*columns, SEX], cutoff=0.5)
+    columns += [SEX, FAMILY]
+    near = similar_names(missing[0], columns, cutoff=0.5)
     where = f"not a column of {parts[0].name}" if parts else "not known about its samples"
     hint = (
         f"Did you mean {' or '.join(map(repr, near))}?"
         if near
-        else f"Columns about the samples are {some_names([*columns, SEX])}."
+        else f"Columns about the samples are {some_names(columns)}."
     )
     remedy = "" if about is not None else " Pass a file with other columns as --targets-from."
     raise ValueError(f"{missing[0]!r} is not a variant of {table.path}, and {where}. {hint}{remedy}")
@@ -147,7 +148,7 @@ def own_phenotype(file: DataFile) -> DataFile:
 def with_covariates(
     file: DataFile, about: About | None, names: Sequence[str], ids: Sequence[str] = ()
 ) -> DataFile:
-    """Add columns to genotypes: of a table about the samples, of the .psam file, and "sex".
+    """Add columns to genotypes: of a table about the samples, of the .psam file, "sex" and "FID".
 
     Names that none of them has are ignored. Samples that the table lacks are left out.
     """
@@ -169,9 +170,10 @@ def with_covariates(
             )
         table = table._of_samples(rows, _columns_of(part.file, found, places))
         wanted = [name for name in wanted if name not in found]
-    if SEX in wanted:
+    own = {SEX: table.samples.sex, FAMILY: table.samples.family}
+    if own_wanted := [name for name in wanted if name in own]:
         every = np.arange(table.n_samples)
-        table = table._of_samples(every, pd.DataFrame({SEX: table.samples.sex}))
+        table = table._of_samples(every, pd.DataFrame({name: own[name] for name in own_wanted}))
     originals = _originals(table, None, PHENOTYPE)
     return replace(file, X=table, all_names=table.names, notes=notes, read_originals=originals)
 
