@@ -525,6 +525,7 @@ def test_errors_about_covariates_name_the_columns_about_samples(tmp_path, slfs):
     assert file.X.names[1:] == ["smoking, ever", "age", "sex"]
 
 
+@pytest.mark.filterwarnings("ignore:p-values and q-values treat")
 def test_families_are_groups_or_a_covariate(tmp_path, slfs):
     genotypes, y = make_genotypes(300)
     write_plink(tmp_path / "a.bed", genotypes, phenotype=1 + y)
