@@ -519,7 +519,9 @@ def test_errors_about_covariates_name_the_columns_about_samples(tmp_path, slfs):
     assert "'income' is not" in error
     assert "Columns about the samples are 'sick', 'age', 'smoking, ever', 'sex', 'FID'." in error
     _, _, error = slfs("select", tmp_path / "a.bed", "--condition-on", "age")
-    assert "not known about its samples. Columns about the samples are 'sex', 'FID'. Pass a file" in error
+    assert (
+        "not known about its samples. Columns about the samples are 'sex', 'FID'. Pass a file" in error
+    )
     given = ["smoking, ever", "age,sex"]
     file = read_file(str(tmp_path / "a.bed"), target=str(tmp_path / "p.tsv"), covariates=given)
     assert file.X.names[1:] == ["smoking, ever", "age", "sex"]

@@ -42,8 +42,8 @@ from slfs.report.html import measure_accuracy
 from slfs.report.words import ROLES
 from slfs.saving import load, save
 from slfs.screening.reasons import Role
-from slfs.selectors._shared.sentences import size_sentence
 from slfs.selectors._shared.size_path import SizePath
+from slfs.selectors._shared.size_sentences import size_sentence
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -18,7 +18,7 @@ from slfs import MRMR, SLFS, make_network_classification
 from slfs.evaluation import significance
 from slfs.evaluation.significance import assess, p_values
 from slfs.measures.false_discovery import LordPlusPlus, q_values
-from slfs.selectors._shared.sentences import evidence, grade, percent
+from slfs.selectors._shared.wording import evidence, grade, percent
 from tests.test_contingency import naive_p_value
 from tests.test_ranks import rank_p_value
 

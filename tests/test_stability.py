@@ -30,7 +30,7 @@ from slfs.measures.stability import Stability, nogueira
 from slfs.network.consensus import consensus_tree, count_edges
 from slfs.network.tree import ROOT
 from slfs.report import make_facts
-from slfs.selectors.stability_selection import _only, draw
+from slfs.selectors._shared.subsamples import draw, only
 from slfs.tables.parts import Part, WithNoise
 from slfs.tables.registry import read_table
 from tests import naive
@@ -201,7 +201,7 @@ def test_the_consensus_takes_the_most_frequent_edges_and_no_circle():
 def test_what_stands_below_noise_goes_up_to_its_parent():
     noisy = SimpleNamespace(source=np.array([0, 0, 1, 2, 1, 2, 3, 3]))
     wanted = np.array([True, False, True, True, False, False, True, False])
-    columns, parents = _only(
+    columns, parents = only(
         (np.array([0, 1, 4, 2, 3, 6]), np.array([ROOT, 0, 1, 2, 5, ROOT])), wanted, noisy
     )
     assert columns.tolist() == [0, 1, 2, 3]  # 1 stood below noise below noise below 0

@@ -40,7 +40,7 @@ _RESULTS = ("name", "role", "relevance", "p_value", "q_value", "parent", "reason
 def show_selection(file: DataFile, selector: Any) -> None:
     """Print the selected columns in order of selection, and the number of dropped columns by role."""
     from slfs import StabilitySelection
-    from slfs.selectors._shared.sentences import grade, listed, percent
+    from slfs.selectors._shared.wording import grade, listed, percent
 
     size = f"{selector.n_features_} of {file.X.shape[1]} columns selected"
     typer.echo(f"{file.name}: {size} to predict {file.target!r} ({_samples(selector)}).")
@@ -97,7 +97,7 @@ def show_selection(file: DataFile, selector: Any) -> None:
 def _pairs_text(selector: Any) -> str:
     """The pairs because of which an InteractionSelector has selected columns; "" without pairs."""
     from slfs import InteractionSelector
-    from slfs.selectors._shared.sentences import percent
+    from slfs.selectors._shared.wording import percent
 
     if not isinstance(selector, InteractionSelector):
         return ""

@@ -170,10 +170,10 @@ def with_covariates(
             )
         table = table._of_samples(rows, _columns_of(part.file, found, places))
         wanted = [name for name in wanted if name not in found]
-    own = {SEX: table.samples.sex, FAMILY: table.samples.family}
-    if own_wanted := [name for name in wanted if name in own]:
+    known = {SEX: table.samples.sex, FAMILY: table.samples.family}
+    if kept := [name for name in wanted if name in known]:
         every = np.arange(table.n_samples)
-        table = table._of_samples(every, pd.DataFrame({name: own[name] for name in own_wanted}))
+        table = table._of_samples(every, pd.DataFrame({name: known[name] for name in kept}))
     originals = _originals(table, None, PHENOTYPE)
     return replace(file, X=table, all_names=table.names, notes=notes, read_originals=originals)
 

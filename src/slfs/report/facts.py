@@ -29,8 +29,8 @@ from slfs.report.words import (
     summary,
 )
 from slfs.screening.reasons import Role
-from slfs.selectors._shared.sentences import grade
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
+from slfs.selectors._shared.wording import grade
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.interaction_selector import InteractionSelector
 from slfs.selectors.stability_selection import StabilitySelection

@@ -10,7 +10,8 @@ import numpy as np
 
 from slfs._core.indices import TableIndex
 from slfs.screening.reasons import Role
-from slfs.selectors._shared.sentences import enumerated, explain
+from slfs.selectors._shared.sentences import explain
+from slfs.selectors._shared.wording import enumerated
 from slfs.selectors.base import BaseSelector
 
 

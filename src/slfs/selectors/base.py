@@ -39,7 +39,7 @@ from slfs.screening.learn import Cuts
 from slfs.screening.pipeline import screen_table
 from slfs.screening.plan import ALL_KINDS
 from slfs.screening.reasons import Reason, Role
-from slfs.selectors._shared import remedies, sentences
+from slfs.selectors._shared import remedies, sentences, wording
 from slfs.selectors._shared.additive import AdditiveTables
 from slfs.selectors._shared.additive_numbers import fit_model
 from slfs.selectors._shared.leaks import describe_leak, find_leaks
@@ -458,8 +458,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         sentence = sentences.explain(record, figures)
         tested = record["role"] not in (Role.EXCLUDED, Role.CONDITIONING) and record["p_value"] < 1
         if self.support_[index] or tested:
-            given, alone = sentences.listed(self.conditioning_), "partner" in figures
-            evidence = sentences.evidence(
+            given, alone = wording.listed(self.conditioning_), "partner" in figures
+            evidence = wording.evidence(
                 record["p_value"], record["q_value"], given, self._target_noun(), alone=alone
             )
             sentence = f"{sentence} {evidence}".rstrip()

@@ -28,9 +28,9 @@ from slfs.selectors._shared.insertion import Growth, Rules, TreeBuilder
 from slfs.selectors._shared.pursuit import Pursuit, Step, describe_steps, pursuit_bytes
 from slfs.selectors._shared.redundancy import is_contained
 from slfs.selectors._shared.selection import Selection, packed_as
-from slfs.selectors._shared.sentences import listed
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
 from slfs.selectors._shared.stream import Numbers, StreamSelector
+from slfs.selectors._shared.wording import listed
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.registry import register
 

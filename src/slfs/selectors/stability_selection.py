@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
 from dataclasses import fields, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -22,7 +21,6 @@ from slfs._core.resources import Resources
 from slfs._core.warn import quiet
 from slfs.base import TrainingData
 from slfs.counting.backend import make_backend
-from slfs.counting.planes import SampleLayout
 from slfs.measures.information import Information
 from slfs.measures.stability import Stability, nogueira
 from slfs.network.consensus import ConsensusNetwork, consensus_tree, count_edges
@@ -38,15 +36,13 @@ from slfs.selectors._shared.records import set_reason
 from slfs.selectors._shared.row_groups import small_strata
 from slfs.selectors._shared.selection import Selection
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
+from slfs.selectors._shared.subsamples import Run, calibrate, count_runs, draw, only, select_on_rows
 from slfs.selectors.base import BaseSelector
 from slfs.selectors.slfs import SLFS
 from slfs.tables.parts import Part, WithNoise
 from slfs.tables.table import SpreadTable
 
 Ints = NDArray[np.int64]
-Run = tuple[Ints, Ints]
-"""The columns that were selected on one subsample, and the position of each one's parent among them."""
-
 _SMALL = 5
 """Strata of condition_on with at most as many samples are drawn as a whole, as in five folds."""
 
@@ -339,14 +335,14 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
             )
         runs, noise_runs = self._runs(data, resources)
         n_features = data.table.n_features
-        counts, noise = _counts(runs, n_features), _counts(noise_runs, n_features)
+        counts, noise = count_runs(runs, n_features), count_runs(noise_runs, n_features)
         calibrated = self.fdr is not None
         self.noise_frequencies_ = noise / self.n_subsamples if calibrated else None
         needed: float = math.ceil(round(self.threshold * self.n_subsamples, 9))
         if self.fdr is not None:
             forced = self._forced()
             free = slice(None) if forced is None else forced.reason == Reason.CANDIDATE
-            needed = _calibrate(counts[free], noise, self.fdr, self.n_subsamples)
+            needed = calibrate(counts[free], noise, self.fdr, self.n_subsamples)
         self.threshold_ = needed / self.n_subsamples
         self.frequencies_ = counts / self.n_subsamples
         self._chosen = np.concatenate([np.sort(columns) for columns, _ in runs])
@@ -372,7 +368,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
             selector.set_params(target=target.kind)
         if "class_weight" in selector.get_params():  # the weights of the samples contain it
             selector.set_params(class_weight=None)
-        work = functools.partial(_select, selector, replace(data, table=table), names)
+        work = functools.partial(select_on_rows, selector, replace(data, table=table), names)
         halves = [(int(seeds[1 + run // 2]), run % 2 == 1) for run in range(self.n_subsamples)]
 
         together = data.groups
@@ -390,7 +386,7 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         if noisy is None:
             return runs, []
         real, noise = ~noisy.is_noise, noisy.is_noise
-        return [_only(run, real, noisy) for run in runs], [_only(run, noise, noisy) for run in runs]
+        return [only(run, real, noisy) for run in runs], [only(run, noise, noisy) for run in runs]
 
     def _forcing(self) -> Any:
         return self._inner()
@@ -486,80 +482,3 @@ class StabilitySelection(DefaultSelectorMixin, BaseSelector):
         set_reason(longer, frequent, Reason.BEYOND_SIZE)
         set_reason(longer, frequent & (facts.relevance <= 0), Reason.NO_INFORMATION)
         return longer.view(np.recarray)
-
-
-def draw(
-    layout: SampleLayout, fraction: float, seed: int, second: bool, groups: Ints | None = None
-) -> Ints:
-    """Draw the rows of the first or the second subsample of a pair, stratified by class.
-
-    The samples of each class are shuffled; the first subsample takes them from one end, the second from
-    the other. Where the share is not an integer, one of the two gets one more sample, at random. With
-    ``groups``, one number per row, groups are drawn, stratified by their most frequent class.
-    """
-    seen = layout.tested or layout  # rows are repeated if their weights are frequencies
-    if groups is not None:
-        counts = np.zeros((int(groups.max()) + 1, layout.n_classes), np.int64)
-        np.add.at(counts, (groups[seen.order], seen.labels), 1)
-        used = np.flatnonzero(counts.any(axis=1))
-        by_class = SampleLayout.from_class_codes(counts[used].argmax(axis=1), layout.n_classes)
-        drawn = used[draw(by_class, fraction, seed, second)]
-        return np.sort(seen.order[np.isin(groups[seen.order], drawn)])
-    random = np.random.default_rng(seed)
-    rows = []
-    for members in np.split(seen.order, np.cumsum(seen.totals)[:-1]):
-        shuffled, more = random.permutation(members), random.random()
-        share = fraction * len(members)
-        first, last = int(share + more), int(share + 1 - more)
-        rows.append(shuffled[len(shuffled) - last :] if second else shuffled[:first])
-    return np.sort(np.concatenate(rows))
-
-
-def _select(selector: Any, data: TrainingData, names: list[str], rows: Ints) -> Run:
-    """Run a selector on some rows of a table."""
-    target = data.target
-    continuous = target.values is not None
-    y = target.values[rows] if target.values is not None else target.codes[rows]
-    if len(np.unique(y)) < (3 if continuous else 2):
-        nothing = np.empty(0, np.int64)
-        return nothing, nothing
-    given: dict[str, Any] = {}
-    own = None if data.weights is None else data.weights.of_samples(rows)
-    if own is not None:
-        given["sample_weight"] = own
-    if data.groups is not None and isinstance(selector, AutomaticSizeMixin):
-        own_groups = data.groups[rows]
-        if len(np.unique(own_groups)) > 1:  # a single group cannot be divided into folds
-            given["groups"] = own_groups
-    selector = clone(selector)
-    selector._only_selects = True
-    network = selector.fit(Part(data.table, names, rows), y, **given).network_
-    return network.columns, network.parents
-
-
-def _only(run: Run, wanted: NDArray[np.bool_], noisy: WithNoise) -> Run:
-    """Keep only the noise columns of a run, or only the others, as columns of the original table.
-
-    The children of a column that is removed become children of its parent.
-    """
-    columns, parents = run
-    kept, above = np.append(wanted[columns], True), np.append(parents, ROOT)  # ROOT = -1: the last entry
-    while not kept[above].all():
-        above = np.where(kept[above], above, above[above])
-    position = np.append(np.cumsum(kept[:-1]) - 1, ROOT)
-    own = kept[:-1]
-    return noisy.source[columns[own]], position[above[:-1][own]]
-
-
-def _counts(runs: Sequence[Run], n_features: int) -> Ints:
-    """Count the runs in which each column was selected."""
-    columns = [columns for columns, _ in runs]
-    return np.bincount(np.concatenate(columns or [np.empty(0, np.int64)]), minlength=n_features)
-
-
-def _calibrate(counts: Ints, noise: Ints, rate: float, n_subsamples: int) -> float:
-    """Return the smallest number of subsamples that controls the estimated false discovery rate."""
-    for needed in range(1, n_subsamples + 1):
-        if (1 + (noise >= needed).sum()) / max(1, (counts >= needed).sum()) <= rate:
-            return needed
-    return math.inf

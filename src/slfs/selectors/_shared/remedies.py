@@ -9,7 +9,8 @@ import numpy as np
 
 from slfs.screening.reasons import BY_LABEL, SIGNIFICANT, Reason, Role
 from slfs.selectors._shared.row_groups import given_group
-from slfs.selectors._shared.sentences import Figures, listed, percent, required
+from slfs.selectors._shared.sentences import Figures, required
+from slfs.selectors._shared.wording import listed, percent
 
 _MOST_INCLUDED = 10
 """Maximum number of columns to include that are suggested; a tree of default size has room for them."""

@@ -1,22 +1,17 @@
-"""Records and figures -> sentences. The only module that describes decisions in words."""
+"""Records and figures -> sentences: why a column was selected or dropped."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from slfs._core.rounding import rounded
 from slfs.screening.reasons import BY_LABEL, SIGNIFICANT, Reason, Role
-
-if TYPE_CHECKING:
-    from slfs.selectors._shared.size_path import SizePath
+from slfs.selectors._shared.size_sentences import baseline
+from slfs.selectors._shared.wording import apart, frequency, listed, p_text
 
 Figures = Mapping[str, Any]
 """Parameters of the selector, and the figures on which a decision is based."""
-
-GRADES = ((1e-4, "overwhelming"), (0.01, "strong"), (0.05, "moderate"), (0.2, "weak"))
-"""Maximum q-value for each grade of evidence."""
 
 _PLAIN = (
     Reason.CONSTANT, Reason.NO_CUT, Reason.ONE_GROUP, Reason.NO_INFORMATION, Reason.MERGED,
@@ -25,9 +20,6 @@ _PLAIN = (
 """Reasons of columns without information: their sentences do not mention it."""
 
 _NO_CUTS = "MDLP finds no cut of its numbers that is worth its cost"
-
-_MIN_P = 1e-9
-"""Smaller p-values are shown as "p < 1e-09"."""
 
 
 def explain(record: Any, figures: Figures) -> str:
@@ -57,7 +49,7 @@ def _together(figures: Figures) -> str:
 def _joined(figures: Figures) -> str:
     """Say what a column added to the columns that were selected before it."""
     before, after, number = figures["log_loss_before"], figures["log_loss"], figures["joined"]
-    first, last = _apart(before, after)
+    first, last = apart(before, after)
     verb = "lowers" if after < before else "changes"
     falls = f"{verb} the training log loss of the growing model from {first} to {last}"
     if "group" in figures:
@@ -74,13 +66,6 @@ def _joined(figures: Figures) -> str:
         f"It was selected as number {number}: it best explains what the model of the {others} before it "
         f"still gets wrong, and {falls}."
     )
-
-
-def _apart(*numbers: float, least: int = 3) -> list[str]:
-    """Format numbers with as many digits, ``least`` to 6, as tell different ones apart."""
-    written = [[f"{number:.{digits}g}" for number in numbers] for digits in range(least, 7)]
-    most = max(len(set(texts)) for texts in written)
-    return next(texts for texts in written if len(set(texts)) == most)
 
 
 def _decision(record: Any, figures: Figures) -> str:
@@ -201,7 +186,7 @@ def _separated(_: Any, figures: Figures) -> str:
             f"independent of the {noun} given these"
         )
     alpha = figures["alpha"]
-    shown, _ = _apart(p_value, alpha, least=2)
+    shown, _ = apart(p_value, alpha, least=2)
     return (
         f"a test does not find that it depends on the {noun} given {others} "
         f"(p = {shown}, alpha = {alpha:g})"
@@ -254,7 +239,7 @@ def _no_gain(_: Any, figures: Figures) -> str:
     if figures.get("n_tried") == 0:
         return "no column could be tried in cross-validation (size_path_)"
     given = listed(figures.get("conditioning", []))
-    alone = _baseline(figures.get("n_first", 0), given, figures["noun"])
+    alone = baseline(figures.get("n_first", 0), given, figures["noun"])
     much = _by_how_much(figures)
     return f"no number of columns has a smaller cross-validated log loss than {alone}{much} (size_path_)"
 
@@ -302,7 +287,7 @@ def _not_significant(record: Any, figures: Figures) -> str:
 
 
 def _not_affordable(_: Any, figures: Figures) -> str:
-    shown, level = _apart(figures["p_value"], figures["level"], least=2)
+    shown, level = apart(figures["p_value"], figures["level"], least=2)
     return f"adding it has p = {shown}, above the level {level}"
 
 
@@ -352,147 +337,3 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.RARELY_SELECTED: _rarely,
     Reason.NO_THRESHOLD: _no_threshold,
 }
-
-
-def _baseline(n_included: int, given: str, noun: str) -> str:
-    """Return what is in the model before the first column is selected."""
-    if n_included == 0:
-        return f"{given} alone" if given else f"predicting the {_frequencies(noun)}"
-    alone = f"the {n_included} included" if n_included > 1 else "the included one"
-    return f"{alone} with {given}" if given else alone
-
-
-def _frequencies(noun: str) -> str:
-    return "class frequencies" if noun == "class" else "frequencies of the bins of the target"
-
-
-def size_sentence(
-    path: SizePath, size: int, n_selected: int, *, full: bool, given: str = "", noun: str = "class"
-) -> str:
-    """Say which number of columns was found by cross-validation.
-
-    ``size`` is the number that was found, ``n_selected`` the number of columns that are selected.
-    ``full`` says that the tree has no room for more. ``given`` lists the columns that are conditioned
-    on. ``noun`` is what is predicted: "class" or "target".
-    """
-    most, best, fewest = int(path.n_features[-1]), path.best, path.within_one_standard_error
-    shown = [path.at(size), path.at(best), int(path.log_loss.argmin()), 0]
-    own, smallest, lowest, without = _apart(*path.log_loss[shown])
-    if path.log_loss[0] == 0:  # a log loss that was computed is larger
-        return "No class has two samples: numbers of columns cannot be compared by cross-validation."
-    first = int(path.n_features[0])
-    alone = _baseline(first, given, noun)
-    base = f"with {_baseline(first, '', noun)} only" if first else "without columns"
-    if given:
-        base = f"with {given} alone" if first == 0 else f"{base} and {given}"
-    if most == first:
-        return _nothing_tried(f"the log loss {base} is {without} nats", n_selected > first)
-    if best == first:
-        tried = f"No number of columns from {first + 1} to {most} has"
-        if most == first + 1:
-            tried = f"{most} column{' does' if most == 1 else 's do'} not have"
-        text = f"{tried} a smaller cross-validated log loss than {alone} ({without} nats)."
-        return f"{text} A column is selected because it is significant." if n_selected > first else text
-    least = int(path.n_features[path.log_loss.argmin()])
-    spread = path.standard_error[path.at(best if size == best else least)]
-    error = f" (standard error {spread:.2g})" if spread > 0 else ""  # unknown for a single split
-    if size == best:
-        if size == least:
-            has = "column has" if size == 1 else "columns have"
-            text = (
-                f"{size} {has} the smallest cross-validated log loss of {first} to {most} columns: "
-                f"{smallest} nats{error}, compared with {without} {base}."
-            )
-        else:
-            text = (
-                f"{size} {'column is' if size == 1 else 'columns are'} the fewest whose cross-validated "
-                f"log loss, {smallest} nats{error}, is nearly the smallest of {first} to {most} "
-                f"columns: {lowest} nats with {least} columns, compared with {without} {base}."
-            )
-        if fewest < best:
-            are = "column is" if fewest == 1 else "columns are"
-            text += f" {fewest} {are} the fewest within {path.margin} of the smallest."
-    else:
-        are = "column is" if size == 1 else "columns are"
-        text = (
-            f"{size} {are} the fewest whose cross-validated log loss, {own} nats, is within "
-            f"{path.margin} of the smallest of {first} to {most} columns: {lowest} nats with "
-            f"{_columns(least)}{error}, compared with {without} {base}."
-        )
-    if size == first < n_selected:
-        text += " A column is selected because it is significant."
-    if n_selected < size:
-        why = "the tree is full (max_depth, max_children)" if full else "no other column can be added"
-        text += f" Only {n_selected} could be selected: {why}."
-    return text
-
-
-def _columns(number: int) -> str:
-    return f"{number} column{'' if number == 1 else 's'}"
-
-
-def _nothing_tried(log_loss: str, selected: bool) -> str:
-    """Say that cross-validation could not compare numbers of columns, and why one is selected if so."""
-    if not selected:
-        return f"There is no column to try: {log_loss}."
-    return (
-        "In the folds of the cross-validation no column passes the criterion for a candidate, so that "
-        f"numbers of columns could not be compared ({log_loss}). A column is selected because it is "
-        "significant."
-    )
-
-
-def frequency(share: float, n_subsamples: int) -> str:
-    """Describe a selection frequency as a number of subsamples."""
-    return f"selected in {round(share * n_subsamples)} of {n_subsamples} subsamples"
-
-
-def evidence(
-    p_value: float, q_value: float, given: str = "", noun: str = "class", *, alone: bool = False
-) -> str:
-    """Describe the evidence that a column depends on the class or target; "" if it is unknown.
-
-    ``given`` lists the columns that are conditioned on. ``alone`` adds that the column was tested alone,
-    where a pair was tested as well.
-    """
-    if math.isnan(p_value) or math.isnan(q_value):
-        return ""
-    figures = f"({p_text(p_value)}, FDR {percent(q_value)})"
-    depends = f"it depends on the {noun}" + (f" given {given}" if given else "")
-    depends += " on its own" if alone else ""
-    if grade(q_value) == "none":
-        tests = "The tests" if noun == "class" else "The tests, which compare the level of the target,"
-        return f"{tests} find no evidence that {depends} {figures}."
-    return f"Evidence that {depends}: {grade(q_value)} {figures}."
-
-
-def p_text(p_value: float) -> str:
-    """Format a p-value."""
-    return f"p < {_MIN_P:g}" if p_value < _MIN_P else f"p = {p_value:.2g}"
-
-
-def grade(q_value: float) -> str:
-    """Return the grade of evidence for a q-value, a single word; "" if it is unknown."""
-    if math.isnan(q_value):
-        return ""
-    return next((word for bound, word in GRADES if q_value <= bound), "none")
-
-
-def percent(q_value: float) -> str:
-    """Format a q-value as a percentage that has the same grade; "" if it is unknown."""
-    if math.isnan(q_value):
-        return ""
-    if q_value < GRADES[0][0]:
-        return "< 0.01%"
-    digits, kind = (0, "f") if q_value >= 0.1 else (2, "g")
-    return f"{rounded(100 * q_value, digits, kind, lambda share: grade(share / 100))}%"
-
-
-def listed(names: Any) -> str:
-    """List names in quotes: 'a', 'b' and 'c'."""
-    return enumerated([repr(str(name)) for name in names])
-
-
-def enumerated(parts: list[str]) -> str:
-    """Join parts of a sentence: a, b and c."""
-    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))

@@ -30,7 +30,8 @@ from slfs.selectors._shared.folds import Split, make_folds
 from slfs.selectors._shared.joint_gain import Group
 from slfs.selectors._shared.pursuit import Pursuit, pursuit_bytes
 from slfs.selectors._shared.selection import packed_as
-from slfs.selectors._shared.sentences import listed, size_sentence
+from slfs.selectors._shared.size_sentences import size_sentence
+from slfs.selectors._shared.wording import listed
 from slfs.selectors.base import FORCED_CONSTRAINTS, GROUP_CONSTRAINTS, BaseSelector
 from slfs.tables.parts import Part
 
