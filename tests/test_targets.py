@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from slfs import BNSLFS, MRMR, SLFS, TAN, MDLPDiscretizer, StabilitySelection
+from slfs._core.interface import command_line
 from slfs.report import write_report
 from slfs.tables.target import _conversion, read_target
 
@@ -317,7 +318,10 @@ def test_a_stray_text_does_not_hide_that_the_target_is_a_quantity():
     random = np.random.default_rng(0)
     X, price = random.normal(size=(300, 2)), random.uniform(5, 60, 300).round(4)
     texts = [*map(str, price[:-1]), "kUSD"]
-    with pytest.raises(ValueError, match=r"except 'kUSD' are numbers.*--missing 'kUSD' --drop-missing"):
+    with pytest.raises(ValueError, match=r"except 'kUSD' are numbers.*errors='coerce'"):
+        SLFS().fit(X, texts)
+    options = r"except 'kUSD' are numbers.*--missing 'kUSD' --drop-missing"
+    with command_line(), pytest.raises(ValueError, match=options):
         SLFS().fit(X, texts)
     with pytest.raises(ValueError, match=r"y has numbers, and the text 'unknown'.*errors='coerce'"):
         SLFS().fit(X, np.array([*price[:-1], "unknown"], dtype=object))

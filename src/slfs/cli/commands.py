@@ -18,6 +18,7 @@ except ImportError as error:
         f"slfs: the command line needs {error.name}, which is not installed: pip install 'slfs[cli]'"
     ) from error
 
+from slfs._core.interface import command_line
 from slfs._core.version import __version__
 from slfs.cli import compare, discretize, extras, fit, interactions, predict, select
 from slfs.cli.output import allow_any_text, tell
@@ -35,7 +36,7 @@ class _Commands(typer.core.TyperGroup):
             return super().make_context(*args, **options)
 
     def invoke(self, ctx: Any) -> Any:
-        with _watch_output():
+        with _watch_output(), command_line():
             return super().invoke(ctx)
 
 
@@ -103,27 +104,8 @@ def run() -> None:
         sys.exit(1)
 
 
-_INCLUDE = re.compile(r" To select [^.]+ include=numpy\.argsort\(selector\.pvalues_\)\[:\d+\]\.")
-"""A remedy in Python; the commands name the columns to include."""
-
-
-_BINS = re.compile(
-    r"bin y first, for example with pandas\.qcut\([^)]*\)"
-    r"|bin it into classes: pandas\.qcut\([^)]*\) \(classifiers\)"
-)
-"""A remedy in Python, where a file needs another column."""
-
-_MODELS = re.compile(r" \(selectors\) or BNSLFS(?: instead of BNSLFSRegressor|Regressor)")
-"""Models, which the commands choose by the type of the target."""
-
-
 def _with_options(text: str) -> str:
-    """Replace the parameters and remedies that a message names by the options of the commands."""
-    text = text.replace("Drop these rows, or, if", "Leave them out with --drop-missing-target, or, if")
-    text = _INCLUDE.sub("", text)
-    text = text.replace(", or convert them to text: y.astype(str)", "")
-    text = _BINS.sub("add classes to the file", text)
-    text = _MODELS.sub("", text)
+    """Replace the parameters that a message names by the options of the commands."""
     text = re.sub(r"\bcoverage=(\S+)", r"--coverage \1", text)
     text = re.sub(r"\birrelevance='(\w+)'", r"--set irrelevance=\1", text)
     text = re.sub(r"(?<![-\w])condition_on\b(?!=)", "--condition-on", text)

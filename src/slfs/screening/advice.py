@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.interface import remedy
 from slfs._core.warn import in_focus, warn
 from slfs.coding.codebook import Coding
 from slfs.coding.grouping import MANY
@@ -63,12 +64,12 @@ def warn_about_values(
     """
     rounded = in_focus(np.flatnonzero(coding.columns["rounded"]), names)
     if rounded:
+        option = remedy("categorical_features", "--categorical")
         warn(
             f"{len(rounded)} column(s) of numbers have integers above 2**53, some of which are equal "
             f"when they are rounded to 64-bit floats: {_listed(names[rounded])}. If they are "
-            "identifiers, drop them. If they are codes, declare them categorical (categorical_features, "
-            "--categorical on the command line); categories are compared exactly. If they are "
-            "quantities, subtract the smallest one.",
+            f"identifiers, drop them. If they are codes, declare them categorical ({option}); "
+            "categories are compared exactly. If they are quantities, subtract the smallest one.",
             about_focus=True,
         )
     _warn_about_text(coding, names, n_samples, selected, intended)
@@ -210,10 +211,8 @@ def _read_as_missing(
     decimal = " and decimal=','" if commas else ""
     objects = any(map(is_number, itertools.chain(*(text[column] for column in others))))
     excel = " or pandas.read_excel, or pandas.to_numeric(column, errors='coerce')" if objects else ""
-    return (
-        f"If the other text means a missing value, read it as one: na_values={markers!r}{decimal} in "
-        f"pandas.read_csv{excel}, {options} on the command line."
-    )
+    how = remedy(f"na_values={markers!r}{decimal} in pandas.read_csv{excel}", options)
+    return f"If the other text means a missing value, read it as one: {how}."
 
 
 def _warn_about_converted(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
+from slfs._core.interface import remedy
 from slfs._core.warn import warn
 from slfs.tables.frames import plain_values
 from slfs.tables.number_text import (
@@ -62,6 +63,7 @@ KINDS = frozenset({"auto", CLASSIFICATION, REGRESSION})
 """Values of the parameter ``target``."""
 
 _QCUT = "pandas.qcut(y, 5, labels=False)"
+_ADD_CLASSES = "add classes to the file"
 
 _CONVERSIONS = {
     "m": "Convert durations to numbers first, for example of days: y / numpy.timedelta64(1, 'D').",
@@ -118,7 +120,7 @@ def read_target(
             raise ValueError(
                 f"y has only two distinct values ({shown}), which may be classes or numbers. If they "
                 "are a quantity, use target='regression'. If they are classes, use "
-                "target='classification', or convert them to text: y.astype(str)."
+                f"target='classification'{remedy(', or convert them to text: y.astype(str)', '')}."
             )
         return _continuous(labels, classes, name or "y", weights)
     few = len(classes) <= min(MANY_CLASSES, len(labels) / 2)
@@ -147,7 +149,9 @@ def read_target(
 
 def _refuse_fractions(n_classes: int, n_samples: int, *, few: bool) -> None:
     """Raise an error about numbers with fractional parts where classes are needed."""
-    how = "y.astype(str) converts them to text" if few else f"bin y first, for example with {_QCUT}"
+    how = "y.astype(str) converts them to text"
+    if not few:
+        how = remedy(f"bin y first, for example with {_QCUT}", _ADD_CLASSES)
     raise ValueError(
         f"Unknown label type: continuous. y has {n_classes} distinct values, some of which are not "
         f"integers, in {n_samples} samples, but class labels are needed here. If they are a quantity, "
@@ -175,9 +179,10 @@ def _continuous(
     if labels.dtype.kind not in "biuf":
         others = not_numbers(distinct.tolist()) if len(distinct) > 1 else []
         shown = _shown(np.array(others, object) if others else distinct)
+        models = remedy(" (selectors) or BNSLFS instead of BNSLFSRegressor", "")
         raise ValueError(
             f"target='regression' needs numbers, but y contains {shown}. {_conversion(distinct)}, or "
-            "use target='classification' (selectors) or BNSLFS instead of BNSLFSRegressor."
+            f"use target='classification'{models}."
         )
     if len(distinct) == 1:
         raise ValueError(
@@ -285,10 +290,11 @@ def _other_texts(classes: NDArray[Any]) -> list[str]:
 def _without(others: Iterable[str]) -> str:
     """Say how to read the texts that spoil a target of numbers as missing values."""
     options = " ".join(f"--missing {text!r}" for text in others)
-    return (
-        "If it is a quantity, convert it with pandas.to_numeric(y, errors='coerce') and drop the rows "
-        f"that are missing then ({options} --drop-missing-target on the command line)"
+    how = remedy(
+        "convert it with pandas.to_numeric(y, errors='coerce') and drop the rows that are missing then",
+        f"leave out the rows with other text: {options} --drop-missing-target",
     )
+    return f"If it is a quantity, {how}"
 
 
 def _quoted(texts: Iterable[str]) -> str:
@@ -297,22 +303,21 @@ def _quoted(texts: Iterable[str]) -> str:
 
 def _numbers_hint(classes: NDArray[Any]) -> str:
     """Say what to do with numbers that are not identifiers."""
+    models = remedy(" (selectors) or BNSLFSRegressor", "")
     if others := _other_texts(classes):
         return (
             f" All of its values except {_quoted(others)} are numbers. {_without(others)}. Then use "
-            "target='regression' (selectors) or BNSLFSRegressor."
+            f"target='regression'{models}."
         )
     if _are_number_texts(classes):
         return (
             f" If it is a quantity, convert it first. {_conversion(classes)}. Then use "
-            "target='regression' (selectors) or BNSLFSRegressor."
+            f"target='regression'{models}."
         )
     if classes.dtype.kind not in "iuf":
         return ""
-    return (
-        " If it is a quantity, use target='regression' (selectors) or BNSLFSRegressor, or bin it into "
-        f"classes: {_QCUT} (classifiers)."
-    )
+    classes_instead = remedy(f"bin it into classes: {_QCUT} (classifiers)", _ADD_CLASSES)
+    return f" If it is a quantity, use target='regression'{models}, or {classes_instead}."
 
 
 def _are_number_texts(classes: NDArray[Any]) -> bool:
@@ -395,8 +400,9 @@ def _refuse_missing(labels: NDArray[Any]) -> None:
     if missing.any():
         raise ValueError(
             f"Input y contains NaN: {missing.sum()} missing label(s), the first in row "
-            f"{int(missing.argmax())} (rows count from 0). Drop these rows, or, if y has classes, "
-            "assign them to a separate class."
+            f"{int(missing.argmax())} (rows count from 0). "
+            f"{remedy('Drop these rows', 'Leave them out with --drop-missing-target')}, or, if y has "
+            "classes, assign them to a separate class."
         )
 
 

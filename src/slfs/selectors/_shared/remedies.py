@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from slfs._core.interface import remedy
 from slfs.screening.reasons import BY_LABEL, SIGNIFICANT, Reason, Role
 from slfs.selectors._shared.row_groups import given_group
 from slfs.selectors._shared.sentences import Figures, required
@@ -79,10 +80,11 @@ def nothing_selected(records: Any, method: str, figures: Figures, n_wanted: int 
         )
     if some_agree:
         which = "them" if n_significant > 1 else "it"
+        threshold = remedy("threshold", "--threshold")
         return (
             f"{text} {n_significant} {depend} significantly on the {noun}, but the subsamples do not "
-            f"agree on {which}. Lower threshold (--threshold on the command line), increase the number "
-            "of columns that the selector may select, or use more samples."
+            f"agree on {which}. Lower {threshold}, increase the number of columns that the selector "
+            "may select, or use more samples."
         )
     if n_significant:
         number = len(to_include(records, n_wanted))
@@ -90,10 +92,14 @@ def nothing_selected(records: Any, method: str, figures: Figures, n_wanted: int 
         if number < n_significant:
             which = f"the {number} with the smallest p-values" if number > 1 else "the best"
         has_include = "include" in figures and "n_subsamples" not in figures
+        how = remedy(  # the commands name the columns to include themselves
+            f" To select {which} regardless, {'set' if has_include else 'use SLFS with'} "
+            f"include=numpy.argsort(selector.pvalues_)[:{number}].",
+            "",
+        )
         return (
             f"{text} {n_significant} {depend} significantly on the {noun}, but too weakly for "
-            f"{method}. To select {which} regardless, {'set' if has_include else 'use SLFS with'} "
-            f"include=numpy.argsort(selector.pvalues_)[:{number}]."
+            f"{method}.{how}"
         )
     xor = "; columns that are informative only in combination, as in y = a xor b, are found by "
     xor = "" if method == "InteractionSelector" else f"{xor}InteractionSelector"
