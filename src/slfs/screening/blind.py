@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.resources import Resources
 from slfs.counting.planes import PackedBlock, PackedColumns, SampleLayout
-from slfs.screening.blocks import by_column, pack_each_block, pack_nothing
+from slfs.screening.blocks import Result, by_column, pack_each_block, pack_nothing
 from slfs.screening.few_levels import FewColumn, FineColumn, learn_few, learn_fine, pack_few
 from slfs.screening.p_values import INTERVALS, pack_blind
 from slfs.screening.plan import Block
 from slfs.tables.table import Table
 
 Mask = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 
 def pack_table_blind(
@@ -25,7 +27,7 @@ def pack_table_blind(
     most_levels: int,
     resources: Resources,
     *,
-    counts: NDArray[np.int64] | None = None,
+    counts: Ints | None = None,
     intervals: int = INTERVALS,
 ) -> PackedColumns:
     """Pack some columns in levels that do not depend on the class, samples in the order of the table.
@@ -33,10 +35,8 @@ def pack_table_blind(
     ``counts`` says how often each row is repeated; None: once.
     """
     layout = SampleLayout.from_class_codes(np.zeros(table.n_samples, np.int64), 1, counts)
-    work = functools.partial(
-        _pack_blind, layout=layout, keep=keep, most_levels=most_levels, intervals=intervals
-    )
-    return pack_each_block(table, layout, categorical, work, resources)
+    pack = functools.partial(pack_blind, layout=layout, most_levels=most_levels, intervals=intervals)
+    return _pack_kept(table, layout, categorical, keep, pack, resources)
 
 
 def pack_table_few(
@@ -48,8 +48,8 @@ def pack_table_few(
     resources: Resources,
 ) -> PackedColumns:
     """Pack some columns in a few levels that do not depend on the class, none of them rare."""
-    work = functools.partial(_pack_few, layout=layout, keep=keep, most_levels=most_levels)
-    return pack_each_block(table, layout, categorical, work, resources)
+    pack = functools.partial(pack_few, layout=layout, most_levels=most_levels)
+    return _pack_kept(table, layout, categorical, keep, pack, resources)
 
 
 def describe_few(
@@ -61,8 +61,8 @@ def describe_few(
     resources: Resources,
 ) -> dict[int, FewColumn]:
     """Return the names of the levels of some columns, and the cut points of numbers."""
-    work = functools.partial(_describe_few, layout=layout, keep=keep, most_levels=most_levels)
-    return by_column(table, layout, categorical, work, resources)
+    describe = functools.partial(_describe, layout=layout, most_levels=most_levels)
+    return by_column(table, layout, categorical, _on_kept(describe, dict, keep), resources)
 
 
 def code_fine(
@@ -74,49 +74,49 @@ def code_fine(
     resources: Resources,
 ) -> dict[int, FineColumn]:
     """Code some columns like `pack_table_few`, before their levels are merged."""
-    work = functools.partial(_code_fine, layout=layout, keep=keep, most_levels=most_levels)
-    return by_column(table, layout, categorical, work, resources)
+    code = functools.partial(_code, layout=layout, most_levels=most_levels)
+    return by_column(table, layout, categorical, _on_kept(code, dict, keep), resources)
 
 
-def _pack_blind(
+def _pack_kept(
+    table: Table,
+    layout: SampleLayout,
+    categorical: Mask,
+    keep: Mask,
+    pack: Callable[[Table, Ints, str], PackedBlock],
+    resources: Resources,
+) -> PackedColumns:
+    nothing = functools.partial(pack_nothing, layout)
+    return pack_each_block(table, layout, categorical, _on_kept(pack, nothing, keep), resources)
+
+
+def _on_kept(
+    work: Callable[[Table, Ints, str], Result], nothing: Callable[[], Result], keep: Mask
+) -> Callable[[Table, Block], Result]:
+    """Make a function of columns one of blocks, which applies it to the columns that are kept."""
+    return functools.partial(_apply_to_kept, work, nothing, keep)
+
+
+def _apply_to_kept(
+    work: Callable[[Table, Ints, str], Result],
+    nothing: Callable[[], Result],
+    keep: Mask,
     table: Table,
     block: Block,
-    *,
-    layout: SampleLayout,
-    keep: Mask,
-    most_levels: int,
-    intervals: int,
-) -> PackedBlock:
+) -> Result:
     columns = block.columns[keep[block.columns]]
-    if len(columns) == 0:
-        return pack_nothing(layout)
-    return pack_blind(table, columns, block.kind, layout, most_levels, intervals)
+    return work(table, columns, block.kind) if len(columns) else nothing()
 
 
-def _pack_few(
-    table: Table, block: Block, *, layout: SampleLayout, keep: Mask, most_levels: int
-) -> PackedBlock:
-    columns = block.columns[keep[block.columns]]
-    if len(columns) == 0:
-        return pack_nothing(layout)
-    return pack_few(table, columns, block.kind, layout, most_levels)
-
-
-def _describe_few(
-    table: Table, block: Block, *, layout: SampleLayout, keep: Mask, most_levels: int
+def _describe(
+    table: Table, columns: Ints, kind: str, layout: SampleLayout, most_levels: int
 ) -> dict[int, FewColumn]:
-    columns = block.columns[keep[block.columns]]
-    if len(columns) == 0:
-        return {}
-    few, _ = learn_few(table, columns, block.kind, layout, most_levels)
+    few, _ = learn_few(table, columns, kind, layout, most_levels)
     return {column: few.describe(j) for j, column in enumerate(columns.tolist())}
 
 
-def _code_fine(
-    table: Table, block: Block, *, layout: SampleLayout, keep: Mask, most_levels: int
+def _code(
+    table: Table, columns: Ints, kind: str, layout: SampleLayout, most_levels: int
 ) -> dict[int, FineColumn]:
-    columns = block.columns[keep[block.columns]]
-    if len(columns) == 0:
-        return {}
-    fine = learn_fine(table, columns, block.kind, layout, most_levels)
+    fine = learn_fine(table, columns, kind, layout, most_levels)
     return dict(zip(columns.tolist(), fine, strict=True))
