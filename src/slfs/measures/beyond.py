@@ -27,7 +27,6 @@ from slfs._core.compile import kernel
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8]
-Mask = NDArray[np.bool_]
 
 _PRECISION, _CYCLES, _WORK = 1e-8, 300, 1e9
 """Gain of a cycle in nats that is small enough to stop, and limits of cycles and of multiplications."""
@@ -162,9 +161,8 @@ def fit_margins(
     tables : ndarray of shape (n_entries, n_classes)
     log_likelihood : float
     """
-    occurs = observed > 0
     enough = precision * float(rows.sizes.sum())
-    now, best = np.where(occurs, tables, 0.0), -math.inf
+    now, best = np.where(observed > 0, tables, 0.0), -math.inf
     fallback = now
     for _ in range(max(max_cycles // 2, 1)):
         once = now.copy()
@@ -176,21 +174,34 @@ def fit_margins(
         best = _scale_tables(*rows, observed, twice)
         if best - reached <= enough:
             break
-        fallback, now = twice, _extrapolated(now, once, twice, occurs)
+        fallback, start = twice, now
+        now = np.empty_like(start)
+        _extrapolate(observed, start, once, twice, now)
     return once, best
 
 
-def _extrapolated(start: Floats, once: Floats, twice: Floats, occurs: Mask) -> Floats:
-    """Return the point to which two cycles point, given their results."""
-    zero, one, two = (
-        np.log(part, where=occurs, out=np.zeros_like(part)) for part in (start, once, twice)
-    )
-    step, turn = one - zero, two - 2 * one + zero
-    bend = float((turn**2).sum())
-    length = min(max(math.sqrt(float((step**2).sum()) / bend), 1.0), _LONGEST) if bend else 1.0
-    found = zero + 2 * length * step + length**2 * turn
-    found -= np.where(occurs, found, -math.inf).max(axis=1, initial=-_LARGE, keepdims=True)
-    return np.where(occurs, np.exp(np.maximum(found, -_LARGE)), 0.0)
+@kernel(types.void(_f2, _f2, _f2, _f2, _f2))
+def _extrapolate(observed: Floats, start: Floats, once: Floats, twice: Floats, out: Floats) -> None:
+    """Find the point to which two cycles point, given their results."""
+    step, turn = np.zeros_like(start), np.zeros_like(start)
+    distance, bend = 0.0, 0.0
+    for e in range(start.shape[0]):
+        for c in range(start.shape[1]):
+            if observed[e, c] > 0.0:
+                zero, one, two = math.log(start[e, c]), math.log(once[e, c]), math.log(twice[e, c])
+                step[e, c], turn[e, c] = one - zero, two - 2 * one + zero
+                distance += step[e, c] ** 2
+                bend += turn[e, c] ** 2
+    length = min(max(math.sqrt(distance / bend), 1.0), _LONGEST) if bend > 0.0 else 1.0
+    for e in range(start.shape[0]):
+        largest = -_LARGE
+        for c in range(start.shape[1]):
+            if observed[e, c] > 0.0:
+                out[e, c] = math.log(start[e, c]) + 2 * length * step[e, c] + length**2 * turn[e, c]
+                largest = max(largest, out[e, c])
+        for c in range(start.shape[1]):
+            found = observed[e, c] > 0.0
+            out[e, c] = math.exp(max(out[e, c] - largest, -_LARGE)) if found else 0.0
 
 
 @kernel(types.float64(_i2, _i1, _i1, _f2, _f2))

@@ -68,6 +68,7 @@ def screen_table(
     forced: Forced | None = None,
     store: PlaneStore | None = None,
     first: int = 0,
+    measure_beyond: bool = True,
 ) -> tuple[ColumnFacts, PlaneStore]:
     """Learn the coding of every column, drop irrelevant columns, and pack the others.
 
@@ -97,6 +98,8 @@ def screen_table(
         Store to which the planes are appended; None creates a new one.
     first : int, default=0
         Index of the first column of this table among all columns.
+    measure_beyond : bool, default=True
+        Whether to measure the information of columns beyond those that are conditioned on.
 
     Returns
     -------
@@ -107,9 +110,11 @@ def screen_table(
     """
     if forced is not None and len(forced.conditioning):
         codes, covariates = learn_covariates(table, layout, categorical, resources, forced)
-        ordered = [own[layout.order] for own in codes]
-        baseline = fit_baseline(ordered, layout.labels, layout.n_classes)
-        forced = replace(forced, covariates=covariates, baseline=baseline)
+        forced = replace(forced, covariates=covariates)
+        if measure_beyond:
+            ordered = [own[layout.order] for own in codes]
+            baseline = fit_baseline(ordered, layout.labels, layout.n_classes)
+            forced = replace(forced, baseline=baseline)
     work = functools.partial(
         _screen,
         layout=layout,

@@ -158,6 +158,7 @@ def _run_fold(
         tested=selector._tested_in_folds(),
         quartiles=selector._needs_quartiles(layout),
         forced=forced,
+        measure_beyond=False,
     )
     information = Information(make_backend(store.packed(), resources.threads))
     pursuit = selector._pursuit(information, facts)
