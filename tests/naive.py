@@ -3,7 +3,7 @@
 import itertools
 from collections import Counter
 from fractions import Fraction
-from math import factorial, fsum, inf, log, log2, prod
+from math import factorial, fsum, inf, isclose, log, log2, prod
 
 from scipy.stats import chi2
 
@@ -41,6 +41,7 @@ def interaction(table, rounds=5000):
     seen = {cell: table[cell[0]][cell[1]][cell[2]] for cell in cells}
     fit = dict.fromkeys(cells, 1.0)
     for _ in range(rounds):
+        before = dict(fit)
         for kept in ((1, 2), (0, 1), (0, 2)):
             wanted, got = Counter(), Counter()
             for cell in cells:
@@ -50,6 +51,8 @@ def interaction(table, rounds=5000):
             for cell in cells:
                 key = tuple(cell[i] for i in kept)
                 fit[cell] *= wanted[key] / got[key] if got[key] else 0.0
+        if all(isclose(fit[cell], before[cell], rel_tol=1e-12) for cell in cells):
+            break
     g = 2 * fsum(seen[cell] * log(seen[cell] / fit[cell]) for cell in cells if seen[cell])
     x2 = fsum((seen[cell] - fit[cell]) ** 2 / fit[cell] for cell in cells if fit[cell] > 1e-9)
     return g, x2
@@ -68,6 +71,7 @@ def interaction_of_groups(table, group_f, group_k, rounds=5000):
     for n_margins in (3, 4):
         fit = dict.fromkeys(cells, 1.0)
         for _ in range(rounds):
+            before = dict(fit)
             for key in margins[:n_margins]:
                 wanted, got = Counter(), Counter()
                 for c, a, b in cells:
@@ -75,6 +79,8 @@ def interaction_of_groups(table, group_f, group_k, rounds=5000):
                     got[key(c, a, b)] += fit[c, a, b]
                 for cell in cells:
                     fit[cell] *= wanted[key(*cell)] / got[key(*cell)] if got[key(*cell)] else 0.0
+            if all(isclose(fit[cell], before[cell], rel_tol=1e-12) for cell in cells):
+                break
         fits.append(fit)
     return 2 * fsum(
         table[c][a][b] * log(fits[1][c, a, b] / fits[0][c, a, b]) for c, a, b in cells if table[c][a][b]

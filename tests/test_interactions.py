@@ -528,6 +528,7 @@ def test_the_class_that_interacts_is_shown(tmp_path):
 
 
 @given(tables(n_classes=3))
+@settings(max_examples=15)
 def test_classes_are_sorted_by_the_interaction_of_their_share(table):
     order = classes_by_interaction(np.moveaxis(table, 0, 2))
     rest = [np.stack([own, table.sum(axis=0) - own]) for own in table]
