@@ -102,7 +102,7 @@ def numbers_and_classes(seed, n_classes, n_samples=300, n_columns=40):
 
 
 def naive_quartile_scores(column):
-    """The standardized mean rank of the quartile of each sample; 0 for missing values."""
+    """The standardized mean rank of the quartile of each sample; NaN for missing values."""
     present = ~np.isnan(column)
     values = column[present]
     below = (values[:, np.newaxis] > values).sum(axis=1)
@@ -110,7 +110,7 @@ def naive_quartile_scores(column):
     quartile = (2 * below + tied) * 4 // (2 * len(values))
     rank = below + (tied + 1) / 2
     scores = np.array([rank[quartile == own].mean() for own in quartile]) - rank.mean()
-    found = np.zeros(len(column))
+    found = np.full(len(column), np.nan)
     found[present] = scores / scores.std()
     return found
 
@@ -129,8 +129,12 @@ def test_gains_include_trends_over_quartiles(n_classes):
         levels = np.eye(codes[:, f].max() + 1)[codes[:, f]]
         table = ((levels.T @ g) ** 2 / (levels.T @ h + 5)).sum()
         score = naive_quartile_scores(X[:, f])
-        weight = (score**2) @ h - (score @ h) ** 2 / h.sum(axis=0)
-        trend = ((score @ g) ** 2 / (weight + 5)).sum()
+        known = ~np.isnan(score)
+        score, g_known, h_known = score[known], g[known], h[known]
+        weight = (score**2) @ h_known - (score @ h_known) ** 2 / h_known.sum(axis=0)
+        trend = ((score @ g_known) ** 2 / (weight + 5)).sum()
+        for part in (known, ~known) if not known.all() else ():
+            trend += (g[part].sum(axis=0) ** 2 / (h[part].sum(axis=0) + 5)).sum()
         found = ResidualPursuit(1, include=[int(f)]).fit(X, y).selection_scores_[0]
         assert found == pytest.approx((table + 2 * trend) / 3, rel=1e-3)
         without = ResidualPursuit(1, include=[int(f)], trends=False).fit(X, y).selection_scores_[0]
@@ -206,6 +210,23 @@ def test_trends_select_columns_with_larger_effects():
         with_trends, without = (effect[columns].mean() for columns in chosen)
         better, worse = better + (with_trends > without), worse + (with_trends < without)
     assert better > 1.5 * worse
+
+
+def test_missing_values_count_as_much_as_categories_do():
+    """The trend of a column knew nothing of missing values: they counted a third."""
+    first = 0
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        y = np.arange(62) % 62 < 22
+        lost = y & (random.random(62) < 0.7)
+        X = pd.DataFrame({"gene": random.normal(size=62) + 1.4 * y})
+        X["lod"] = np.where(lost, np.nan, random.normal(size=62))
+        text = X.assign(lod=np.where(lost, "below", "above"))
+        pursuits = [ResidualPursuit(1, include=["lod"]).fit(table, y) for table in (X, text)]
+        gains = [pursuit.selection_scores_[0] for pursuit in pursuits]
+        assert gains[0] == pytest.approx(gains[1], rel=0.2)
+        first += ResidualPursuit(1).fit(X, y).get_feature_names_out()[0] == "lod"
+    assert first > 10
 
 
 @pytest.mark.parametrize("kind", ["codes", "numbers"])

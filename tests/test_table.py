@@ -285,6 +285,19 @@ def test_errors_of_bad_tables_give_a_remedy(X, message, estimator):
         estimator.fit(X, [0, 1] * 3)
 
 
+@pytest.mark.parametrize("dtype", [float, int, bool])
+def test_sparse_columns_of_pandas_are_those_of_dense_ones(dtype):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 300)
+    words = pd.Series(np.where(random.random(300) < 0.7, y, random.integers(0, 6, 300))).astype(str)
+    X = pd.get_dummies(words, sparse=True, dtype=dtype).assign(number=random.normal(size=300) + y)
+    dense = X.apply(lambda column: column.sparse.to_dense() if column.name != "number" else column)
+    assert all(isinstance(kind, np.dtype) for kind in dense.dtypes)
+    found, expected = (BNSLFS().fit(table, y) for table in (X, dense))
+    np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(dense))
+    np.testing.assert_array_equal(found.selector_.transform(X), expected.selector_.transform(dense))
+
+
 @pytest.mark.parametrize("path", ["table.csv", Path("table.csv")])
 def test_a_path_is_not_a_table(path):
     with pytest.raises(TypeError, match=r"X is a path .*'table.csv'.*read_file"):

@@ -208,6 +208,13 @@ def test_a_memory_limit_refuses_a_large_total():
         SLFS(memory_limit="1GiB").fit(X, y, sample_weight=np.full(40, 10**6))
 
 
+@pytest.mark.parametrize("memory_limit", [None, "1GiB"])
+def test_a_limit_that_the_machine_has_not_is_not_advised(memory_limit):
+    X, y, _ = make_table(0)
+    with pytest.raises(ValueError, match=r"divide them by a whole number and round\.$"):
+        SLFS(memory_limit=memory_limit).fit(X, y, sample_weight=np.full(40, 10**12))
+
+
 def test_the_memory_of_the_columns_limits_the_total(monkeypatch):
     """The system killed the process: each sample is worth a row of planes."""
     monkeypatch.setattr("slfs.tables.weights.available_memory", lambda: 24 << 30)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from slfs._core.suggest import similar_names
 from slfs.cli.output import show_note, status
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _suggestion(wrong: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(wrong, list(known), n=2)
+    near = similar_names(wrong, list(known))
     return f" Did you mean {' or '.join(near)}?" if near else f" Available: {', '.join(known)}."
 
 

@@ -91,7 +91,8 @@ def show_selection(file: DataFile, selector: Any) -> None:
     if groups:
         others = len(selector.duplicates_) - _MAX_GROUPS
         more = f", and {others} more group{'s' if others > 1 else ''}" if others > 0 else ""
-        typer.echo(f"Same levels in all samples: {', '.join(groups)}{more}.")
+        what = "Same levels in all samples (copies, or values that are grouped alike)"
+        typer.echo(f"{what}: {', '.join(groups)}{more}.")
 
 
 def _pairs_text(selector: Any) -> str:

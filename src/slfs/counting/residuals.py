@@ -4,7 +4,7 @@ The gain of a table is the sum of (sum of residuals)^2 / (sum of weights + ridge
 column and the classes: how much a Newton step of the table lowers the log loss of the model. The gain
 of a trend is the same for one slope per class over the scores of the quartiles of a column of numbers. A
 trend has fewer parameters than a table, and uses the order of the numbers beyond the cut points; the
-gain of a column of numbers is a weighted mean of both.
+gain of a column of numbers is a weighted mean of both. Missing values are a level of their own in both.
 
 These are the only floats in `slfs.counting`: each gain is computed from exact integers, in a fixed
 order.
@@ -12,6 +12,7 @@ order.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,18 +97,27 @@ def _table_gain(sums: Ints, first: int, stop: int, n: int, ridge: float) -> floa
 def _trend_gain(sums: Ints, first: int, stop: int, n: int, scores: Floats, ridge: float) -> float:
     """Return the gain of a slope over the scores of the levels from row ``first`` on.
 
-    The weights are those of deviations from the mean score, because the model has a constant.
+    The weights are those of deviations from the mean score, because the model has a constant. Missing
+    values, whose score is NaN, have a constant of their own, and so have the others then.
     """
     gain = 0.0
     for c in range(n):
         residual, weight, linear, square = 0.0, 0.0, 0.0, 0.0
+        known, has_missing = 0, False
         for row in range(first, stop):
             score = scores[row - first]
+            if math.isnan(score):
+                has_missing = True
+                gain += _gain(sums[row, c], sums[row, n + c], ridge)
+                continue
             own = sums[row, n + c] / WEIGHT_SCALE
             residual += score * (sums[row, c] / RESIDUAL_SCALE)
             weight += own
             linear += score * own
             square += score * score * own
+            known += sums[row, c]
+        if has_missing:
+            gain += (known / RESIDUAL_SCALE) ** 2 / (weight + ridge)
         if weight > 0.0:
             square = max(square - linear * linear / weight, 0.0)
         gain += residual * residual / (square + ridge)

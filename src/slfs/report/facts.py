@@ -72,8 +72,8 @@ def make_facts(
     Returns
     -------
     facts : dict
-        Plain values only. Information is in nats, to four significant digits. ``n_samples`` is the
-        number of rows, or the sum of weights that are frequencies. With other weights
+        Plain values only. Information is in nats, to at least four significant digits. ``n_samples`` is
+        the number of rows, or the sum of weights that are frequencies. With other weights
         ``effective_samples`` is the number of samples that the rows are worth, to which all counts add
         up; otherwise it is None. ``size`` says both in words. ``columns`` holds one list per field:
         ``role``, ``reason`` and ``sentence`` are indices into ``roles``, ``reasons`` and ``sentences``;
@@ -199,10 +199,10 @@ def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
             "column": int(network.columns[node]),
             "parent": int(network.parents[node]),
             "level": int(network.levels[node]),
-            "relevance": _rounded(network.relevance[node]),
-            "entropy": _rounded(network.entropy[node]),
-            "mutual_information": _rounded(network.mutual_information[node]),
-            "conditional_relevance": _rounded(network.conditional_relevance[node]),
+            "relevance": _exact(float(network.relevance[node])),
+            "entropy": _exact(float(network.entropy[node])),
+            "mutual_information": _exact(float(network.mutual_information[node])),
+            "conditional_relevance": _exact(float(network.conditional_relevance[node])),
             "kind": "numbers" if coding.cut[node] else "categories",
             "cuts": _plain(plain_cuts(coding, node)),
             "levels": level_names(coding, node),
@@ -286,7 +286,7 @@ def _joined(selector: BaseSelector, column: int) -> dict[str, Any]:
     losses = {name: figures.get(name) for name in ("log_loss_before", "log_loss")}
     return {
         "joined": figures.get("joined"),
-        **{name: None if loss is None else _rounded(loss) for name, loss in losses.items()},
+        **{name: None if loss is None else _exact(loss) for name, loss in losses.items()},
     }
 
 
@@ -297,8 +297,8 @@ def _size_path(selector: BaseSelector) -> dict[str, Any] | None:
     path = selector.size_path_
     return {
         "n_features": path.n_features.tolist(),
-        "log_loss": _all_rounded(path.log_loss),
-        "standard_error": _all_rounded(path.standard_error),
+        "log_loss": list(map(_exact, path.log_loss.tolist())),
+        "standard_error": list(map(_exact, path.standard_error.tolist())),
         "best": path.best,
         "within_one_standard_error": path.within_one_standard_error,
         "limit": _rounded(path.limit),

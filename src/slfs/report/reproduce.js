@@ -17,7 +17,7 @@ function showReproduction() {
   const source = {
     ...(facts.data ? { table: facts.data } : {}),
     size: `${facts.size}, ${plural(facts.n_columns, "column")}`,
-    class: facts.class_name,
+    [isNumber ? "target" : "class"]: facts.class_name,
     ...(facts.seconds === null ? {} : { "time to select": `${Number(facts.seconds.toPrecision(2))} s` }),
     "report written": facts.created,
     ...(facts.fingerprint ? { fingerprint: facts.fingerprint } : {}),

@@ -285,8 +285,8 @@ def warn_about_row_numbers(
     if found:
         warn(
             f"{len(found)} selected column(s) of integers have a different value in every row and are "
-            f"likely row numbers or identifiers: {_listed(found)}. They tell only how the rows are "
-            "sorted. Drop them unless they measure something.",
+            f"likely row numbers or identifiers: {_listed(found)}. Drop them unless they measure "
+            "something: identifiers tell only how the rows are sorted.",
             about_focus=True,
         )
 

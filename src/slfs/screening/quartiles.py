@@ -43,7 +43,7 @@ def pack_without_order(columns: Ints, layout: SampleLayout) -> PackedBlock:
 def level_scores(learned: Learned, n_classes: int) -> NDArray[np.float64]:
     """Return the mean rank of the samples of each level, with mean 0 and variance 1 over the samples.
 
-    Missing values have the mean, 0.
+    Missing values have no score: NaN.
     """
     n_levels = learned.coding.n_levels
     size = learned.class_counts.reshape(-1, n_classes).sum(axis=1)
@@ -61,4 +61,5 @@ def level_scores(learned: Learned, n_classes: int) -> NDArray[np.float64]:
     squares = np.bincount(column, size * doubled.astype(np.float64) ** 2, minlength=len(n_levels))
     deviation = np.sqrt(squares / np.maximum(total, 1))
     scores: NDArray[np.float64] = doubled / np.where(deviation > 0, deviation, 1.0)[column]
+    scores[(first[:-1] + missing)[has_missing]] = np.nan
     return scores

@@ -42,6 +42,7 @@ from slfs.screening.reasons import Reason, Role
 from slfs.selectors._shared import remedies, sentences, wording
 from slfs.selectors._shared.additive import AdditiveTables
 from slfs.selectors._shared.additive_numbers import fit_model
+from slfs.selectors._shared.chance import due_to_chance
 from slfs.selectors._shared.leaks import describe_leak, find_leaks
 from slfs.selectors._shared.records import make_records
 from slfs.selectors._shared.row_groups import ALIKE, GIVEN, MIXED, grouping, warn_about_tests
@@ -305,12 +306,32 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
                 LeakageWarning,
                 about_focus=True,
             )
+        self._warn_about_chance(facts)
         for hint in self._hints():
             warn(hint)
         if self.n_features_ == 0:
             warn(self._nothing_selected())
         elif fewer := self._fewer_selected():
             warn(fewer)
+
+    def _warn_about_chance(self, facts: ColumnFacts) -> None:
+        """Warn about selected columns with many levels that owe much of their information to chance."""
+        names, nats = self.features_["name"], due_to_chance(self.features_, self.network_counts_)
+        wanted = self.support_ & (nats > 0) & (facts.reason != Reason.INCLUDED)
+        if not (found := in_focus(np.flatnonzero(wanted), names)):
+            return
+        described = [
+            f"{names[j]!r} ({self.features_['n_levels'][j]} levels; about {nats[j]:.2g} of "
+            f"{self.scores_[j]:.3g} nats)"
+            for j in found[:_NAMED]
+        ]
+        more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        warn(
+            "Much of the information of selected columns with many categories about the "
+            f"{self._target_noun()} is due to chance: {'; '.join(described)}{more}. Group their "
+            "categories, or exclude them.",
+            about_focus=True,
+        )
 
     def _intended(self, facts: ColumnFacts) -> NDArray[np.bool_]:
         """Return which columns the user has excluded, conditioned on or declared categorical."""
@@ -465,6 +486,9 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             sentence = f"{sentence} {evidence}".rstrip()
             if self._rows_are_grouped() and evidence:
                 sentence += " The test treats the rows of a group as independent samples."
+        (chance,) = due_to_chance(self.features_[[index]], self.network_counts_)
+        if chance:
+            sentence += f" With {record['n_levels']} levels, about {chance:.2g} nats are due to chance."
         if record["name"] in self.leaks_:
             leak = describe_leak(record, self._class_entropy(), self._target_noun())
             sentence += f" Possible target leakage: it {leak}."

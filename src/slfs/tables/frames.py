@@ -62,7 +62,7 @@ class FrameTable:
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self.columns = list(map(_in_utc, frame.iter_columns()))
         self.n_samples, self.n_features = frame.shape
-        kinds = [_kind(series) for series in self.columns]
+        kinds = [_kind(_dense(series)) for series in self.columns]
         self.numbers = np.array([kind != "label" for kind in kinds])
         self.categorical = np.array([kind in ("label", "boolean") for kind in kinds])
         self._time_kinds = np.array(
@@ -72,11 +72,11 @@ class FrameTable:
     def number_block(self, columns: Columns, order: Order) -> NumberBlock:
         values = np.empty((len(columns), self.n_samples if order is None else len(order)))
         for index, column in enumerate(columns):
-            values[index] = reorder(_series_numbers(self.columns[column]), order)
+            values[index] = reorder(_series_numbers(_dense(self.columns[column])), order)
         return dense_block(values, self._time_kinds[columns])
 
     def label_block(self, column: int, order: Order) -> LabelBlock:
-        return _label_block(self.columns[column], order)
+        return _label_block(_dense(self.columns[column]), order)
 
 
 def _label_block(series: nw.Series[Any], order: Order) -> LabelBlock:
@@ -168,6 +168,14 @@ def _in_utc(series: nw.Series[Any]) -> nw.Series[Any]:
     if series.dtype != nw.Unknown or getattr(getattr(native, "dtype", None), "tz", None) is None:
         return series
     return nw.from_native(native.dt.tz_convert("UTC"), series_only=True)
+
+
+def _dense(series: nw.Series[Any]) -> nw.Series[Any]:
+    """Convert a sparse column of pandas, which narwhals does not know, to a dense one."""
+    native = series.to_native()
+    if series.dtype != nw.Unknown or not hasattr(getattr(native, "dtype", None), "fill_value"):
+        return series
+    return nw.from_native(native.sparse.to_dense(), series_only=True)
 
 
 def _kind(series: nw.Series[Any]) -> TimeKind | str:

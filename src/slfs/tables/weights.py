@@ -226,10 +226,12 @@ def _check_total(counts: Floats | Ints, memory_limit: int | str | None, table: T
         return
     if memory_limit is not None:  # columns are moved to disk where they exceed it
         limit, needed = parse_size(memory_limit), float(SAMPLE_BYTES)
-        remedy = "set a higher memory_limit"
+        remedy = ", or set a higher memory_limit"
     else:
         limit, needed = available_memory(), _sample_bytes(counts, table) / _USABLE
-        remedy = "set memory_limit, so that columns are moved to disk"
+        remedy = ", or set memory_limit, so that columns are moved to disk"
+    if total > min(MOST, available_memory() // SAMPLE_BYTES):
+        remedy = ""  # no limit that the machine has suffices
     most = min(MOST, limit // needed)
     if total > most:
         columns = f" and {n_columns} columns" if n_columns else ""
@@ -237,7 +239,7 @@ def _check_total(counts: Floats | Ints, memory_limit: int | str | None, table: T
             f"The sample weights add up to {total:.4g} samples, because whole numbers are frequencies: "
             f"a row with weight 3 is counted three times. With {show_size(limit)} of memory{columns} at "
             f"most about {most:.3g} samples are possible. If the weights are not frequencies, divide "
-            f"them by their mean. Otherwise divide them by a whole number and round, or {remedy}."
+            f"them by their mean. Otherwise divide them by a whole number and round{remedy}."
         )
 
 

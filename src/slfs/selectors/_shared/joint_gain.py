@@ -51,8 +51,11 @@ def joint_gain(information: Information, columns: Ints, residuals: Residuals) ->
     values = one_hot  # of columns without a trend
     for place, f in enumerate(columns.tolist()):
         scores = quartiles.packed.scores_of(f)
-        if scores.any():
-            codes[place], values[place] = quartiles.codes(PackedIndex(f)), scores[:, np.newaxis]
+        if scores[0]:
+            missing = np.isnan(scores)
+            terms = [np.where(missing, 0.0, scores), missing][: 1 + missing.any()]
+            codes[place] = quartiles.codes(PackedIndex(f))
+            values[place] = np.column_stack(terms).astype(np.float64)
     trend = _gain(codes, values, residuals, packed.layout.unit, centred=True)
     return (1 - TREND_SHARE) * gain + TREND_SHARE * trend
 
