@@ -116,6 +116,15 @@ def _class_information(counts: Ints) -> float:
     return float(xlogy(counts.sum(axis=1), counts.sum(axis=1)).sum() - xlogy(counts, counts).sum())
 
 
+def left_out_information(counts: Ints, unit: float = 1.0) -> float:
+    """Return how many nats levels tell about the class of a sample that they were not learned from.
+
+    In columns of many categories, most of the mutual information may be due to chance: this is not.
+    """
+    alone = _left_out_likelihood(counts.sum(axis=0)[np.newaxis], unit)
+    return (_left_out_likelihood(counts, unit) - alone) / float(counts.sum())
+
+
 def _better_alone(counts: Ints, grouped: Ints, n_samples: int) -> bool:
     """Whether single values predict a sample that is left out clearly better than their groups do.
 
@@ -128,12 +137,15 @@ def _better_alone(counts: Ints, grouped: Ints, n_samples: int) -> bool:
     return _left_out_likelihood(counts) > _left_out_likelihood(grouped) + price
 
 
-def _left_out_likelihood(counts: Ints) -> float:
-    """Log likelihood of the classes, each predicted from all other samples of the same level."""
+def _left_out_likelihood(counts: Ints, unit: float = 1.0) -> float:
+    """Log likelihood of the classes, each predicted from all other samples of the same level.
+
+    ``unit`` counts are one sample.
+    """
     prior = counts.sum(axis=0) / counts.sum()
-    occurs = counts > 0
-    others = counts - 1 + _PRIOR_WEIGHT * prior
-    share = others / (counts.sum(axis=1, keepdims=True) - 1 + _PRIOR_WEIGHT)
+    occurs, weight = counts > 0, _PRIOR_WEIGHT * unit
+    others = np.maximum(counts - unit, 0.0) + weight * prior
+    share = others / (np.maximum(counts.sum(axis=1, keepdims=True) - unit, 0.0) + weight)
     return float((counts[occurs] * np.log(share[occurs])).sum())
 
 

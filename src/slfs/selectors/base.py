@@ -42,7 +42,6 @@ from slfs.screening.reasons import Reason, Role
 from slfs.selectors._shared import remedies, sentences, wording
 from slfs.selectors._shared.additive import AdditiveTables
 from slfs.selectors._shared.additive_numbers import fit_model
-from slfs.selectors._shared.chance import due_to_chance
 from slfs.selectors._shared.leaks import describe_leak, find_leaks
 from slfs.selectors._shared.records import make_records
 from slfs.selectors._shared.row_groups import ALIKE, GIVEN, MIXED, grouping, warn_about_tests
@@ -315,21 +314,22 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             warn(fewer)
 
     def _warn_about_chance(self, facts: ColumnFacts) -> None:
-        """Warn about selected columns with many levels that owe much of their information to chance."""
-        names, nats = self.features_["name"], due_to_chance(self.features_, self.network_counts_)
-        wanted = self.support_ & (nats > 0) & (facts.reason != Reason.INCLUDED)
-        if not (found := in_focus(np.flatnonzero(wanted), names)):
+        """Warn about selected columns of many categories, whose information is mostly due to chance."""
+        names = self.features_["name"]
+        left_out = {int(j): own["left_out"] for j, own in self._figures.items() if "left_out" in own}
+        wanted = self.support_ & (facts.reason != Reason.INCLUDED)
+        if not (found := in_focus([j for j in sorted(left_out) if wanted[j]], names)):
             return
         described = [
-            f"{names[j]!r} ({self.features_['n_levels'][j]} levels; about {nats[j]:.2g} of "
-            f"{self.scores_[j]:.3g} nats)"
+            f"{names[j]!r} ({self.scores_[j]:.3g} nats, {max(left_out[j], 0):.2g} about samples that "
+            "are left out)"
             for j in found[:_NAMED]
         ]
         more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
         warn(
-            "Much of the information of selected columns with many categories about the "
-            f"{self._target_noun()} is due to chance: {'; '.join(described)}{more}. Group their "
-            "categories, or exclude them.",
+            f"The information of selected columns of many categories about the {self._target_noun()} is "
+            f"mostly due to chance: {'; '.join(described)}{more}. Group their categories, or exclude "
+            "them.",
             about_focus=True,
         )
 
@@ -486,9 +486,6 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             sentence = f"{sentence} {evidence}".rstrip()
             if self._rows_are_grouped() and evidence:
                 sentence += " The test treats the rows of a group as independent samples."
-        (chance,) = due_to_chance(self.features_[[index]], self.network_counts_)
-        if chance:
-            sentence += f" With {record['n_levels']} levels, about {chance:.2g} nats are due to chance."
         if record["name"] in self.leaks_:
             leak = describe_leak(record, self._class_entropy(), self._target_noun())
             sentence += f" Possible target leakage: it {leak}."
