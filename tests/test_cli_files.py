@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import sys
 import zipfile
 from pathlib import Path
@@ -1042,6 +1043,36 @@ def test_a_zip_archive_is_not_text_in_another_encoding(member, remark, here, slf
     (here / "b.csv").write_bytes(b"PK\x03\x04 damaged")
     assert "b.csv is a ZIP archive. Unzip it first" in slfs("select", "b.csv", "-t", "y")[2]
     assert slfs("select", "b.unknown", "-t", "y")[2].count("cannot be inferred from its suffix") == 1
+
+
+@pytest.mark.parametrize(
+    ("form", "remark"),
+    [
+        ("parquet", "is a Parquet file. Add --format parquet."),
+        ("feather", "is an Arrow file. Add --format arrow."),
+        ("excel", "is an Excel file. Add --format excel."),
+    ],
+)
+def test_a_binary_file_is_not_damaged_text(form, remark, here, slfs, monkeypatch):
+    """The advice to remove carriage returns and to convert the encoding destroyed the file."""
+    table = pd.DataFrame({"x": np.arange(300.0), "y": np.arange(300) % 2})
+    getattr(table, f"to_{form}")(here / f"t.{'xlsx' if form == 'excel' else form}")
+    content = next(here.glob("t.*")).read_bytes()
+    (here / "t.csv").write_bytes(content)
+    code, _, error = slfs("select", "t.csv", "-t", "y")
+    assert code == 1
+    assert re.search("t.csv is an? .* file. Name it .* or add --format", error)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    code, _, error = slfs("select", "-", "-t", "y")
+    assert (code, remark in error) == (1, True)
+
+
+def test_other_sheets_of_a_workbook_with_a_cover_of_one_line(here, slfs):
+    with pd.ExcelWriter(here / "cover.xlsx") as book:
+        pd.DataFrame(columns=["Report"]).to_excel(book, sheet_name="Cover", index=False)
+        pd.DataFrame({"x": [1, 2], "y": [0, 1]}).to_excel(book, sheet_name="Data", index=False)
+    error = slfs("select", "cover.xlsx", "-t", "y")[2]
+    assert "the sheet 'Cover' has no rows. Its other sheets are 'Data': use --sheet." in error
 
 
 @pytest.mark.parametrize("name", ["a.xls", "a.xlsx", "a.csv"])

@@ -273,3 +273,22 @@ def test_the_command_line_suggests_no_python(tmp_path, monkeypatch, slfs):
     code, _, error = slfs("select", "weak.csv", "-t", "y")
     assert (code, "too weakly for SLFS.\n" in error, "--include c0" in error) == (3, True, True)
     assert "numpy" not in error
+
+
+@pytest.mark.filterwarnings("ignore:.* selected 0 of", "ignore:Tentative")
+@pytest.mark.parametrize("options", ["", "-s irrelevance=test"])
+def test_the_command_names_a_sufficient_threshold(tmp_path, monkeypatch, slfs, options):
+    """A larger false discovery rate was advised, although most columns are significant without it."""
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    y = np.repeat(["no", "yes"], [12, 9])
+    common = random.normal(size=21) + 3 * (y == "yes")
+    strong = common[:, np.newaxis] + 0.8 * random.normal(size=(21, 60))
+    tail = random.normal(size=(21, 36)) + 4 * (np.arange(21) >= 17)[:, np.newaxis]
+    table = pd.DataFrame(np.hstack([strong, tail])).add_prefix("c")
+    table.assign(y=y).to_csv("t.csv", index=False)
+    command = ["select", "t.csv", "-t", "y", "--stability", "30", *shlex.split(options)]
+    code, _, error = slfs(*command)
+    assert (code, "fdr" in error.partition("What to try")[2]) == (3, False)
+    threshold = re.search(r"What to try: .* (--threshold \S+);", error)[1]
+    assert slfs(*command, *threshold.split())[0] == 0

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import time
+import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 from slfs import BNSLFS, MRMR, SLFS, TAN, MDLPDiscretizer, StabilitySelection
 from slfs._core.interface import command_line
+from slfs.evaluation import p_values
 from slfs.report import write_report
 from slfs.tables.target import _conversion, read_target
 
@@ -331,3 +333,20 @@ def test_a_stray_text_does_not_hide_that_the_target_is_a_quantity():
     numbers = pd.to_numeric(pd.Series(ages), errors="coerce")  # as advised
     kept = numbers.notna().to_numpy()
     assert SLFS(target="regression").fit(X[kept], numbers[kept]).target_type_ == "regression"
+
+
+def test_labels_in_another_order_than_the_rows_are_warned_about():
+    ids = [f"s{i}" for i in range(60)]
+    y = pd.Series(np.repeat(["a", "b"], 30), ids)
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 5)), ids).add_prefix("g")
+    X["g0"] += 3 * (y == "b")
+    shuffled = y.sample(frac=1, random_state=1)
+    for fit in (SLFS(include=["g0"]).fit, BNSLFS(SLFS(include=["g0"])).fit, p_values):
+        with pytest.warns(UserWarning, match=r"in another order.* pass y\.loc\[X\.index\]"):
+            fit(X, shuffled)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SLFS().fit(X, shuffled.loc[X.index])
+        SLFS().fit(X.sample(frac=1, random_state=2), y.sample(frac=1, random_state=2))
+        SLFS().fit(X, y.reset_index(drop=True))
+        SLFS().fit(X.to_numpy(), y)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from slfs._compat import StrOptions
 from slfs.counting.planes import SampleLayout
+from slfs.tables.alignment import warn_about_order
 from slfs.tables.parts import Part
 from slfs.tables.registry import read_table
 from slfs.tables.table import ColumnSource, SpreadTable, Table, resolve_categorical
@@ -88,6 +89,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         """
         self._validate_params()
         table = read_table(X, min_samples=2)
+        warn_about_order(X, y)
         weights = sample_weight if isinstance(sample_weight, SampleWeights) else None
         values = None
         if weights is None and sample_weight is not None:

@@ -204,6 +204,8 @@ def _remedies(selector: Any) -> str:
         return "if the target is a quantity, add --target-type regression"
     if math.isinf(getattr(selector, "threshold_", 0)):
         found.append("increase --fdr, or omit it to select by a threshold")
+    elif stable and (threshold := _sufficient_threshold(records)):
+        found.append(f"accept columns that fewer subsamples select, with --threshold {threshold}")
     elif fdr := _sufficient_fdr(inner, records):
         # cross-validation may find that columns with so much noise among them predict nothing
         number = " -k 5" if inner.n_features_to_select == "auto" else ""
@@ -236,6 +238,14 @@ def _remedies(selector: Any) -> str:
     return "; ".join(found)
 
 
+def _sufficient_threshold(records: Any) -> str:
+    """The ``threshold`` with which a significant column is selected; "" if subsamples select none."""
+    from slfs.screening.reasons import SIGNIFICANT
+
+    most = max(records["frequency"][records["q_value"] <= SIGNIFICANT].tolist(), default=0.0)
+    return f"{math.floor(100 * most) / 100:g}" if most >= 0.01 else ""
+
+
 def _sufficient_fdr(selector: Any, records: Any) -> str:
     """The smallest ``fdr`` with which a column is significant, rounded up; "" if it is too large."""
     from slfs.screening.reasons import Reason
@@ -243,6 +253,8 @@ def _sufficient_fdr(selector: Any, records: Any) -> str:
     if getattr(selector, "irrelevance", None) != "test":
         return ""
     tested = records["reason"] == Reason.NOT_SIGNIFICANT.label
+    if (records["q_value"] <= selector.fdr).any():
+        return ""  # it is not the false discovery rate for which no column is selected
     least = min(records["q_value"][tested].tolist(), default=1.0)
     if not 0 < least <= _MAX_FDR:
         return ""

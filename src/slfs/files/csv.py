@@ -165,11 +165,11 @@ def _parser_message(text: str) -> str:
     if found is None:
         return text.strip().rstrip(".")
     expected, line, seen = found.groups()
-    return (
-        f"line {line} has {seen} fields, but the lines above it have {expected}. If they are not part "
-        f"of the table, remove them, for example with: tail -n +{line}. Otherwise fix the line, for "
-        "example by putting text with separators into quotation marks"
-    )
+    fix = "ix the line, for example by putting text with separators into quotation marks"
+    remove = f"f they are not part of the table, remove them, for example with: tail -n +{line}"
+    is_title = int(expected) == 1  # lines of several fields are rows, one of which is wrong
+    what = f"I{remove}. Otherwise f{fix}" if is_title else f"F{fix}, or, i{remove}"
+    return f"line {line} has {seen} fields, but the lines above it have {expected}. {what}"
 
 
 def check_line_ends(content: IO[bytes]) -> None:

@@ -105,7 +105,9 @@ class DataFile:
         name = self.all_names[self.locate(column)]
         if name not in self.names:
             others = {self.target: "is the target", **dict.fromkeys(self.ids, "is an id")}
-            what = others.get(name, "has the weights or groups, or was dropped")
+            what = others.get(
+                name, "is already used for another option, such as --weights, --groups or --drop"
+            )
             raise ValueError(f"The column {name!r} of {self.name} {what}.")
         return self.names.index(name)
 

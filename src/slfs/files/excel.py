@@ -61,7 +61,9 @@ def _read_cells(content: io.BytesIO, options: ReadOptions) -> tuple[Any, list[in
     else:
         names = unnamed_columns(width, options.like, options.notes)
     if not rows and not (options.allow_empty and names):
-        raise TableError(f"the sheet {sheet.title!r} has no rows")
+        others = [name for name in book.sheetnames if name != sheet.title]
+        hint = f". Its other sheets are {', '.join(map(repr, others))}: use --sheet" if others else ""
+        raise TableError(f"the sheet {sheet.title!r} has no rows{hint}")
     return pd.DataFrame(rows, columns=names, dtype=object), numbers
 
 

@@ -104,6 +104,15 @@ def _decompressed(stream: IO[bytes], suffix: str, name: str) -> io.BytesIO:
     return content
 
 
+_BINARY = {
+    b"PAR1": ("a Parquet file", "parquet", "parquet"),
+    b"ARROW1": ("an Arrow file", "arrow", "arrow"),
+    b"\x93NUMPY": ("an npy file", "npy", "npy"),
+    b"\x89HDF\r\n": ("an HDF5 file", "h5ad", "anndata"),
+}
+"""How files of formats that are not text begin -> what they are, their suffix and format."""
+
+
 def old_excel_remark(content: IO[bytes]) -> str:
     """Say what to do with a file that begins like one of older versions of Excel, else ""."""
     begin = content.read(len(_OLE))
@@ -117,10 +126,13 @@ def old_excel_remark(content: IO[bytes]) -> str:
 
 
 def container_remark(content: IO[bytes], name: str) -> str:
-    """Say what to do with a file that begins like a ZIP archive or an old Excel file, else ""."""
-    begin = content.read(len(_ZIP))
+    """Say what to do with a file that begins like a ZIP archive or another binary format, else ""."""
+    begin = content.read(max(map(len, (_ZIP, *_BINARY))))
     content.seek(0)
-    if begin != _ZIP:
+    for magic, kind in _BINARY.items():
+        if begin.startswith(magic):
+            return _other_format(name, *kind)
+    if not begin.startswith(_ZIP):
         return old_excel_remark(content)
     try:
         names = zipfile.ZipFile(content).namelist()
@@ -133,11 +145,17 @@ def container_remark(content: IO[bytes], name: str) -> str:
             f"COLUMN --model {name}"
         )
     if "[Content_Types].xml" in names:
-        return "is an Excel file. Name it .xlsx, or add --format excel"
+        return _other_format(name, "an Excel file", "xlsx", "excel")
     if names and all(name.endswith(".npy") for name in names):
-        return "is an npz file. Name it .npz, or add --format npz"
+        return _other_format(name, "an npz file", "npz", "npz")
     shown = f", such as {names[0]!r}" if names else ""
     return f"is a ZIP archive. Unzip it first, and pass the file that it contains{shown}"
+
+
+def _other_format(name: str, what: str, suffix: str, form: str) -> str:
+    """Say how to read a file of another format than its name says; the standard input has no name."""
+    rename = "" if name == "stdin" else f"Name it .{suffix}, or a"
+    return f"is {what}. {rename or 'A'}dd --format {form}"
 
 
 def read_arrays(stream: IO[bytes]) -> dict[str, NDArray[Any]]:

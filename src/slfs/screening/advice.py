@@ -156,8 +156,8 @@ def _unless_identifiers(
 
 
 _CONVERT_DATES = (
-    "Convert them to dates, for example with pandas.to_datetime, or to categories such as month and "
-    "weekday."
+    "Convert them to dates, for example with pandas.to_datetime (errors='coerce' makes missing values "
+    "of other text), or to categories such as month and weekday."
 )
 
 _CONVERT_TIMES = (

@@ -1,0 +1,26 @@
+"""A table and its target -> a warning if they have the same row labels in another order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slfs._core.warn import warn
+
+
+def warn_about_order(X: Any, y: Any) -> None:
+    """Warn if the index of ``y`` has the labels of that of ``X``, but not in the same order.
+
+    Rows are matched by position, as in scikit-learn.
+    """
+    rows: Any = getattr(X, "index", None)
+    labels: Any = getattr(y, "index", None)
+    if not (hasattr(rows, "is_unique") and hasattr(labels, "is_unique")):
+        return  # these are not indexes of pandas
+    if len(rows) != len(labels) or rows.equals(labels) or not rows.is_unique:
+        return
+    if rows.isin(labels).all() and labels.is_unique:
+        warn(
+            "The index of y has the labels of the index of X in another order, but rows are matched by "
+            "position. If equal labels mean the same sample, pass y.loc[X.index].",
+            about_focus=True,
+        )
