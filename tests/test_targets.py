@@ -339,7 +339,7 @@ def test_labels_in_another_order_than_the_rows_are_warned_about():
     ids = [f"s{i}" for i in range(60)]
     y = pd.Series(np.repeat(["a", "b"], 30), ids)
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 5)), ids).add_prefix("g")
-    X["g0"] += 3 * (y == "b")
+    X["g0"] += 2 * (y == "b")
     shuffled = y.sample(frac=1, random_state=1)
     for fit in (SLFS(include=["g0"]).fit, BNSLFS(SLFS(include=["g0"])).fit, p_values):
         with pytest.warns(UserWarning, match=r"in another order.* pass y\.loc\[X\.index\]"):
