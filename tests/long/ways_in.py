@@ -62,6 +62,7 @@ def clear_errors():
         warnings.filterwarnings("ignore", "X (does not have valid|has) feature names")
         warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
         warnings.filterwarnings("ignore", "Some classes of the target")
+        warnings.filterwarnings("ignore", "The index of y has the labels of the index of X")
         warnings.filterwarnings("ignore", r"The target .* distinct (integers|texts)")
         try:
             yield

@@ -54,6 +54,7 @@ from slfs.selectors._shared.selection import (
 from slfs.tables.alleles import recounted
 from slfs.tables.arrays import keep_types
 from slfs.tables.choice import read_row_groups, resolve_columns
+from slfs.tables.frames import to_numpy
 from slfs.tables.registry import is_in_memory
 from slfs.tables.table import SpreadTable
 from slfs.tables.target import Target
@@ -414,7 +415,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         frame = frame[:, np.flatnonzero(self.support_).tolist()]
         if container == "pandas":
             return frame.to_pandas()
-        return frame.to_polars() if container == "polars" else frame.to_numpy()
+        return frame.to_polars() if container == "polars" else to_numpy(frame)
 
     def to_classifier(
         self, *, structure: str | None = None, alpha: float = 1.0, backoff: float | None = 5.0

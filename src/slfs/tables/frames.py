@@ -170,12 +170,23 @@ def _in_utc(series: nw.Series[Any]) -> nw.Series[Any]:
     return nw.from_native(native.dt.tz_convert("UTC"), series_only=True)
 
 
+def to_numpy(frame: nw.DataFrame[Any]) -> NDArray[Any]:
+    """Convert a dataframe to an array, also if it has sparse columns of pandas beside dense ones."""
+    sparse = [series for series in frame.iter_columns() if _is_sparse(series)]
+    return (frame.with_columns(*map(_dense, sparse)) if sparse else frame).to_numpy()
+
+
+def _is_sparse(series: nw.Series[Any]) -> bool:
+    """Whether a column is a sparse one of pandas, which narwhals does not know."""
+    return series.dtype == nw.Unknown and hasattr(
+        getattr(series.to_native(), "dtype", None), "fill_value"
+    )
+
+
 def _dense(series: nw.Series[Any]) -> nw.Series[Any]:
-    """Convert a sparse column of pandas, which narwhals does not know, to a dense one."""
-    native = series.to_native()
-    if series.dtype != nw.Unknown or not hasattr(getattr(native, "dtype", None), "fill_value"):
+    if not _is_sparse(series):
         return series
-    return nw.from_native(native.sparse.to_dense(), series_only=True)
+    return nw.from_native(series.to_native().sparse.to_dense(), series_only=True)
 
 
 def _kind(series: nw.Series[Any]) -> TimeKind | str:
