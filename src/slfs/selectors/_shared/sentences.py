@@ -44,8 +44,8 @@ def _by_chance(figures: Figures) -> str:
     """Say how little many categories tell about samples that they were not learned from."""
     nats = max(figures["left_out"], 0.0)
     return (
-        "Most of it is due to chance, because it has many categories: about samples that are left out "
-        f"they tell {f'{nats:.2g} nats' if nats else 'nothing'}."
+        "Most of it is due to chance, because it has many categories: they tell "
+        f"{f'{nats:.2g} nats' if nats else 'nothing'} about samples that are left out."
     )
 
 
