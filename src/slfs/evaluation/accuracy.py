@@ -15,6 +15,7 @@ from slfs.classifiers.tan import NaiveBayes
 from slfs.evaluation.cross_validation import CV, Fold, cross_validate, make_splits
 from slfs.evaluation.metrics import METRICS, Metrics
 from slfs.selectors.base import BaseSelector
+from slfs.tables.alignment import warn_about_order
 from slfs.tables.registry import read_table
 from slfs.tables.table import resolve_categorical
 from slfs.tables.target import CLASSIFICATION, read_target
@@ -66,6 +67,7 @@ def compare_accuracy(
     >>> [(model["name"], round(model["mean"], 2)) for model in accuracy["models"]]
     [('naive Bayes, all columns', 0.93), ('naive Bayes, selected columns', 0.93), ('BNSLFS', 0.95)]
     """
+    warn_about_order(X, y)
     target, table = read_target(y, CLASSIFICATION), read_table(X)
     sizes = np.bincount(target.codes)
     result = {"random_state": random_state, "majority": float(sizes.max() / sizes.sum())}
@@ -125,6 +127,7 @@ def accuracy_curve(
     accuracy : ndarray of shape (n_sizes, n_splits)
     """
     classifier = NaiveBayes() if classifier is None else classifier
+    warn_about_order(X, y)
     target = read_target(y, CLASSIFICATION)
     labels, splits = target.classes[target.codes], make_splits(target, cv, random_state)
     rankings = cross_validate(lambda fold: fold.fit(selector).indices_, X, labels, splits)

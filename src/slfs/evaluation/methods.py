@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from slfs.evaluation.classify import CLASSIFIERS, REGRESSORS, FoldScores
 from slfs.evaluation.cross_validation import CV, Fold, cross_validate, make_splits
 from slfs.selectors.slfs import SLFS
+from slfs.tables.alignment import warn_about_order
 from slfs.tables.choice import read_row_groups
 from slfs.tables.target import REGRESSION, read_target
 
@@ -92,6 +93,7 @@ def compare_methods(
     {'mrmr': 5.0, 'slfs': 5.0}
     """
     _check_size(n_features_to_select)
+    warn_about_order(X, y)
     found = read_target(y, target)
     regression = found.kind == REGRESSION
     kind, known = ("regressor", REGRESSORS) if regression else ("classifier", CLASSIFIERS)

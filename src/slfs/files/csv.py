@@ -165,10 +165,13 @@ def _parser_message(text: str) -> str:
     if found is None:
         return text.strip().rstrip(".")
     expected, line, seen = found.groups()
-    fix = "ix the line, for example by putting text with separators into quotation marks"
-    remove = f"f they are not part of the table, remove them, for example with: tail -n +{line}"
-    is_title = int(expected) == 1  # lines of several fields are rows, one of which is wrong
-    what = f"I{remove}. Otherwise f{fix}" if is_title else f"F{fix}, or, i{remove}"
+    tail, quote = f"tail -n +{line}", "putting text with separators into quotation marks"
+    what = f"Fix it, for example by {quote}. If the lines above it are no rows, remove them: {tail}"
+    if int(expected) == 1:  # as in lines with a title
+        what = (
+            f"If they are not part of the table, remove them, for example with: {tail}. Otherwise fix "
+            f"the line, for example by {quote}"
+        )
     return f"line {line} has {seen} fields, but the lines above it have {expected}. {what}"
 
 

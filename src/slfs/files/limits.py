@@ -104,11 +104,12 @@ def _decompressed(stream: IO[bytes], suffix: str, name: str) -> io.BytesIO:
     return content
 
 
+_HDF5 = b"\x89HDF"
+
 _BINARY = {
     b"PAR1": ("a Parquet file", "parquet", "parquet"),
     b"ARROW1": ("an Arrow file", "arrow", "arrow"),
     b"\x93NUMPY": ("an npy file", "npy", "npy"),
-    b"\x89HDF\r\n": ("an HDF5 file", "h5ad", "anndata"),
 }
 """How files of formats that are not text begin -> what they are, their suffix and format."""
 
@@ -132,6 +133,8 @@ def container_remark(content: IO[bytes], name: str) -> str:
     for magic, kind in _BINARY.items():
         if begin.startswith(magic):
             return _other_format(name, *kind)
+    if begin.startswith(_HDF5):
+        return "is an HDF5 file. If it is AnnData, save it with the suffix .h5ad"
     if not begin.startswith(_ZIP):
         return old_excel_remark(content)
     try:
