@@ -1454,3 +1454,20 @@ def test_samples_that_occur_twice_are_not_renamed(here, slfs):
     (here / "b.csv").write_text("id,y\nS0,p\nS1,q\n")
     code, _, error = slfs("select", "a.csv", "--transpose", "--targets-from", "b.csv", "-t", "y")
     assert (code, "the sample 'S0' occurs more than once in its header" in error) == (1, True)
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.filterwarnings("ignore:p-values and q-values treat")
+def test_ids_that_occur_twice_and_whole_weights_are_noted(slfs):
+    random = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    table = pd.DataFrame({"x": random.normal(size=200) + y, "who": np.arange(200), "n": 1 + y, "y": y})
+    table.to_csv("t.csv", index=False)
+    options = ("select", "t.csv", "-t", "y")
+    assert slfs(*options, "--id", "who", "--drop", "n")[2] == ""
+    error = slfs(*options, "--id", "who", "--weights", "n")[2]
+    assert "note: The weights are whole numbers" in error
+    assert "200 rows are 300 samples" in error
+    pd.concat([table, table[:30]]).to_csv("t.csv", index=False)
+    assert "note: 30 rows have the same 'who' as a row before" in slfs(*options, "--id", "who")[2]
+    assert "as a row before" not in slfs(*options, "--id", "who", "--groups", "who")[2]

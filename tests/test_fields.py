@@ -192,7 +192,7 @@ def test_lines_above_the_header_and_rows_that_are_too_long_are_named():
         read_file("t.gct", file_format="tsv")
     assert "tail -n +" in str(error.value)
     assert "C error" not in str(error.value)
-    with pytest.raises(ValueError, match="line 3 has 3 fields, but the lines above it have 2. Fix it"):
+    with pytest.raises(ValueError, match=r"line 3 has 3 fields, but the lines above it have 2\. Fix it"):
         read("a,b\n1,2\n3,4,5\n")
 
 

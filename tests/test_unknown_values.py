@@ -249,3 +249,21 @@ def test_dates_and_booleans_as_text():
         np.testing.assert_array_equal(found, expected)
     with pytest.warns(UnseenValueWarning, match=r"'soon'.*'maybe'"):
         model.predict(pd.DataFrame({"when": ["soon"], "flag": ["maybe"]}))
+
+
+@pytest.mark.parametrize("structure", ["additive", "linked"])
+def test_a_value_that_was_missing_once_is_no_evidence(structure):
+    """Where one of 6000 training rows lacked three values, their loss made models sure of its class."""
+    random = np.random.default_rng(0)
+    y = random.random(6000) < 0.3
+    X = pd.DataFrame({name: random.normal(size=6000) + y for name in "abcd"})
+    X.iloc[int(y.argmax()), :3] = np.nan
+    model = BNSLFS(structure=structure).fit(X, y)
+    lost = X[1000:].assign(a=np.nan, b=np.nan, c=np.nan)
+    with pytest.warns(UnseenValueWarning, match="not, or hardly ever, seen in fit: .*5000 of 5000 rows"):
+        shares = model.predict_proba(lost)[:, 1]
+    assert shares.mean() == pytest.approx(y[1000:].mean(), abs=0.03)
+    others = BNSLFS(structure=structure).fit(X.dropna(), y[X.notna().all(axis=1)])
+    with pytest.warns(UnseenValueWarning, match="not seen in fit"):
+        expected = others.predict_proba(lost)[:, 1]
+    np.testing.assert_allclose(shares, expected, atol=0.03)

@@ -242,7 +242,8 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
         self._keep_selector(selector)
         self._additive = tables
         self.network_, self.parents_ = selector.network_, tables.parents
-        self._coding = selector.network_counts_.coding
+        counts = selector.network_counts_
+        self._coding, self._rarely_missing = counts.coding, counts.rarely_missing
         return self
 
     def _predict(self, encoded: Encoded) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +74,7 @@ def read_labelled(
     if drop_missing_target and file.y is not None:
         file = file.with_target_only()
     name = None if column is None else file.names[file.find(column)]
-    for note in (*notes, *file.notes):
+    for note in (*notes, *file.notes, *_notes_on_rows(file)):
         shown = note.only(name) if name is not None and isinstance(note, ColumnNote) else note
         if shown is not None:
             show_note(shown)
@@ -90,6 +90,29 @@ def read_labelled(
         )
     _check_target(file)
     return _with_text_labels(file) if target_type == "classification" else file
+
+
+def _notes_on_rows(file: DataFile) -> Iterator[str]:
+    """Note ids that occur more than once, and weights that are read as frequencies."""
+    import numpy as np
+
+    if file.ids and file.groups is None:
+        n_copies = int(file.originals([])[file.ids].duplicated().sum())
+        if n_copies:
+            same = " and ".join(map(repr, file.ids))
+            yield (
+                f"{n_copies} rows have the same {same} as a row before. Remove them if they are copies. "
+                "If they belong together, as samples of a patient do, use --groups: otherwise all rows "
+                "are treated as independent."
+            )
+    if file.weights is not None:
+        weights = np.asarray(file.weights, float)
+        if (weights == np.floor(weights)).all() and not (weights == 1).all():
+            yield (
+                "The weights are whole numbers, which say how often each row occurs: "
+                f"{len(weights):,} rows are {weights.sum():,.0f} samples. If they are survey weights, "
+                "divide them by their mean."
+            )
 
 
 def _note_missing_labels(file: DataFile, declared: Sequence[str], *, dropped: bool) -> list[str]:

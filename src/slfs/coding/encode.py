@@ -47,11 +47,14 @@ class Encoded:
         Which values are unknown, for each column with such values.
     examples : dict of int to object
         The first unknown value of each of these columns; None if it is missing.
+    seen : str
+        What warnings say about the unknown values.
     """
 
     codes: NDArray[np.uint8]
     unknown: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
     examples: dict[int, Any] = field(default_factory=dict)
+    seen: str = "that were not seen in fit"
 
     def unknown_rows(self) -> NDArray[np.int64]:
         """Return the samples with at least one unknown value."""
@@ -115,6 +118,22 @@ def encode_table(table: Table, coding: Coding, columns: NDArray[np.int64], threa
     return found
 
 
+def without_missing(encoded: Encoded, coding: Coding, rarely: NDArray[np.bool_]) -> Encoded:
+    """Treat the missing values of some columns as unknown: there were too few of them in ``fit``."""
+    unknown, examples = dict(encoded.unknown), dict(encoded.examples)
+    found = False
+    for column in np.flatnonzero(rarely).tolist():
+        missing = encoded.codes[column] == coding.columns["missing"][column]
+        if missing.any():
+            others = unknown.get(column)
+            found |= others is None or bool((missing & ~others).any())
+            unknown[column] = missing if others is None else missing | others
+            examples.setdefault(column, None)
+    if not found:
+        return encoded
+    return Encoded(encoded.codes, unknown, examples, "that were not, or hardly ever, seen in fit")
+
+
 def warn_about_unknown(encoded: Encoded, names: Sequence[str], consequence: str) -> None:
     """Issue one warning that counts the values of each column that were not seen in ``fit``."""
     columns = sorted(encoded.unknown)
@@ -129,7 +148,7 @@ def warn_about_unknown(encoded: Encoded, names: Sequence[str], consequence: str)
     more = f", and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
     contain = "column contains" if len(columns) == 1 else "columns contain"
     warn(
-        f"{len(columns)} {contain} values that were not seen in fit: {', '.join(described)}{more}. "
+        f"{len(columns)} {contain} values {encoded.seen}: {', '.join(described)}{more}. "
         f"These values {consequence}.",
         UnseenValueWarning,
     )

@@ -45,6 +45,9 @@ Other columns keep their levels: all methods see what the user has given.
 _PRIOR_WEIGHT = 5.0
 """Weight of the class frequencies in the prediction of a sample, as in the classifiers."""
 
+_LEAST_SHARE = 1 / 2
+"""Smallest share of the information of a column that its values tell about samples that are left out."""
+
 _ROUNDS = 10
 """Maximum number of times that all values are tried in other groups."""
 
@@ -77,9 +80,14 @@ def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
         if not many[column] and not 0 < group.max() < n_present[column] - 1:
             continue
         if not _better_alone(_add_rows(rows, pooled), _add_rows(rows, group), layout.n_seen):
-            groups[column] = group
-        elif pooled.max() < n_present[column] - 1:
-            groups[column] = pooled
+            chosen = group
+        else:
+            chosen = pooled
+        has_single = pooled.max() < n_present[column] - 1  # then the pooled values are a safeguard
+        if many[column] and not has_single and _mostly_chance(rows, _add_rows(rows, chosen)):
+            chosen = np.zeros_like(group)
+        if chosen.max() < n_present[column] - 1:
+            groups[column] = chosen
     return _regroup(learned, groups, n_classes) if groups else learned
 
 
@@ -114,6 +122,17 @@ def _pays(counts: Ints, group: Ints) -> bool:
 def _class_information(counts: Ints) -> float:
     """Return N H(Y|f) of a table of counts."""
     return float(xlogy(counts.sum(axis=1), counts.sum(axis=1)).sum() - xlogy(counts, counts).sum())
+
+
+def _mostly_chance(counts: Ints, chosen: Ints) -> bool:
+    """Whether most of the information of the chosen levels is due to chance.
+
+    Groups are chosen by the classes, and single values have few samples each, so that both have more
+    information than they tell about new samples.
+    """
+    n_samples = counts.sum()
+    gain = _class_information(chosen.sum(axis=0)[np.newaxis]) - _class_information(chosen)
+    return bool(left_out_information(counts) < _LEAST_SHARE * gain / n_samples)
 
 
 def left_out_information(counts: Ints, unit: float = 1.0) -> float:

@@ -127,7 +127,7 @@ def pool_rare(codes: Codes) -> tuple[Ints, Ints]:
     return np.where(rare, int((~rare).sum()), kept)[codes], np.where(rare, -1, kept)
 
 
-def fewest(n_samples: int) -> float:
+def fewest(n_samples: float) -> float:
     """Return the number of samples below which levels and classes are pooled."""
     return min(_FEWEST, n_samples * _FEWEST_SHARE)
 

@@ -75,7 +75,7 @@ from slfs.saving.registry import estimators
 
 __all__ = ["ModelFileError", "load", "save"]
 
-FORMAT, VERSION = "slfs model", 7
+FORMAT, VERSION = "slfs model", 8
 MAX_BYTES = 4 << 30
 
 

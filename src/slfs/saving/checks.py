@@ -184,6 +184,7 @@ def _check_classifier(classifier: NetworkClassifier) -> None:
     n_nodes = len(network)
     _check_network(network, classifier.n_features_in_)
     _check_coding(classifier._coding, n_nodes)
+    _demand_array(classifier._rarely_missing, np.bool_, (n_nodes,), "_rarely_missing")
     _demand_array(classifier._log_prior, np.float64, (n_classes,), "the prior")
     _demand_probabilities(classifier._log_prior)
     additive = getattr(classifier, "_additive", None)
@@ -212,6 +213,7 @@ def _check_classifier(classifier: NetworkClassifier) -> None:
 def _check_regressor(regressor: BNSLFSRegressor) -> None:
     _check_network(regressor.network_, regressor.n_features_in_)
     _check_coding(regressor._coding, len(regressor.network_))
+    _demand_array(regressor._rarely_missing, np.bool_, (len(regressor.network_),), "_rarely_missing")
     _check_regression_tables(regressor._additive, len(regressor.network_))
     same_levels = np.array_equal(regressor._coding.n_levels, regressor._additive.coding.n_levels)
     _demand(same_levels, "the levels differ from those of the tables")

@@ -33,9 +33,6 @@ class ColumnFacts:
     given_relevance : ndarray of float
         Information about the class that the conditioning columns do not contain, in nats, on the levels
         of the column; NaN without such columns.
-    left_out : ndarray of float
-        Information about the class of samples that are left out, in nats, see `left_out_information` of
-        `slfs.coding.grouping`; NaN for numbers, and for columns of few categories.
     reason : ndarray of int8
         Code of the `Reason` why a column is dropped; `Reason.CANDIDATE` for the others.
     """
@@ -48,7 +45,6 @@ class ColumnFacts:
     relevance: NDArray[np.float64]
     p_value: NDArray[np.float64]
     given_relevance: NDArray[np.float64]
-    left_out: NDArray[np.float64]
     reason: NDArray[np.int8]
 
 
@@ -62,7 +58,7 @@ def join_facts(parts: list[ColumnFacts]) -> ColumnFacts:
         return parts.pop()
     n_samples, n_seen, n_classes = parts[0].n_samples, parts[0].n_seen, parts[0].n_classes
     codings = [part.coding for part in parts]
-    names = ("entropy", "relevance", "p_value", "given_relevance", "left_out", "reason")
+    names = ("entropy", "relevance", "p_value", "given_relevance", "reason")
     fields = [[getattr(part, name) for part in parts] for name in names]
     parts.clear()
     coding = join_codings(codings)

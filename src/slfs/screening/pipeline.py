@@ -13,10 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs._core.ragged import starts
 from slfs._core.resources import Resources
-from slfs.coding.codebook import Coding, Learned, join_codings
-from slfs.coding.grouping import MANY, left_out_information
+from slfs.coding.codebook import Coding, join_codings
 from slfs.counting.marginals import column_sums
 from slfs.counting.nlogn import nlogn_table
 from slfs.counting.planes import PackedBlock, SampleLayout, pack_block
@@ -233,7 +231,6 @@ def _screen(
         relevance,
         p_value,
         unknown,
-        _left_out(own.learned, layout),
         undecided,
     )
     if forced is not None and forced.covariates is not None:
@@ -262,15 +259,6 @@ def _screen(
     if quartiles:
         packed = replace(packed, quartiles=own.quartiles(kept))
     return _Screened(facts, packed)
-
-
-def _left_out(learned: Learned, layout: SampleLayout) -> NDArray[np.float64]:
-    """Measure what columns of many categories tell about samples that they were not learned from."""
-    coding, found = learned.coding, np.full(len(learned.coding), np.nan)
-    counts, first = learned.class_counts.reshape(-1, layout.n_classes), starts(coding.n_levels)
-    for j in np.flatnonzero(~coding.cut & (coding.n_levels > MANY)).tolist():
-        found[j] = left_out_information(counts[first[j] : first[j + 1]], layout.unit)
-    return found
 
 
 def _gap_p_values(

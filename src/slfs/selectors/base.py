@@ -306,33 +306,12 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
                 LeakageWarning,
                 about_focus=True,
             )
-        self._warn_about_chance(facts)
         for hint in self._hints():
             warn(hint)
         if self.n_features_ == 0:
             warn(self._nothing_selected())
         elif fewer := self._fewer_selected():
             warn(fewer)
-
-    def _warn_about_chance(self, facts: ColumnFacts) -> None:
-        """Warn about selected columns of many categories, whose information is mostly due to chance."""
-        names = self.features_["name"]
-        left_out = {int(j): own["left_out"] for j, own in self._figures.items() if "left_out" in own}
-        wanted = self.support_ & (facts.reason != Reason.INCLUDED)
-        if not (found := in_focus([j for j in sorted(left_out) if wanted[j]], names)):
-            return
-        described = [
-            f"{names[j]!r} ({self.scores_[j]:.3g} nats, {max(left_out[j], 0):.2g} about samples that "
-            "are left out)"
-            for j in found[:_NAMED]
-        ]
-        more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        warn(
-            f"The information of selected columns of many categories about the {self._target_noun()} is "
-            f"mostly due to chance: {'; '.join(described)}{more}. Group their categories, or exclude "
-            "them.",
-            about_focus=True,
-        )
 
     def _intended(self, facts: ColumnFacts) -> NDArray[np.bool_]:
         """Return which columns the user has excluded, conditioned on or declared categorical."""

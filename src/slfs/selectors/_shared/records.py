@@ -22,9 +22,6 @@ Figures = dict[TableIndex, dict[str, Any]]
 _TREE = (Reason.NO_ROOM, Reason.ADDS_NOTHING)
 """Reasons of columns that found no place in the tree of SLFS."""
 
-_MOSTLY_CHANCE = 1 / 4
-"""A column of many categories that tells less than this share about samples that are left out."""
-
 _LITTLE = 0.1
 """A column that lacks a smaller share of the information of another one contains nearly all of it."""
 
@@ -115,9 +112,6 @@ def make_records(
             own["displaced_by"] = names[column_of[own["displaced_by"]]]
     for column in kept[facts.coding.only_missing[kept]].tolist():
         figures.setdefault(TableIndex(column), {})["only_missing"] = True
-    by_chance = np.flatnonzero(facts.left_out < _MOSTLY_CHANCE * facts.relevance)
-    for column, nats in zip(by_chance.tolist(), facts.left_out[by_chance].tolist(), strict=True):
-        figures.setdefault(TableIndex(column), {})["left_out"] = nats
     return records.view(np.recarray), figures
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.indices import NodeIndex
-from slfs.coding.codebook import Coding
+from slfs.coding.codebook import NONE, Coding
 from slfs.counting.planes import SampleLayout
 from slfs.measures.information import Information
+from slfs.measures.strata import fewest
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.screening.facts import ColumnFacts
 from slfs.screening.reasons import Decision, Reason
@@ -164,6 +166,17 @@ class NetworkCounts:
     joint_counts: list[NDArray[np.int32] | Ints | None]
     unit: float
     n_rows: int
+
+    @property
+    def rarely_missing(self) -> NDArray[np.bool_]:
+        """Columns whose values were missing in too few samples to learn what that means."""
+        level = self.coding.columns["missing"]
+        sizes = [
+            counts[missing].sum() / self.unit if missing != NONE else math.inf
+            for counts, missing in zip(self.class_counts, level.tolist(), strict=True)
+        ]
+        rarely: NDArray[np.bool_] = np.array(sizes) < fewest(self.class_totals.sum() / self.unit)
+        return rarely
 
     @property
     def class_sizes(self) -> list[int]:

@@ -33,20 +33,9 @@ def explain(record: Any, figures: Figures) -> str:
     if "only_missing" in figures:
         why = "" if "partner" in figures else f": {_NO_CUTS}"  # MDLP does not cut columns of pairs
         sentence += f" Only whether its value is missing is used{why}."
-    if "left_out" in figures:
-        sentence = f"{sentence} {_by_chance(figures)}"
     if "partner" in figures:
         sentence = f"{sentence} {_together(figures)}"
     return f"{sentence} {_joined(figures)}" if "joined" in figures else sentence
-
-
-def _by_chance(figures: Figures) -> str:
-    """Say how little many categories tell about samples that they were not learned from."""
-    nats = max(figures["left_out"], 0.0)
-    return (
-        "Most of it is due to chance, because it has many categories: they tell "
-        f"{f'{nats:.2g} nats' if nats else 'nothing'} about samples that are left out."
-    )
 
 
 def _together(figures: Figures) -> str:
