@@ -54,18 +54,22 @@ def test_dates_as_text_do_not_displace_other_columns(seed):
     assert {"calls", "score"} <= set(model.network_.names)
 
 
-@pytest.mark.parametrize("unit", [1, 6])
-def test_information_about_samples_that_are_left_out(unit):
+@pytest.mark.parametrize("shift", [0.0, 3.0, 50.0])
+def test_information_about_samples_that_are_left_out(shift):
     random = np.random.default_rng(0)
-    levels, y = random.integers(0, 20, 150), random.integers(0, 3, 150)
+    levels, y = random.integers(0, 40, 150), random.integers(0, 3, 150)
+    y = np.where(random.random(150) < shift / (1 + shift), levels % 3, y)
     shares = np.bincount(y) / len(y)
 
-    def log_share(i, same):
+    def log_share(i, same, weight):
         others = same & (np.arange(len(y)) != i)
-        return np.log((np.sum(others & (y == y[i])) + 5 * shares[y[i]]) / (others.sum() + 5))
+        return np.log((np.sum(others & (y == y[i])) + weight * shares[y[i]]) / (others.sum() + weight))
 
-    everywhere = np.ones(len(y), bool)
-    found = [log_share(i, levels == levels[i]) - log_share(i, everywhere) for i in range(len(y))]
-    counts = np.zeros((20, 3), np.int64)
-    np.add.at(counts, (levels, y), unit)
-    assert left_out_information(counts, unit) == pytest.approx(np.mean(found))
+    def gain(weight):
+        everywhere = np.ones(len(y), bool)
+        known = [log_share(i, levels == levels[i], weight) for i in range(len(y))]
+        return np.mean(known) - np.mean([log_share(i, everywhere, weight) for i in range(len(y))])
+
+    counts = np.zeros((40, 3), np.int64)
+    np.add.at(counts, (levels, y), 1)
+    assert left_out_information(counts) == pytest.approx(max(gain(1), gain(5)))

@@ -543,8 +543,8 @@ def test_command_line_with_weights(tmp_path):
     table = X.assign(both=y, times=weights)
     table.to_csv(tmp_path / "a.csv", index=False)
     table.loc[np.repeat(table.index, weights)].to_csv(tmp_path / "b.csv", index=False)
-    weighted = run_cli(tmp_path / "a.csv", "-t", "both", "--weights", "times", "--json").output
-    repeated = run_cli(tmp_path / "b.csv", "-t", "both", "--drop", "times", "--json").output
+    weighted = run_cli(tmp_path / "a.csv", "-t", "both", "--weights", "times", "--json").stdout
+    repeated = run_cli(tmp_path / "b.csv", "-t", "both", "--drop", "times", "--json").stdout
     found, expected = json.loads(weighted), json.loads(repeated)
     assert found.pop("data") != expected.pop("data")
     assert found == expected

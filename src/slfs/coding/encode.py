@@ -26,6 +26,9 @@ _FEW_THRESHOLDS = 24
 _NAMED, _LONGEST = 5, 40
 """Maximum number of columns, and of characters of a value, in a warning."""
 
+_OFTEN = 1 / 8
+"""Share of missing values above which columns are warned about that hardly ever had one in ``fit``."""
+
 _BLOCK_ENTRIES = 1 << 20
 """Maximum number of values that are read at a time."""
 
@@ -119,24 +122,25 @@ def encode_table(table: Table, coding: Coding, columns: NDArray[np.int64], threa
 
 
 def without_missing(encoded: Encoded, coding: Coding, rarely: NDArray[np.bool_]) -> Encoded:
-    """Treat the missing values of some columns as unknown: there were too few of them in ``fit``."""
+    """Treat the missing values of some columns as unknown: there were too few of them in ``fit``.
+
+    If not many are missing now, either, there is nothing to warn about: they have no example.
+    """
     unknown, examples = dict(encoded.unknown), dict(encoded.examples)
-    found = False
+    seen = encoded.seen
     for column in np.flatnonzero(rarely).tolist():
         missing = encoded.codes[column] == coding.columns["missing"][column]
-        if missing.any():
-            others = unknown.get(column)
-            found |= others is None or bool((missing & ~others).any())
-            unknown[column] = missing if others is None else missing | others
-            examples.setdefault(column, None)
-    if not found:
-        return encoded
-    return Encoded(encoded.codes, unknown, examples, "that were not, or hardly ever, seen in fit")
+        if not missing.any():
+            continue
+        unknown[column] = missing | unknown.get(column, False)
+        if missing.mean() > _OFTEN and column not in examples:
+            examples[column], seen = None, "that were not, or hardly ever, seen in fit"
+    return Encoded(encoded.codes, unknown, examples, seen)
 
 
 def warn_about_unknown(encoded: Encoded, names: Sequence[str], consequence: str) -> None:
     """Issue one warning that counts the values of each column that were not seen in ``fit``."""
-    columns = sorted(encoded.unknown)
+    columns = sorted(encoded.examples)
     if not columns:
         return
     n_samples = encoded.codes.shape[1]

@@ -45,7 +45,7 @@ Other columns keep their levels: all methods see what the user has given.
 _PRIOR_WEIGHT = 5.0
 """Weight of the class frequencies in the prediction of a sample, as in the classifiers."""
 
-_LEAST_SHARE = 1 / 2
+_LEAST_SHARE = 0.4
 """Smallest share of the information of a column that its values tell about samples that are left out."""
 
 _ROUNDS = 10
@@ -135,13 +135,17 @@ def _mostly_chance(counts: Ints, chosen: Ints) -> bool:
     return bool(left_out_information(counts) < _LEAST_SHARE * gain / n_samples)
 
 
-def left_out_information(counts: Ints, unit: float = 1.0) -> float:
-    """Return how many nats levels tell about the class of a sample that they were not learned from.
+def left_out_information(counts: Ints) -> float:
+    """Return how many nats values tell about the class of a sample that they were not learned from.
 
-    In columns of many categories, most of the mutual information may be due to chance: this is not.
+    Small prior weights suit values that determine the class, larger ones those that shift its shares.
     """
-    alone = _left_out_likelihood(counts.sum(axis=0)[np.newaxis], unit)
-    return (_left_out_likelihood(counts, unit) - alone) / float(counts.sum())
+    alone = counts.sum(axis=0)[np.newaxis]
+    gains = [
+        _left_out_likelihood(counts, weight) - _left_out_likelihood(alone, weight)
+        for weight in (1.0, _PRIOR_WEIGHT)
+    ]
+    return max(gains) / float(counts.sum())
 
 
 def _better_alone(counts: Ints, grouped: Ints, n_samples: int) -> bool:
@@ -156,15 +160,12 @@ def _better_alone(counts: Ints, grouped: Ints, n_samples: int) -> bool:
     return _left_out_likelihood(counts) > _left_out_likelihood(grouped) + price
 
 
-def _left_out_likelihood(counts: Ints, unit: float = 1.0) -> float:
-    """Log likelihood of the classes, each predicted from all other samples of the same level.
-
-    ``unit`` counts are one sample.
-    """
+def _left_out_likelihood(counts: Ints, weight: float = _PRIOR_WEIGHT) -> float:
+    """Log likelihood of the classes, each predicted from all other samples of the same level."""
     prior = counts.sum(axis=0) / counts.sum()
-    occurs, weight = counts > 0, _PRIOR_WEIGHT * unit
-    others = np.maximum(counts - unit, 0.0) + weight * prior
-    share = others / (np.maximum(counts.sum(axis=1, keepdims=True) - unit, 0.0) + weight)
+    occurs = counts > 0
+    others = counts - 1 + weight * prior
+    share = others / (np.maximum(counts.sum(axis=1, keepdims=True) - 1, 0) + weight)
     return float((counts[occurs] * np.log(share[occurs])).sum())
 
 
