@@ -112,7 +112,8 @@ def try_classifier(classifier, X, y):
     with clear_errors():
         fitted = sklearn.clone(classifier).fit(X, y)
         check_classifier(fitted, X)
-        assert fitted.explain_prediction(X).known.all()
+        rarely = fitted._rarely_missing[np.argsort(fitted.network_.columns)]
+        assert fitted.explain_prediction(X).known[:, ~rarely].all()
 
 
 def check_classifier(fitted, X):
