@@ -106,6 +106,7 @@ def test_a_reader_changes_the_version_and_stays_on_the_page_where_it_exists(publ
         page.wait_for_url("**/0.2/")
         page.goto(f"http://127.0.0.1:{server.server_port}/0.2/guides/genes.html")
         chosen = page.get_by_label("Version of the documentation")
+        chosen.locator("option").first.wait_for(state="attached")  # the list of versions is fetched
         assert chosen.locator("option").all_inner_texts() == ["0.2 (stable)", "0.1", "development"]
         assert chosen.evaluate("list => list.selectedOptions[0].text") == "0.2 (stable)"
         chosen.select_option("development")
