@@ -245,6 +245,19 @@ def pairs() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     return pd.DataFrame(X).add_prefix("g").assign(pair=pair, half=np.repeat(["a", "b"], 30)), y, pair
 
 
+def test_pairs_have_p_values_that_are_too_large(
+    pairs: tuple[pd.DataFrame, np.ndarray, np.ndarray],
+) -> None:
+    """The warning said too small, whatever the classes of the rows of a group are."""
+    X, y, pair = pairs
+    X = X.drop(columns=["pair", "half"]).assign(g0=X["g0"] / 3 + 2 * (y == "tumor"))
+    assert np.mean(p_values(X.iloc[:, 3:], y) <= 0.2) < 0.05
+    with pytest.warns(UserWarning, match="too large if each group has all classes, as pairs do"):
+        SLFS().fit(X, y, groups=pair)
+    with pytest.warns(UserWarning, match="too large if the target varies as much within groups"):
+        SLFS().fit(X, X["g0"] + X["g1"] / 9, groups=pair)
+
+
 def test_small_strata_are_drawn_like_groups(
     pairs: tuple[pd.DataFrame, np.ndarray, np.ndarray],
 ) -> None:

@@ -38,11 +38,21 @@ def warn_about_tests(groups: Ints, kind: str, noun: str) -> None:
     n_groups = len(np.unique(groups))
     if kind == GIVEN or n_groups == len(groups):
         return
-    remedy = "For valid ones, fit one row per group, such as the means of its rows."
+    if kind == ALIKE:
+        effect = "too small if the rows of a group are alike"
+        remedy = "For valid ones, fit one row per group, such as the means of its rows."
+    else:
+        effect = (
+            "wrong if the rows of a group are alike: too large if each group has all classes, as pairs "
+            "do, and too small if most groups have a single one"
+            if noun == "class"
+            else "wrong if the rows of a group are alike: too large if the target varies as much within "
+            "groups as between them, and too small if it varies little within groups"
+        )
+        remedy = given_group(noun)
     warn(
         f"p-values and q-values treat the {len(groups)} rows of {n_groups} groups as independent "
-        "samples, so they are too small if the rows of a group are alike. "
-        f"{given_group(noun) if kind == MIXED else remedy}"
+        f"samples, so they are {effect}. {remedy}"
     )
 
 
