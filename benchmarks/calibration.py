@@ -70,7 +70,9 @@ def _levels(number, steepness=0.0):
 
 CATEGORIES = {"categorical_features": "all"}
 NOISE = {
-    "numbers, 10 + 10 samples": ((10, 10), _normal, {}),
+    "numbers, 4 + 4 samples": ((4, 4), _normal, {}),
+    "numbers, 6 + 6": ((6, 6), _normal, {}),
+    "numbers, 10 + 10": ((10, 10), _normal, {}),
     "numbers, 4 + 16": ((4, 16), _normal, {}),
     "numbers, 8 classes of 4 to 12": (EIGHT, _normal, {}),
     "numbers, 14 classes of 4": ((4,) * 14, _normal, {}),
