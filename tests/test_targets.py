@@ -293,6 +293,10 @@ def test_integers_of_which_most_occur_once_are_warned_about():
         (["7.98e+04 USD", "2.60e+05 USD"], None),
         (["1,000 EUR", "2,000 USD", "3,000 CHF", "4,000 GBP"], None),
         (["$5", "€6", "$7"], None),
+        ([" $-   ", " $1,200.00 ", " $5.00 "], None),
+        (["USD (8.51)", "USD 4"], None),
+        (["EUR8.51", "EUR 4"], [8.51, 4]),
+        (["₹9", "₹1,200"], [9, 1200]),
         (["<5 kg", "1,200 kg", "1,300 kg"], None),
         (["$1,200", "$1,300.5", "$7"], [1200, 1300.5, 7]),
         (["-", "$1,200", "$7"], [np.nan, 1200, 7]),
@@ -309,6 +313,26 @@ def test_the_conversion_of_numbers_with_units_does_not_change_them(labels, expec
     else:
         found = eval(code[0], {"pandas": pd, "y": pd.Series(labels)})
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("written", "pitfall"),
+    [
+        (lambda price: f"{price / 1e6:.4f}M" if price > 4e5 else f"{price / 1e3:.3f}k", "1.2M is 1200000"),
+        (lambda price: f"${price}" if price % 2 else f"¥{price}", "have different units"),
+        (lambda price: f" ${price:,.2f} " if price % 2 else " $-   ", "' [$]-   ' is 0"),
+    ],
+)
+def test_numbers_that_become_others_without_their_units_are_named(written, pitfall):
+    """Literally followed, the advice made 990 of 990M, and a missing value of each zero."""
+    texts = list(map(written, PRICES))
+    y, X = PRICES % 3, pd.DataFrame({"price": texts})
+    with pytest.warns(UserWarning, match=rf"Convert them to numbers: .*Mind that .*{pitfall}") as warned:
+        MDLPDiscretizer().fit(X, y)
+    assert "errors='coerce'" not in str(warned[0].message)
+    target = pd.Series(texts * 20)
+    with pytest.warns(UserWarning, match=f"without currency signs, units and separators; .*{pitfall}"):
+        read_target(target)
 
 
 @pytest.mark.parametrize("labels", [["0,072 kg", "2,000 kg"], ["1234,567 €", "3,000 €"]])

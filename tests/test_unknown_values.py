@@ -14,6 +14,7 @@ from slfs.classifiers import inference
 from slfs.classifiers.inference import joint_log_proba, log_factors, parents_first
 from slfs.classifiers.tables import LogTable
 from slfs.coding.encode import Encoded
+from slfs.coding.level_names import level_names
 from tests import naive
 from tests.helpers import dependent_codes
 
@@ -267,3 +268,54 @@ def test_a_value_that_was_missing_once_is_no_evidence(structure):
     with pytest.warns(UnseenValueWarning, match="not seen in fit"):
         expected = others.predict_proba(lost)[:, 1]
     np.testing.assert_allclose(shares, expected, atol=0.03)
+
+
+def calls(n_samples, share_of_standard_texts=0.0, seed=0):
+    """Notes on calls, nearly all of them different, that exist if there was a call; and a class."""
+    random = np.random.default_rng(seed)
+    y = random.random(n_samples) < 0.4
+    called = random.random(n_samples) < np.where(y, 0.7, 0.1)
+    standard = random.random(n_samples) < share_of_standard_texts
+    text = np.where(standard, "no answer", [f"note {seed}-{i}" for i in range(n_samples)])
+    note = pd.Series(np.where(called, text, None), dtype=object)
+    return pd.DataFrame({"note": note, "called": np.where(called, "yes", "no")}), y
+
+
+@pytest.mark.parametrize("n_samples", [120, 1500])
+@pytest.mark.parametrize("structure", ["additive", "linked"])
+def test_new_texts_are_like_those_that_occur_once(n_samples, structure):
+    """Notes were preferred to 'called', but all new notes were unknown, so that the model lost both."""
+    (X, y), (new, _) = calls(n_samples), calls(400, seed=1)
+    found = BNSLFS(structure=structure).fit(X, y)
+    assert found.selector_.get_feature_names_out().tolist() == ["note"]
+    assert "Only whether its value is missing is used." in found.selector_.explain("note")
+    alone = BNSLFS(structure=structure).fit(X[["called"]], y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        expected = alone.predict_proba(new[["called"]])
+        np.testing.assert_allclose(found.predict_proba(new), expected, atol=0.01)
+
+
+@pytest.mark.parametrize("n_samples", [200, 2000])
+def test_texts_that_occur_once_have_a_level_beside_frequent_ones(n_samples):
+    X, y = calls(n_samples, share_of_standard_texts=0.3)
+    y = y & (X["note"] != "no answer").to_numpy()
+    classifier = BNSLFS().fit(X[["note"]], y)
+    names = np.array(level_names(classifier._coding, 0))
+    assert "missing" in names and any(name.startswith("no answer") for name in names)
+    new = classifier.predict_proba(pd.DataFrame({"note": ["another note", "no answer", None]}))[:, 1]
+    single = X["note"].notna() & (X["note"] != "no answer")
+    assert new[0] == pytest.approx(y[single].mean(), abs=0.03)
+    assert new[1] < 0.1
+
+
+def test_a_new_value_among_repeated_ones_is_unknown():
+    """Only where most values occur once does this tell anything about new ones."""
+    random = np.random.default_rng(0)
+    city = random.integers(0, 60, 3000)
+    y = random.random(3000) < np.where(city % 2, 0.7, 0.3)
+    frame = pd.DataFrame({"city": [f"city {value}" for value in city]})
+    classifier = BNSLFS().fit(frame, y)
+    with pytest.warns(UnseenValueWarning, match="'city' .1 of 1 rows, e.g. 'a village'"):
+        share = classifier.predict_proba(pd.DataFrame({"city": ["a village"]}))[0, 1]
+    assert share == pytest.approx(y.mean(), abs=0.01)

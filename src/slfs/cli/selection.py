@@ -283,7 +283,7 @@ def _include(names: list[str]) -> str:
 
 
 def _only_missing(selector: Any) -> list[Any]:
-    """The names of selected columns of numbers whose only levels are missing and not missing."""
+    """The names of selected columns whose only levels are missing and not missing."""
     columns = [
         column
         for column in selector.indices_

@@ -141,12 +141,13 @@ def learn_categories(
     missing, size = counted
     n_distinct, n_classes = len(values), len(missing)
     code = np.arange(n_distinct)
-    rare = NONE
+    rare = new = NONE
     if n_distinct > MAX_LEVELS:
         count = np.bincount(level, (counted if seen is None else seen)[1], minlength=n_distinct)
         rare = min(MAX_LEVELS - 1, int((count > 1).sum()))
         code[:] = rare
         code[np.sort(np.argsort(-count, kind="stable")[:rare])] = np.arange(rare)
+        new = rare if mostly_single(count) else NONE
     n_present = n_distinct if rare == NONE else rare + 1
     cells = code[level] * n_classes + label
 
@@ -162,6 +163,7 @@ def learn_categories(
         n_levels=len(table),
         rare=rare,
         missing=missing_level,
+        new=new,
         n_distinct=n_distinct,
         fallback=table.sum(axis=1).argmax(),
     )
@@ -169,3 +171,8 @@ def learn_categories(
     coding = Coding(columns, np.zeros(2, np.int64), np.empty(0), categories)
     seen_counts = None if seen is None else tabulated(*seen).reshape(-1)
     return Learned(coding, table.reshape(-1), seen_counts)
+
+
+def mostly_single(sizes: Ints) -> bool:
+    """Whether most of the values occur once, given the number of samples with each."""
+    return bool((sizes == 1).sum() > len(sizes) / 2)

@@ -18,7 +18,7 @@ MAX_LEVELS = 255
 """A categorical column with more levels keeps the most frequent ones and pools the rest."""
 
 NONE = -1
-"""Level of rare or missing values in columns without such values."""
+"""Level of rare, missing or new values in columns without a level of such values."""
 
 Level = np.int16
 """dtype of a level or NONE; small, because there may be millions of columns."""
@@ -31,6 +31,7 @@ COLUMN = np.dtype(
         ("n_distinct", np.int64),
         ("rare", Level),
         ("missing", Level),
+        ("new", Level),
         ("fallback", Level),
         ("low", np.float64),
         ("high", np.float64),
@@ -55,6 +56,8 @@ class Coding:
         - ``ordered``: whether the column has ordered categories, of which neighbours are joined.
         - ``n_levels``: number of levels, including those of rare and missing values.
         - ``rare``, ``missing``: level of pooled categories and of missing values; -1 if there is none.
+        - ``new``: level of categories that were not seen in ``fit``; -1 if nothing is known about them.
+          If most categories occur once, or all have the same level, new ones have that level too.
         - ``n_distinct``: number of distinct values of a categorical column before pooling; 0 for other
           columns.
         - ``fallback``: the most frequent level, to which `MDLPDiscretizer` assigns values not seen in
@@ -92,10 +95,8 @@ class Coding:
 
     @property
     def only_missing(self) -> NDArray[np.bool_]:
-        """Which columns of numbers distinguish only whether a value is missing."""
-        missing = self.columns["missing"] != NONE
-        found: NDArray[np.bool_] = self.cut & missing & (np.diff(self.offset) == 0)
-        found &= self.n_levels == 2
+        """Which columns distinguish only whether a value is missing."""
+        found: NDArray[np.bool_] = (self.columns["missing"] != NONE) & (self.n_levels == 2)
         return found
 
     def time_kind(self, column: int) -> TimeKind:
@@ -149,7 +150,7 @@ def join_arrays(parts: list[NDArray[Any]]) -> NDArray[Any]:
 def make_columns(n_columns: int, **fields: Any) -> NDArray[np.void]:
     """Create records of columns; fields that are not given have their default value."""
     columns = np.zeros(n_columns, COLUMN)
-    for name in ("rare", "missing"):
+    for name in ("rare", "missing", "new"):
         columns[name] = NONE
     columns["low"] = columns["high"] = np.nan
     for name, values in fields.items():

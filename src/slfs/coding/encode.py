@@ -47,7 +47,8 @@ class Encoded:
         Level of each value. An unknown value, one that was not seen in ``fit``, has the code of
         `missing_codes`.
     unknown : dict of int to ndarray of shape (n_samples,)
-        Which values are unknown, for each column with such values.
+        Which values are unknown, for each column with such values. In columns that have a level of new
+        values, no category is unknown.
     examples : dict of int to object
         The first unknown value of each of these columns; None if it is missing.
     seen : str
@@ -180,10 +181,11 @@ def encode_labels(coding: Coding, column: int, block: LabelBlock) -> NDArray[np.
 
 def _label_levels(coding: Coding, column: int, block: LabelBlock) -> NDArray[Level]:
     """Return the level of each value of a column of categories; NONE for unknown values."""
-    missing, levels = int(coding.columns["missing"][column]), coding.categories[column]
+    missing, new = (int(coding.columns[name][column]) for name in ("missing", "new"))
+    levels = coding.categories[column]
     return np.array(
         [
-            missing if gone else levels.get(value, NONE) if isinstance(value, Hashable) else NONE
+            missing if gone else levels.get(value, new) if isinstance(value, Hashable) else NONE
             for value, gone in zip(block.values, block.missing, strict=True)
         ],
         Level,

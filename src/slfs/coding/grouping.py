@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -29,6 +30,7 @@ from scipy.special import xlogy
 
 from slfs._core.compile import helper, kernel
 from slfs._core.ragged import starts
+from slfs.coding.categories import mostly_single
 from slfs.coding.codebook import MAX_LEVELS, NONE, Coding, Learned
 from slfs.counting.marginals import column_sums
 from slfs.counting.nlogn import NLogN, nlogn_table
@@ -68,7 +70,7 @@ def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
     if not (candidates & (many | costly)).any():
         return learned
     costly &= ~_worth_parameters(learned, layout)
-    offset, groups = starts(n_levels), {}
+    offset, groups, new = starts(n_levels), {}, {}
     counts = learned.class_counts.reshape(-1, n_classes)
     seen = counts if learned.seen_counts is None else learned.seen_counts.reshape(-1, n_classes)
     for column in np.flatnonzero(candidates & (many | costly)).tolist():
@@ -88,7 +90,17 @@ def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
             chosen = np.zeros_like(group)
         if chosen.max() < n_present[column] - 1:
             groups[column] = chosen
-    return _regroup(learned, groups, n_classes) if groups else learned
+            new[column] = _level_of_new(columns[column], pooled, chosen)
+    return _regroup(learned, groups, new, n_classes) if groups else learned
+
+
+def _level_of_new(record: Any, pooled: Ints, chosen: Ints) -> int:
+    """Return the level of values that are not known yet: that of the values that occur once, if any."""
+    if chosen.max() == 0:
+        return 0
+    if record["new"] != NONE:
+        return int(chosen[record["new"]])
+    return int(chosen[pooled.argmax()]) if pooled.max() < len(pooled) - 1 else NONE
 
 
 def _pool_single(counts: Ints) -> Ints:
@@ -97,9 +109,10 @@ def _pool_single(counts: Ints) -> Ints:
     As each of them has a single class, they could be divided by class without an error. In a column of
     identifiers, of which a few occur twice, this would be all of the information about the class.
     """
-    single = counts.sum(axis=1) == 1
-    if single.sum() <= len(counts) / 2:
+    size = counts.sum(axis=1)
+    if not mostly_single(size):
         return np.arange(len(counts))
+    single = size == 1
     number = np.cumsum(~single) - 1
     number[single] = int((~single).sum())
     return number
@@ -320,8 +333,10 @@ def _move_values(counts: Ints, table: Ints, group: Ints) -> None:
                 group[a], moved = target, True
 
 
-def _regroup(learned: Learned, groups: dict[int, NDArray[np.int64]], n_classes: int) -> Learned:
-    """Replace the levels of some columns by their groups."""
+def _regroup(
+    learned: Learned, groups: dict[int, Ints], new: dict[int, int], n_classes: int
+) -> Learned:
+    """Replace the levels of some columns by their groups; ``new`` is the group of new values."""
     coding = learned.coding
     columns, categories = coding.columns.copy(), dict(coding.categories)
     offset, n_thresholds = starts(coding.n_levels), np.diff(coding.offset)
@@ -344,7 +359,7 @@ def _regroup(learned: Learned, groups: dict[int, NDArray[np.int64]], n_classes: 
             categories[column] = {value: int(group[levels[value]]) for value in by_size}
             own = _add_rows(own, group)
             record = columns[column]
-            record["n_levels"], record["rare"] = len(own), NONE
+            record["n_levels"], record["rare"], record["new"] = len(own), NONE, new[column]
             record["fallback"] = own.sum(axis=1).argmax()
             if record["missing"] != NONE:
                 record["missing"] = len(own) - 1

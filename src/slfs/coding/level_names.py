@@ -36,7 +36,8 @@ def level_names(coding: Coding, column: int) -> list[str]:
     else:
         names[: len(thresholds)] = threshold_texts(coding, column)
     if rare != NONE:
-        names[rare] = f"rare ({int(coding.columns['n_distinct'][column]) - rare} others)"
+        n_others = int(coding.columns["n_distinct"][column]) - rare
+        names[rare] = f"rare ({n_others} others)" if rare else _ALL
     if missing != NONE:
         names[missing] = "missing"
         names = ["not missing" if name == _ALL else name for name in names]

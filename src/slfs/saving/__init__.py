@@ -75,7 +75,7 @@ from slfs.saving.registry import estimators
 
 __all__ = ["ModelFileError", "load", "save"]
 
-FORMAT, VERSION = "slfs model", 8
+FORMAT, VERSION = "slfs model", 9
 MAX_BYTES = 4 << 30
 
 

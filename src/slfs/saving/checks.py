@@ -293,7 +293,7 @@ def _check_coding(coding: Coding, n_columns: int) -> None:
     _demand(coding.offset[0] == 0 and (n_thresholds >= 0).all(), "offsets decrease")
     _demand(((n_levels > 0) & (n_levels <= _CODES)).all(), "a column has no levels or too many")
     _demand((n_thresholds + coding.cut <= n_levels).all(), "a column has more cuts than levels")
-    for name in ("rare", "missing", "fallback"):
+    for name in ("rare", "missing", "new", "fallback"):
         lowest = 0 if name == "fallback" else NONE
         level = coding.columns[name]
         _demand(((level >= lowest) & (level < n_levels)).all(), f"{name} is not a level")

@@ -18,13 +18,13 @@ from slfs.tables.number_text import (
     has_codes,
     has_decimal_comma,
     has_decimal_commas,
-    has_odd_sign,
     is_number,
     is_written_number,
     look_like_numbers,
     not_numbers,
     not_plain,
     partly_numbers,
+    pitfalls,
     some_texts,
 )
 from slfs.tables.table import Table
@@ -187,8 +187,10 @@ def _convert_numbers(columns: list[int], text: Mapping[int, list[object]], *, co
         then = f"replace decimal commas by decimal points{reading}, "
     elif any(map(has_decimal_comma, texts)):
         then = "replace decimal commas by decimal points, "
-    if any(map(has_odd_sign, filter(is_written_number, texts))):
-        then += "write (5) and 5- as -5, "
+    noted = dict.fromkeys(
+        itertools.chain.from_iterable(pitfalls(list(map(str, text[column]))) for column in columns)
+    )
+    mind = f" Mind that {'; '.join(noted)}." if noted else ""
     others = list(dict.fromkeys(value for value in texts if not is_written_number(value)))
     coerced = (
         f"(column, errors='coerce'), which makes missing values of other text such as {others[0]!r}"
@@ -197,7 +199,7 @@ def _convert_numbers(columns: list[int], text: Mapping[int, list[object]], *, co
     )
     return (
         f"Convert them to numbers: remove currency signs, units and thousands separators, {then}and use "
-        f"pandas.to_numeric{coerced}."
+        f"pandas.to_numeric{coerced}.{mind}"
     )
 
 

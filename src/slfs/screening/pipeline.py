@@ -234,7 +234,7 @@ def _screen(
         undecided,
     )
     if forced is not None and forced.covariates is not None:
-        gaps = np.flatnonzero(coding.only_missing & pays(facts))
+        gaps = np.flatnonzero(coding.cut & coding.only_missing & pays(facts))
         p_value[gaps] = _gap_p_values(own, gaps, layout, forced.covariates)
     reason = judge(facts)
     if forced is not None:

@@ -24,15 +24,18 @@ _MAX_UNITS = 3
 """Maximum number of different currencies and units in a column."""
 
 _UNIT = r"[A-Za-zµ²³/]"
+_CURRENCY = r"[A-Z]{0,2}\$|[€£¥₹]|(?:Rs|Fr)\.?|USD|EUR|GBP|CHF|JPY|INR|[A-Z]{3}\b"
 _NUMBER = re.compile(
-    r"\s*[-+(−]?\s*(?P<before>[$€£¥]|[A-Z]{3}\b)?\s*[-+−]?"
+    rf"\s*[-+(−]?\s*(?P<before>{_CURRENCY})?\s*[-+(−]?"
     r"(?:\d{1,3}(?:[,.' \u00a0\u202f]\d{3})+|\d+)(?:[.,]\d+)?(?:[eE][-+]?\d+)?"
     rf"\s*(?P<after>[%‰$€£¥°]?{_UNIT}{{0,8}}\.?(?: {_UNIT}{{1,8}}\.?){{0,2}})\s*[)-]?\s*"
 )
 _EXPONENT = re.compile(r"\d[eE][-+]?\d")
 _STRIPPED = re.compile(r"-?\d+(?:\.\d+)?")
-_ODD_SIGN = re.compile(r"[(−]|-\s*$")
+_ODD_SIGN = re.compile(r"[(−]|\d.*-\s*$")
 """How accountants write negative numbers: (5), 5-, and with a longer minus sign."""
+_ZERO = re.compile(rf"\s*(?:{_CURRENCY})\s*[-–—]+\s*")
+"""How the accounting format of Excel writes 0: a currency and a dash."""
 _PLAIN_NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
 _COMMA_NUMBER = re.compile(r"\s*[-+]?(?:\d+,?\d*|,\d+)(?:[eE][-+]?\d+)?\s*")
 _COMMA_THOUSANDS = re.compile(r"\s*[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,3})\s*")
@@ -81,7 +84,7 @@ def look_like_numbers(values: Sequence[object]) -> bool:
 
 def is_written_number(text: str) -> bool:
     """Return whether a text is a number, which may have a currency, a unit and separators."""
-    return _NUMBER.fullmatch(text) is not None
+    return _NUMBER.fullmatch(text) is not None or _ZERO.fullmatch(text) is not None
 
 
 def has_odd_sign(text: str) -> bool:
@@ -89,10 +92,10 @@ def has_odd_sign(text: str) -> bool:
     return _ODD_SIGN.search(text) is not None
 
 
-def same_unit(texts: Sequence[str]) -> bool:
-    """Return whether all numbers have the same currency and unit, or none."""
+def _by_unit(texts: Sequence[str]) -> dict[tuple[str | None, str], str]:
+    """Return the first number with each combination of currency and unit."""
     matches = [match for match in map(_NUMBER.fullmatch, texts) if match is not None]
-    return len({(match["before"], match["after"].strip()) for match in matches}) == 1
+    return {(match["before"], match["after"].strip()): match[0] for match in reversed(matches)}
 
 
 def stripped(text: str) -> str:
@@ -109,11 +112,25 @@ def has_dot_thousands(texts: Iterable[str]) -> bool:
 def can_be_stripped(texts: Sequence[str]) -> bool:
     """Return whether numbers stay the same numbers if all but digits, points and hyphens is removed."""
     return (
-        same_unit(texts)
+        len(_by_unit(texts)) == 1
         and not has_dot_thousands(texts)
         and not any(has_odd_sign(text) or _EXPONENT.search(text) for text in texts)
         and all(_STRIPPED.fullmatch(stripped(text)) for text in texts)
     )
+
+
+def pitfalls(texts: Sequence[str]) -> list[str]:
+    """Say which numbers become others if currency signs, units and separators are only removed."""
+    texts = list(filter(is_written_number, texts))
+    zero = next(filter(_ZERO.fullmatch, texts), None)
+    units = list(_by_unit(texts).values())
+    differ = " and ".join(map(repr, units[:2]))
+    return [
+        *([f"{differ} have different units: 1.2M is 1200000"] if len(units) > 1 else []),
+        *(["(5), 5- and −5 are -5"] if any(map(has_odd_sign, texts)) else []),
+        *(["1.234 is 1234 if points separate thousands"] if has_dot_thousands(texts) else []),
+        *([f"{zero!r} is 0"] if zero is not None else []),
+    ]
 
 
 def not_numbers(values: Sequence[object], *, commas: bool = True) -> list[str]:
@@ -128,7 +145,7 @@ def not_numbers(values: Sequence[object], *, commas: bool = True) -> list[str]:
     few = len(others) <= min(_FEW_WORDS, (len(texts) - len(others)) / _NUMBERS_PER_WORD)
     few = few and not any(map(_DIGIT.search, others))
     share = _MOST if any(map(is_number, values)) else _NEARLY_ALL
-    written = all(map(_NUMBER.fullmatch, others))
+    written = all(map(is_written_number, others))
     many = not few and len(others) > (1 - share) * len(texts)
     return [] if written or many else others
 
@@ -142,7 +159,7 @@ def not_plain(texts: Sequence[str], *, commas: bool = True) -> list[str]:
 def partly_numbers(values: Iterable[object]) -> list[str]:
     """Return the text that is not a number, if at least half of the values are numbers of any kind."""
     texts = _texts(values)
-    others = [text for text in texts if _NUMBER.fullmatch(text) is None]
+    others = [text for text in texts if not is_written_number(text)]
     return others if len(others) <= len(texts) / 2 else []
 
 

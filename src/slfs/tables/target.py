@@ -23,13 +23,11 @@ from slfs.tables.number_text import (
     has_decimal_comma,
     has_decimal_commas,
     has_digits,
-    has_dot_thousands,
-    has_odd_sign,
     is_written_number,
     look_like_numbers,
     not_numbers,
     not_plain,
-    same_unit,
+    pitfalls,
 )
 from slfs.tables.target_bins import bin_target
 from slfs.tables.values import in_memory, masked_as_missing, missing_values
@@ -251,7 +249,10 @@ def _warn_about_numbers(classes: NDArray[Any], n_samples: int, name: str) -> Non
         )
     elif len(classes) > many and (classes.dtype.kind in "iuf" or texts):
         what = f"texts that look like numbers, such as {_shown(classes[:1])}," if texts else "integers"
-        how = " (without currency signs, units and separators)" * (texts and _has_units(classes))
+        how = ""
+        if texts and _has_units(classes):
+            noted = "; ".join(["without currency signs, units and separators", *pitfalls(classes.tolist())])
+            how = f" ({noted})"
         first = f"convert them to numbers{how} and " if texts else ""
         warn(
             f"The target {name!r} has {len(classes)} distinct {what} in {n_samples} samples, which "
@@ -356,12 +357,8 @@ def _conversion(distinct: NDArray[Any]) -> str:
             f"{how}, for example with {code}, errors='coerce'), and drop the rows that are missing "
             f"then ({_quoted(others[:_NAMED])})"
         )
-    examples = [
-        *(["1.2M is 1200000"] if not same_unit(numbers) else []),
-        *(["(5), 5- and −5 are -5"] if any(map(has_odd_sign, numbers)) else []),
-        *(["1.234 is 1234 if points separate thousands"] if has_dot_thousands(numbers) else []),
-    ]
-    shown = f" ({'; '.join(examples)})" if examples else ""
+    noted = pitfalls(numbers)
+    shown = f" ({'; '.join(noted)})" if noted else ""
     return f"{how} of the same currency and unit{shown}"
 
 

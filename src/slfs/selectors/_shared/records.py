@@ -110,8 +110,9 @@ def make_records(
     for own in figures.values():
         if "displaced_by" in own:
             own["displaced_by"] = names[column_of[own["displaced_by"]]]
-    for column in kept[facts.coding.only_missing[kept]].tolist():
-        figures.setdefault(TableIndex(column), {})["only_missing"] = True
+    coding = facts.coding
+    for column in kept[coding.only_missing[kept]].tolist():
+        figures.setdefault(TableIndex(column), {})["only_missing"] = bool(coding.cut[column])
     return records.view(np.recarray), figures
 
 
