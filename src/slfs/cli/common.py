@@ -96,6 +96,8 @@ def _notes_on_rows(file: DataFile) -> Iterator[str]:
     """Note ids that occur more than once, and weights that are read as frequencies."""
     import numpy as np
 
+    from slfs.tables.weights import LARGE
+
     if file.ids and file.groups is None:
         n_copies = int(file.originals([])[file.ids].duplicated().sum())
         if n_copies:
@@ -107,7 +109,8 @@ def _notes_on_rows(file: DataFile) -> Iterator[str]:
             )
     if file.weights is not None:
         weights = np.asarray(file.weights, float)
-        if (weights == np.floor(weights)).all() and not (weights == 1).all():
+        whole = (weights == np.floor(weights)).all() and not (weights == 1).all()
+        if whole and weights.sum() < LARGE * len(weights):  # fit warns about larger ones
             yield (
                 "The weights are whole numbers, which say how often each row occurs: "
                 f"{len(weights):,} rows are {weights.sum():,.0f} samples. If they are survey weights, "

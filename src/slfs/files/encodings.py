@@ -49,7 +49,7 @@ def not_utf8(content: bytes, position: int) -> str:
     """Say how to convert a file to UTF-8 that has another byte at this position."""
     return (
         f"it is not encoded in UTF-8 (byte {position}). Save it as UTF-8, or convert it, for example "
-        f"with: iconv -f {_single_byte_encoding(content)} -t utf-8"
+        f"with: iconv -f {_single_byte_encoding(content)} -t utf-8 OLD > NEW"
     )
 
 

@@ -101,8 +101,12 @@ def read_row_groups(groups: Any, n_rows: int) -> Ints:
             f"groups has {len(labels)} labels; X has {n_rows} rows. Pass one label for each row: rows "
             "with the same label stay together."
         )
-    if missing_values(labels).any():
-        raise ValueError("groups has missing labels. Give rows of their own a label of their own.")
+    missing = missing_values(labels)
+    if missing.any():
+        raise ValueError(
+            f"groups has {missing.sum()} missing labels, the first in row {int(missing.argmax())} (rows "
+            "count from 0). Give rows of their own a label of their own."
+        )
     index: dict[Any, int] = {}
     return np.array([index.setdefault(label, len(index)) for label in labels], np.int64)
 

@@ -54,7 +54,7 @@ _USABLE = 0.8
 _FEW = 1e8
 """Products of samples and columns, at least 100, that are not worth asking for the memory."""
 
-_MANY_ROWS, _LARGE = 100, 5
+_MANY_ROWS, LARGE = 100, 5
 """Number of rows, and mean of their frequencies, from which these may be survey weights."""
 
 _LEAST_ROWS, _NEARLY_ALL = 10, 0.9
@@ -248,7 +248,7 @@ def _sample_bytes(counts: Floats | Ints, table: Table | None) -> float:
 
     Where rows are counted a few times only, the planes are not much larger than the table.
     """
-    if table is None or counts.sum() < _LARGE * len(counts):
+    if table is None or counts.sum() < LARGE * len(counts):
         return SAMPLE_BYTES
     n_numbers = int(table.numbers.sum())
     needed = SAMPLE_BYTES + _LABEL_BYTES * (table.n_features - n_numbers)
@@ -281,7 +281,7 @@ def _n_distinct(values: Floats) -> int:
 def _warn_about_survey(values: Floats, table: Table | None) -> None:
     """Warn about frequencies that may be survey weights: chance would seem significant."""
     total = float(values.sum())
-    if total < _LARGE * len(values):
+    if total < LARGE * len(values):
         return
     if len(values) >= _MANY_ROWS or (table is not None and _are_measurements(values, table)):
         warn(
