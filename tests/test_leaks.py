@@ -149,7 +149,7 @@ def test_three_decimals_after_a_comma_are_not_thousands():
 
 def test_a_discretizer_does_not_call_columns_selected_or_dropped():
     values = [f"{value:.1f} kg" for value in NUMBERS]
-    with pytest.warns(UserWarning, match=r"'text' \(e\.g\. '[-\d.]+ kg'\)\. Convert") as caught:
+    with pytest.warns(UserWarning, match=r"'text' \(e\.g\. '[-\d.]+ kg'\)\. If they") as caught:
         MDLPDiscretizer().fit(with_text(values, Y), Y)
     with pytest.warns(UserWarning, match=r"^1 column\(s\) have more categories than half"):
         MDLPDiscretizer().fit(pd.DataFrame({"key": [f"{y}-{i % 85}" for i, y in enumerate(Y)]}), Y)
@@ -207,7 +207,7 @@ def test_text_among_python_numbers_is_named(values, others, estimator, library):
 
 
 def test_units_among_python_numbers():
-    with pytest.warns(UserWarning, match=r"'text' \(e\.g\. '12 kg'; dropped\)\. Convert .* units"):
+    with pytest.warns(UserWarning, match=r"'text' \(e\.g\. '12 kg'; dropped\)\. If they .* units"):
         SLFS().fit(with_text(pd.Series([*NUMBERS[:-1].tolist(), "12 kg"], dtype=object), Y), Y)
 
 

@@ -319,7 +319,7 @@ def test_the_conversion_of_numbers_with_units_does_not_change_them(labels, expec
     ("written", "pitfall"),
     [
         (lambda price: f"{price / 1e6:.4f}M" if price > 4e5 else f"{price / 1e3:.3f}k", "1.2M is 1200000"),
-        (lambda price: f"${price}" if price % 2 else f"¥{price}", "have different units"),
+        (lambda price: f"${price}" if price % 2 else f"¥{price}", "are written with different units"),
         (lambda price: f" ${price:,.2f} " if price % 2 else " $-   ", "' [$]-   ' is 0"),
     ],
 )
@@ -327,7 +327,7 @@ def test_numbers_that_become_others_without_their_units_are_named(written, pitfa
     """Literally followed, the advice made 990 of 990M, and a missing value of each zero."""
     texts = list(map(written, PRICES))
     y, X = PRICES % 3, pd.DataFrame({"price": texts})
-    with pytest.warns(UserWarning, match=rf"Convert them to numbers: .*Mind that .*{pitfall}") as warned:
+    with pytest.warns(UserWarning, match=rf"convert them to numbers: .*Mind that .*{pitfall}") as warned:
         MDLPDiscretizer().fit(X, y)
     assert "errors='coerce'" not in str(warned[0].message)
     target = pd.Series(texts * 20)

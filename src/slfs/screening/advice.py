@@ -180,13 +180,14 @@ def _mostly_commas(values: list[object]) -> bool:
 def _convert_numbers(columns: list[int], text: Mapping[int, list[object]], *, commas: bool) -> str:
     """Say how to convert text to numbers; ``commas``: all numbers may have decimal commas."""
     texts = [str(value) for column in columns for value in text[column]]
-    then = ""
+    removed = "remove currency signs, units and thousands separators, "
+    then = removed if not_plain(texts) else ""
     if has_decimal_commas(texts):
         thousands = ", thousands='.'" if any("." in value for value in texts) else ""
         reading = f" (decimal=','{thousands} in pandas.read_csv)" if commas else ""
-        then = f"replace decimal commas by decimal points{reading}, "
+        then += f"replace decimal commas by decimal points{reading}, "
     elif any(map(has_decimal_comma, texts)):
-        then = "replace decimal commas by decimal points, "
+        then += "replace decimal commas by decimal points, "
     noted = dict.fromkeys(
         itertools.chain.from_iterable(pitfalls(list(map(str, text[column]))) for column in columns)
     )
@@ -197,9 +198,10 @@ def _convert_numbers(columns: list[int], text: Mapping[int, list[object]], *, co
         if others
         else ""
     )
+    option = remedy("categorical_features", "--categorical")
     return (
-        f"Convert them to numbers: remove currency signs, units and thousands separators, {then}and use "
-        f"pandas.to_numeric{coerced}.{mind}"
+        f"If they are quantities, convert them to numbers: {then}{'and ' if then else ''}use "
+        f"pandas.to_numeric{coerced}.{mind} If they are codes, {option} avoids this warning."
     )
 
 

@@ -126,7 +126,7 @@ def pitfalls(texts: Sequence[str]) -> list[str]:
     units = list(_by_unit(texts).values())
     differ = " and ".join(map(repr, units[:2]))
     return [
-        *([f"{differ} have different units: 1.2M is 1200000"] if len(units) > 1 else []),
+        *([f"{differ} are written with different units: 1.2M is 1200000"] if len(units) > 1 else []),
         *(["(5), 5- and −5 are -5"] if any(map(has_odd_sign, texts)) else []),
         *(["1.234 is 1234 if points separate thousands"] if has_dot_thousands(texts) else []),
         *([f"{zero!r} is 0"] if zero is not None else []),
