@@ -740,7 +740,10 @@ def test_labels_in_another_file_are_matched_by_id(here, slfs):
             "line 2 of its header, '@attribute x number', is not '@attribute NAME TYPE', with the type",
         ),
         ("a.arff", "@relation r\n@attribute x numeric\n", "its header has no line @data"),
-        ("a.arff", "@relation r\n@attribute x string\n@data\n", "declares text, which is not supported"),
+        ("a.arff", "@attribute x real\n@attribute y real\n@data\n{0 1}\n", "line 4 is a sparse row"),
+        ("a.arff", "@attribute y real\n@data\n% c\n1,2\n", "line 4 has 2 values, but there are 1 attr"),
+        ("a.arff", "@attribute y {a,b}\n@data\nc\n", "'y' has another value than its type: 'c' is not one"),
+        ("a.arff", "@attribute y real\n@data\nc\n", "'y' has another value than its type: Unable to parse"),
     ],
 )
 def test_messages_about_files(name, content, message, here, slfs):
@@ -750,6 +753,31 @@ def test_messages_about_files(name, content, message, here, slfs):
     assert error.startswith("slfs: ")
     assert message in error
     assert not (here / "out.csv").exists()
+
+
+@pytest.mark.parametrize("mark", ["'", '"'])
+def test_types_quotation_marks_and_blanks_of_an_arff_file(mark, here):
+    """Weka writes such files; SciPy, which has read them before, refuses all but numbers."""
+    text = """@relation 'a b' % remark
+        @ATTRIBUTE x {  C , H , 'a , b' }  % ,
+        @attribute 'a name' string
+        @attribute day date "yyyy-MM-dd"
+        @attribute y REAL
+        @data
+        % remark
+        C, 'It\\'s', 2020-02-01, 1
+        'a , b', ?, ?, 2e3
+
+        ?,'50 %',2020-02-03,?
+    """.replace("'", mark)
+    (here / "a.arff").write_text(text)
+    file = read_file("a.arff", target="y", drop=[])
+    found = file.X.astype(object).where(file.X.notna(), None)
+    assert found["x"].tolist() == ["C", "a , b", None]
+    assert file.X["x"].dtype.categories.tolist() == ["C", "H", "a , b"]
+    assert found["a name"].tolist() == [f"It{mark}s", None, "50 %"]
+    assert found["day"].dropna().tolist() == [pd.Timestamp("2020-02-01"), pd.Timestamp("2020-02-03")]
+    assert file.y.tolist()[:2] == [1.0, 2000.0]
 
 
 def test_the_header_of_a_good_arff_file(here):

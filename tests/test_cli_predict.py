@@ -83,7 +83,7 @@ def test_a_column_that_the_model_uses_is_missing(table, slfs):
     used(table).to_csv("new.csv", index=False)
     code, _, error = slfs("predict", "m.slfs", "new.csv", "--id", name)
     assert code == 1
-    assert "Columns given by --id are not features: leave the option out." in error
+    assert f"Features are not ids: leave {name!r} out of --id." in error
 
 
 @pytest.mark.usefixtures("here")
@@ -562,3 +562,20 @@ def test_sparse_arrays_have_the_columns_of_dense_ones(here, slfs):
     error = slfs("predict", "m.slfs", "narrow.npz")[2]
     assert "has 9 columns without names, but the model was fitted to a table of 30 columns" in error
     assert here
+
+
+@pytest.mark.usefixtures("here")
+def test_losses_of_other_models_than_the_written_one_are_explained(slfs):
+    """The log loss that fit printed was that of a model with the covariate, or with other tables."""
+    random = np.random.default_rng(0)
+    age, x = random.normal(size=(2, 400))
+    table = pd.DataFrame({"age": age, "x": x, "y": age + x + random.normal(size=400) > 0})
+    table.to_csv("t.csv", index=False)
+    fit = ("fit", "t.csv", "-t", "y", "--model", "m.slfs")
+    given = slfs(*fit, "--condition-on", "age")[1]
+    assert "These models contain 'age', too. The written model does not, so its loss is larger." in given
+    other = slfs(*fit, "--structure", "tree")[1]
+    assert "These are losses of additive models. Those of 'tree' models are different." in other
+    assert "These" not in slfs(*fit)[1]
+    code, _, error = slfs("predict", "m.slfs", "t.csv", "--id", "x")
+    assert (code, "Features are not ids: leave 'x' out of --id." in error) == (1, True)

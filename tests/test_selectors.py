@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import datasets
 from sklearn.base import clone
@@ -341,3 +342,13 @@ def test_noise_with_many_levels_does_not_stop_the_automatic_choice(selector, n_l
     assert sorted(fitted.indices_.tolist()) == [1, 2]
     assert fitted.features_.reason[0] == "one group"
     assert "no grouping of its categories is worth its cost" in fitted.explain(0)
+
+
+def test_missing_values_and_text_are_transformed_back():
+    """scikit-learn refused them, although the selector had not."""
+    X = pd.DataFrame({"a": [1.0, np.nan, 3.0, 4.0], "b": ["x", None, "y", "y"], "c": [0, 0, 1, 1]})
+    selector = SLFS(include=["a", "b"], exclude=["c"]).fit(X, [0, 0, 1, 1])
+    back = selector.inverse_transform(selector.transform(X))
+    assert back.shape == X.shape
+    assert pd.DataFrame(back)[[0, 1]].isna().to_numpy().tolist() == X[["a", "b"]].isna().to_numpy().tolist()
+    assert back[2].tolist() == [3.0, "y", 0]

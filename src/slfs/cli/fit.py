@@ -170,7 +170,7 @@ def fit(
     else:
         typer.echo(f"{file.name}: {len(selected)} of {file.X.shape[1]} columns selected.")
         if sentence := size_text(fitted.selector_):
-            typer.echo(sentence)
+            typer.echo(f"{sentence}{_about_losses(fitted)}")
         for path in (model, bif):
             if path is not None and selected:
                 typer.echo(f"Written: {path}")
@@ -213,6 +213,19 @@ def _make_model(selector: Any, y: Any, structure: str | None, bif: Path | None) 
                 "--target-type classification."
             )
     return BNSLFSRegressor(selector)
+
+
+def _about_losses(fitted: Any) -> str:
+    """Say what the cross-validated models have that the written one has not."""
+    from slfs.selectors._shared.wording import listed
+
+    selector, structure = fitted.selector_, getattr(fitted, "structure", "additive")
+    if selector.conditioning_:
+        given = listed(selector.conditioning_)
+        return f" These models contain {given}, too. The written model does not, so its loss is larger."
+    if structure != "additive":
+        return f" These are losses of additive models. Those of {structure!r} models are different."
+    return ""
 
 
 def _about_target(fitted: Any) -> dict[str, Any]:

@@ -318,8 +318,8 @@ def _remedy(
     fitted: NetworkModel, file: DataFile, lacking: list[str], targets_from: str | None, transpose: bool
 ) -> str:
     """Where the columns that a file lacks may come from."""
-    if set(lacking) & set(file.ids) and not transpose:
-        return " Columns given by --id are not features: leave the option out."
+    if (used := [name for name in file.ids if name in lacking]) and not transpose:
+        return f" Features are not ids: leave {', '.join(map(repr, used))} out of --id."
     spelled = {name.strip().lower(): name for name in file.names}
     alike = {name: spelled[name.strip().lower()] for name in lacking if name.strip().lower() in spelled}
     if alike:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -395,6 +396,21 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         if container == "pandas":
             return frame.to_pandas()
         return frame.to_polars() if container == "polars" else to_numpy(frame)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return a table with all columns, of which those that were not selected are 0.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features_)
+            The selected columns, which may contain missing values and text.
+
+        Returns
+        -------
+        table : array of shape (n_samples, n_features_in_)
+        """
+        with config_context(assume_finite=True):  # scikit-learn refuses missing values
+            return super().inverse_transform(X)
 
     def to_classifier(
         self, *, structure: str | None = None, alpha: float = 1.0, backoff: float | None = 5.0
