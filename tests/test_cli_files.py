@@ -742,8 +742,8 @@ def test_labels_in_another_file_are_matched_by_id(here, slfs):
         ("a.arff", "@relation r\n@attribute x numeric\n", "its header has no line @data"),
         ("a.arff", "@attribute x real\n@attribute y real\n@data\n{0 1}\n", "line 4 is a sparse row"),
         ("a.arff", "@attribute y real\n@data\n% c\n1,2\n", "line 4 has 2 values, but there are 1 attr"),
-        ("a.arff", "@attribute y {a,b}\n@data\nc\n", "'y' has another value than its type: 'c' is not one"),
-        ("a.arff", "@attribute y real\n@data\nc\n", "'y' has another value than its type: Unable to parse"),
+        ("a.arff", "@attribute y {a,b}\n@data\nc\n", "'y' has another type: 'c' is not one of"),
+        ("a.arff", "@attribute y real\n@data\nc\n", "'y' has another type: Unable to parse"),
     ],
 )
 def test_messages_about_files(name, content, message, here, slfs):

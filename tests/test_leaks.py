@@ -418,7 +418,10 @@ def test_how_to_convert_decimal_commas_with_units_and_negative_numbers_in_parent
             "share": [f"{v / 10:.1f} %".replace(".", ",") for v in range(300)],
         }
     )
-    how = "separators, replace decimal commas by decimal points, and use pandas.to_numeric. Mind that (5), 5- and −5 are -5."
+    how = (
+        "separators, replace decimal commas by decimal points, and use pandas.to_numeric. "
+        "Mind that (5), 5- and −5 are -5."
+    )
     with pytest.warns(UserWarning, match=re.escape(how)):
         SLFS().fit(X, Y)
 

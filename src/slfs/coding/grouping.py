@@ -333,9 +333,7 @@ def _move_values(counts: Ints, table: Ints, group: Ints) -> None:
                 group[a], moved = target, True
 
 
-def _regroup(
-    learned: Learned, groups: dict[int, Ints], new: dict[int, int], n_classes: int
-) -> Learned:
+def _regroup(learned: Learned, groups: dict[int, Ints], new: dict[int, int], n_classes: int) -> Learned:
     """Replace the levels of some columns by their groups; ``new`` is the group of new values."""
     coding = learned.coding
     columns, categories = coding.columns.copy(), dict(coding.categories)

@@ -36,7 +36,7 @@ def _read(content: io.BytesIO, _options: ReadOptions) -> tuple[Any, Any]:
         try:
             table[column] = _convert(table[column], kind)
         except ValueError as error:
-            raise TableError(f"the attribute {name!r} has another value than its type: {error}") from error
+            raise TableError(f"a value of the attribute {name!r} has another type: {error}") from error
     return table.set_axis([name for name, _ in attributes], axis=1), None
 
 

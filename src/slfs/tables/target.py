@@ -251,8 +251,8 @@ def _warn_about_numbers(classes: NDArray[Any], n_samples: int, name: str) -> Non
         what = f"texts that look like numbers, such as {_shown(classes[:1])}," if texts else "integers"
         how = ""
         if texts and _has_units(classes):
-            noted = "; ".join(["without currency signs, units and separators", *pitfalls(classes.tolist())])
-            how = f" ({noted})"
+            noted = ["without currency signs, units and separators", *pitfalls(classes.tolist())]
+            how = f" ({'; '.join(noted)})"
         first = f"convert them to numbers{how} and " if texts else ""
         warn(
             f"The target {name!r} has {len(classes)} distinct {what} in {n_samples} samples, which "

@@ -31,8 +31,8 @@ def explain(record: Any, figures: Figures) -> str:
     """
     sentence = _decision(record, figures)
     if "only_missing" in figures:
-        is_cut = figures["only_missing"] and "partner" not in figures  # MDLP does not cut columns of pairs
-        why = f": {_NO_CUTS}" if is_cut else ""
+        is_cut = figures["only_missing"] and "partner" not in figures
+        why = f": {_NO_CUTS}" if is_cut else ""  # MDLP does not cut columns of pairs
         sentence += f" Only whether its value is missing is used{why}."
     if "partner" in figures:
         sentence = f"{sentence} {_together(figures)}"
