@@ -42,7 +42,7 @@ def _read(content: io.BytesIO, _options: ReadOptions) -> tuple[Any, Any]:
 
 def _read_header(lines: Iterator[tuple[int, str]]) -> list[tuple[str, str]]:
     """Return the name and the type of each attribute; the first line that is not ARFF is an error."""
-    attributes = []
+    attributes: list[tuple[str, str]] = []
     for number, text in lines:
         line = text.strip()
         word = line.split(maxsplit=1)[0].lower() if line else ""
