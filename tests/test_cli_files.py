@@ -1499,3 +1499,38 @@ def test_ids_that_occur_twice_and_whole_weights_are_noted(slfs):
     pd.concat([table, table[:30]]).to_csv("t.csv", index=False)
     assert "note: 30 rows have the same 'who' as a row before" in slfs(*options, "--id", "who")[2]
     assert "as a row before" not in slfs(*options, "--id", "who", "--groups", "who")[2]
+
+
+@pytest.mark.usefixtures("here")
+def test_dots_that_may_separate_thousands_are_noted(slfs):
+    random = np.random.default_rng(0)
+    euros = random.integers(100, 5000, 200)
+    dotted = [f"{value:,}".replace(",", ".") for value in euros]
+    table = pd.DataFrame({"revenue": dotted, "length": euros / 1000, "y": euros % 2})
+    table.to_csv("t.csv", index=False, sep=";")
+    error = slfs("select", "t.csv", "-t", "y")[2]
+    example = next(text for text in dotted if "." in text)
+    assert (
+        f"note: 'revenue': all numbers with a dot have three digits behind it, such as {example}"
+        in error
+    )
+    assert f"({example} is {example.replace('.', '')})" in error
+    assert "'length'" not in error
+
+
+@pytest.mark.usefixtures("here")
+def test_ids_of_other_names_and_missing_ids(slfs):
+    table = pd.DataFrame({"id": [1, None, None, 2, 3, 4], "x": range(6)})
+    table.to_csv("x.csv", index=False)
+    table.rename(columns={"id": "ID"}).assign(y=[0, 1] * 3)[["ID", "y"]].to_csv("y.csv", index=False)
+    code, _, error = slfs("select", "x.csv", "--targets-from", "y.csv", "-t", "y", "--id", "id")
+    assert (code, "Both files need a column of ids of the same name, that of --id" in error) == (1, True)
+    assert "as a row before" not in slfs("select", "x.csv", "-t", "x", "--id", "id")[2]
+
+
+@pytest.mark.usefixtures("here")
+def test_labels_that_are_declared_missing_are_named_if_their_rows_are_left_out(slfs):
+    table = pd.DataFrame({"x": np.arange(60) / 7, "y": np.repeat(["1", "2", "3"], 20)})
+    table.to_csv("t.csv", index=False)
+    error = slfs("select", "t.csv", "-t", "y", "--missing", "1", "--drop-missing-target")[2]
+    assert "20 of the labels in 'y' are the text '1', which --missing 1 makes missing" in error

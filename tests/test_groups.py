@@ -285,7 +285,7 @@ def test_groups_that_are_conditioned_on_are_part_of_the_tests(
     save(given, tmp_path / "given.slfs")
     for fitted in (given, load(tmp_path / "given.slfs")):
         assert "rows of a group" not in fitted.explain("g0")
-    with pytest.warns(UserWarning, match="have different classes: test them given their group"):
+    with pytest.warns(UserWarning, match="have different classes: test rows given their group"):
         SLFS().fit(X, y, groups=pair)
     with pytest.warns(UserWarning, match="selected 0"):  # halves of the patients do not tell the pair
         half = SLFS(condition_on="half").fit(X, y, groups=pair)
@@ -293,13 +293,16 @@ def test_groups_that_are_conditioned_on_are_part_of_the_tests(
 
 
 def test_the_means_of_groups_with_different_classes_are_not_advised() -> None:
-    """Rows of a group are nearly copies, so that rows pass for significant; a few have another class."""
+    """Rows of a group are nearly copies, so that rows pass for significant; half have another class."""
     random = np.random.default_rng(0)
     patient = np.repeat(np.arange(60), 10)
     y = random.integers(0, 2, 60)[patient]
     X = random.normal(size=(60, 30))[patient] + 0.05 * random.normal(size=(600, 30))
     y[::100] = 1 - y[::100]
-    with pytest.warns(UserWarning, match="which the tests assume. The rows of a group have different"):
+    with pytest.warns(UserWarning, match="test one row per .* means of its rows of the most freq"):
+        SLFS().fit(X, y, groups=patient)
+    y[::2] = 1 - y[::2]
+    with pytest.warns(UserWarning, match="The rows of a group have different classes: test rows given"):
         SLFS().fit(X, y, groups=patient)
 
 
@@ -412,9 +415,11 @@ def test_tests_of_grouped_rows_are_warned_about(
     """An informative column had overwhelming evidence, which counts each patient ten times."""
     X, y, patient = patients
     X = np.column_stack([X, y + np.random.default_rng(0).normal(0, 0.3, len(y))])
-    with pytest.warns(UserWarning, match="600 rows of 60 groups .* fit one row per group"):
+    with pytest.warns(UserWarning, match="600 rows of 60 groups .* test one row per group"):
         SLFS().fit(X, y, groups=patient)
-    with pytest.warns(UserWarning, match="have different classes: test them given their group"):
+    with pytest.warns(
+        UserWarning, match="treat the 600 rows of 30 groups .* test rows given their group"
+    ):
         SLFS().fit(X, y, groups=np.arange(600) % 30)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -480,3 +485,40 @@ def test_comparisons_keep_groups_together(
         compare_methods(table, y, {"mrmr": MRMR()}, ["NB"], groups=np.arange(600) % 3)
     with pytest.raises(ValueError, match="class is missing in the training rows"):
         compare_methods(table, y, {"mrmr": MRMR()}, ["NB"], groups=y * 100 + (1 - y) * patient, cv=2)
+
+
+def test_a_mixed_group_among_many_does_not_change_what_groups_mean() -> None:
+    """One patient with two outcomes led to the advice to condition on patients."""
+    random = np.random.default_rng(0)
+    patient = np.repeat(np.arange(60), 10)
+    y = (np.arange(60) % 2)[patient]
+    X = random.normal(size=(60, 5))[patient] + 2 * y[:, np.newaxis] + random.normal(size=(600, 5))
+    y[0] = 1 - y[0]
+    with pytest.warns(UserWarning, match=r"too small if .* are alike. For valid ones, test one row per"):
+        SLFS(n_features_to_select=2).fit(X, y, groups=patient)
+
+
+@pytest.mark.filterwarnings("ignore:sample_weight")
+def test_rows_of_weight_zero_are_not_counted() -> None:
+    """They were left out of the selection, but part of the number of rows that is shown."""
+    random = np.random.default_rng(0)
+    y, pair, weight = np.arange(80) % 2, np.arange(80) // 2, random.random(80)
+    X, weight[:8] = random.normal(size=(80, 3)) + y[:, np.newaxis], 0
+    selector = SLFS(n_features_to_select=2)
+    with pytest.warns(UserWarning, match="treat the 72 rows of 36 groups"):
+        selector.fit(X, y, sample_weight=weight, groups=pair)
+    assert selector.network_counts_.n_rows == 72
+
+
+@pytest.mark.filterwarnings("ignore:.* selected 0 of", "ignore:p-values")
+def test_what_to_try_with_groups_has_no_groups(slfs: Any, tmp_path: Any, monkeypatch: Any) -> None:
+    """Methods were suggested that refuse --groups."""
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(random.normal(size=(200, 3)), columns=list("abc"))
+    table["d"] = random.choice(list("uvw"), 200)
+    table.assign(y=np.arange(200) % 2, who=np.arange(200) // 2).to_csv("t.csv", index=False)
+    error = slfs("select", "t.csv", "-t", "y", "--groups", "who")[2]
+    assert "use --method interactions (without --groups) to find" in error
+    error = slfs("select", "t.csv", "-t", "y", "--groups", "who", "--stability", "6")[2]
+    assert "use --method interactions (without --stability and --groups) to find" in error

@@ -314,10 +314,11 @@ def test_text_that_looks_like_dates(form):
 def test_times_of_the_day_are_not_dates(form):
     """The advice made them moments of the current day, which do not fit the cut points tomorrow."""
     times = pd.Series(pd.date_range("2020-01-01", periods=300, freq="4min")).dt.strftime(form)
-    with pytest.warns(UserWarning, match=r"look like times .*'text' .*format='mixed'\)\.dt\.hour"):
+    with pytest.warns(UserWarning, match=r"look like times .*'text' .*for example to hours") as warned:
         MDLPDiscretizer().fit(with_text(times, Y), Y)
-    hours = pd.to_datetime(times, format="mixed").dt.hour
-    assert hours.tolist() == [4 * i // 60 for i in range(300)]
+    code = re.search(r"pandas\..*(?=\.$)", str(warned[0].message))[0]
+    hours = eval(code, {"pandas": pd, "column": times})
+    assert hours.astype(int).tolist() == [4 * i // 60 for i in range(300)]
 
 
 def test_a_selected_column_of_dates_that_occur_once_is_reported():
@@ -435,3 +436,15 @@ def test_codes_with_a_check_digit_are_no_numbers_with_a_unit():
         warnings.simplefilter("always")
         SLFS().fit(X, random.integers(0, 2, len(codes)))
     assert not any("look like numbers" in str(warning.message) for warning in told)
+
+
+@pytest.mark.parametrize("written", ["{:02}:{:02}:00", "{}:{:02}", "{:02}:{:02}:30"])
+def test_times_after_midnight_can_be_converted(written):
+    """pandas.to_datetime refuses 24:10:00, which timetables contain."""
+    minutes = np.arange(5 * 60, 25 * 60, 4)
+    X = pd.DataFrame({"start": [written.format(*divmod(minute, 60)) for minute in minutes]})
+    with pytest.warns(UserWarning, match="look like times") as warned:
+        MDLPDiscretizer().fit(X, minutes % 3)
+    code = re.search(r"pandas\.to_timedelta.*3600", str(warned[0].message))[0]
+    hours = eval(code, {"pandas": pd, "column": X["start"]})
+    np.testing.assert_allclose(hours, minutes / 60, atol=0.01)

@@ -156,8 +156,8 @@ def test_too_large(file):
 
 
 def test_other_versions_and_formats(file):
-    for version in (1, 7, 9, "8", None):
-        remedy = r"Upgrade slfs\." if version == 9 else "Fit and save the model again, or load it with"
+    for version in (1, 8, 10, "9", None):
+        remedy = r"Upgrade slfs\." if version == 10 else "Fit and save the model again, or load it with"
         message = rf"format version {version!r}, written by slfs '9\.0'.*reads version 9\. {remedy}"
         with pytest.raises(ModelFileError, match=message):
             load_bytes(with_content(file, lambda c, v=version: c.update(version=v, slfs="9.0")))

@@ -95,7 +95,7 @@ def test_the_command_names_columns_to_include(weak, slfs, options):
     assert code == 3
     assert "--method mrmr" not in error
     advice = re.search(
-        r"regardless with ((?:--method slfs )?--include .*?)( and without --stability)?\.$",
+        r"regardless with ((?:--method slfs )?--include .*?)( .without --stability.)?\.$",
         error,
         re.MULTILINE,
     )
@@ -148,7 +148,7 @@ def test_the_command_names_the_method_that_finds_pairs(tmp_path, monkeypatch, sl
     frame = pd.DataFrame(np.random.default_rng(1).normal(size=(400, 6)), columns=list("abcdef"))
     frame.assign(y=(frame["a"] > 0) ^ (frame["b"] > 0)).to_csv("xor.csv", index=False)
     code, _, error = slfs("select", "xor.csv", "-t", "y", *options)
-    without = " and without --stability" if "--stability" in options else ""
+    without = " (without --stability)" if "--stability" in options else ""
     assert (code, f"use --method interactions{without} to find columns" in error) == (3, True)
     code, out, _ = slfs("select", "xor.csv", "-t", "y", "--method", "interactions")
     assert (code, "'a' and 'b' (FDR < 0.01%)" in out) == (0, True)

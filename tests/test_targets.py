@@ -260,9 +260,7 @@ def test_plain_numbers_written_as_text_are_no_identifiers():
     with pytest.raises(ValueError, match=r"If it is a quantity, .* with pandas\.to_numeric\(y\)\. Then"):
         read_target(pd.Series(PRICES.astype(str)))
     y = pd.Series([f"{price / 1e6:.2f}" for price in PRICES], name="price")
-    with pytest.warns(
-        UserWarning, match=r"texts that look like numbers.* convert them to numbers and u"
-    ):
+    with pytest.warns(UserWarning, match=r"texts that look like numbers.* Convert y to numbers, for ex"):
         read_target(y)
     read_target(pd.Series(np.arange(300) // 6).astype(str))  # the remedy for integers that are classes
 
@@ -331,13 +329,31 @@ def test_numbers_that_become_others_without_their_units_are_named(written, pitfa
         MDLPDiscretizer().fit(X, y)
     assert "errors='coerce'" not in str(warned[0].message)
     target = pd.Series(texts * 20)
-    with pytest.warns(UserWarning, match=f"without currency signs, units and separators; .*{pitfall}"):
+    with pytest.warns(UserWarning, match=f"convert it first. Remove currency .*{pitfall}"):
         read_target(target)
+
+
+def test_a_unit_that_occurs_once_is_no_other_unit():
+    """A postcode with a town behind it, and -999 among dollars, were called numbers with other units."""
+    codes = pd.DataFrame({"code": [*map(str, PRICES[:-1]), "10365 Berlin"]})
+    with pytest.warns(UserWarning, match="If they are codes, categorical_features avoids") as warned:
+        MDLPDiscretizer().fit(codes, PRICES % 3)
+    assert "different units" not in str(warned[0].message)
+    fees = pd.DataFrame({"fee": np.where(PRICES % 2, "-999", [f"${price}" for price in PRICES])})
+    with pytest.warns(UserWarning, match="'-999' has no unit and may be a missing value"):
+        MDLPDiscretizer().fit(fees, PRICES % 3)
+
+
+def test_the_advice_for_prices_with_decimal_commas_and_a_word():
+    """The commas were to be removed, and the word was the example of a number."""
+    y = pd.Series(["free", *(f"{price / 1e4:.2f} €".replace(".", ",") for price in PRICES[:150])] * 4)
+    with pytest.warns(UserWarning, match="such as '[0-9,]+ €'.* with a decimal point .*'free' is not a"):
+        read_target(y)
 
 
 @pytest.mark.parametrize("labels", [["0,072 kg", "2,000 kg"], ["1234,567 €", "3,000 €"]])
 def test_the_conversion_of_decimal_commas_with_units(labels):
-    assert _conversion(np.array(labels, object)).endswith("with a decimal point")
+    assert "convert it to numbers with a decimal point" in _conversion(np.array(labels, object))
 
 
 def test_a_stray_text_does_not_hide_that_the_target_is_a_quantity():

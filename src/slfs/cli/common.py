@@ -99,7 +99,8 @@ def _notes_on_rows(file: DataFile) -> Iterator[str]:
     from slfs.tables.weights import LARGE
 
     if file.ids and file.groups is None:
-        n_copies = int(file.originals([])[file.ids].duplicated().sum())
+        known = file.originals([])[file.ids].replace("", None).dropna()
+        n_copies = int(known.duplicated().sum())
         if n_copies:
             same = " and ".join(map(repr, file.ids))
             yield (
@@ -119,10 +120,7 @@ def _notes_on_rows(file: DataFile) -> Iterator[str]:
 
 
 def _note_missing_labels(file: DataFile, declared: Sequence[str], *, dropped: bool) -> list[str]:
-    """Note the text of the target that is read as missing.
-
-    Where the user has said so and leaves these rows out (``dropped``), there is nothing to note.
-    """
+    """Note the text of the target that is read as missing; ``dropped``: its rows are left out."""
     notes = []
     for text, number in file.missing_labels().items():
         are = "is" if number == 1 else "are"
@@ -133,7 +131,9 @@ def _note_missing_labels(file: DataFile, declared: Sequence[str], *, dropped: bo
                 f"{what}, which is read as a missing value. If it is a class, give it another name in "
                 "the file."
             )
-        elif not dropped:
+        elif dropped:
+            notes.append(f"{what}, which --missing {mark} makes missing: these rows are left out, too.")
+        else:
             notes.append(
                 f"{what}, which --missing {mark} makes missing values in all columns. If it is a class, "
                 "omit this option, or leave the missing values of the other columns empty in the file."

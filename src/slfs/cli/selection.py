@@ -74,9 +74,12 @@ def show_selection(file: DataFile, selector: Any) -> None:
         )
         if sentence := _pairs_text(selector):
             typer.echo(f"\n{sentence}")
-        by_gaps = [repr(str(name)) for name in _only_missing(selector)]
+        by_gaps = _only_missing(selector)
         if by_gaps:
-            typer.echo(f"\nOnly whether a value is missing is used of: {', '.join(by_gaps)}.")
+            also = [name for name, tested in by_gaps.items() if tested == "numbers"]
+            whose = "their numbers" if len(also) == len(by_gaps) else f"the numbers of {', '.join(also)}"
+            tests = f" The evidence is also that of {whose}." if also else ""
+            typer.echo(f"\nOnly whether a value is missing is used of: {', '.join(by_gaps)}.{tests}")
     if stable:
         typer.echo(f"\n{_stability_text(selector)}")
         if selector.memory_limit is None:  # the levels of all columns are kept in memory
@@ -194,9 +197,12 @@ def _remedies(selector: Any) -> str:
     from slfs.selectors._shared.remedies import to_include
 
     records, stable = selector.features_, isinstance(selector, StabilitySelection)
-    inner, without = (selector._inner(), " and without --stability") if stable else (selector, "")
+    inner, grouped = selector._inner() if stable else selector, selector._rows_are_grouped()
+    without = " (without --stability)" if stable else ""
+    omitted = [*(["--stability"] if stable else []), *(["--groups"] if grouped else [])]
+    other = f" (without {' and '.join(omitted)})" if omitted else ""
     weak = to_include(records, selector._n_wanted(len(records)))
-    if selector._rows_are_grouped():
+    if grouped:
         weak = weak[:0]  # p-values treat rows as independent
     found: list[str] = []
     classes = getattr(selector, "classes_", ())
@@ -226,14 +232,14 @@ def _remedies(selector: Any) -> str:
         forced = inner.include is not None or inner.exclude is not None
         if not (selector.conditioning_ or forced or isinstance(inner, InteractionSelector)):
             found.append(
-                f"use --method interactions{without} to find columns that are informative only in "
+                f"use --method interactions{other} to find columns that are informative only in "
                 "combination"
             )
         if (n_columns := _rankable(inner, records)) > 1:
             k = min(n_columns, _MAX_RANKED)
             found.append(
                 f"rank the {n_columns} columns that have levels regardless with --method mrmr -k {k}"
-                f"{without}"
+                f"{other}"
             )
     return "; ".join(found)
 
@@ -282,14 +288,13 @@ def _include(names: list[str]) -> str:
     return " ".join(f"--include {shlex.quote(','.join(own))}" for own in lists)
 
 
-def _only_missing(selector: Any) -> list[Any]:
-    """The names of selected columns whose only levels are missing and not missing."""
-    columns = [
-        column
-        for column in selector.indices_
-        if "only_missing" in selector._figures.get(int(column), {})
-    ]
-    return list(selector.features_["name"][columns]) if columns else []
+def _only_missing(selector: Any) -> dict[str, str]:
+    """What is tested of selected columns whose only levels are missing and not missing, by name."""
+    return {
+        repr(str(selector.features_["name"][column])): figures["only_missing"]
+        for column in selector.indices_.tolist()
+        if "only_missing" in (figures := selector._figures.get(column, {}))
+    }
 
 
 def _samples(selector: Any) -> str:

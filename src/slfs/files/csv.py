@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from slfs.files.data_file import ColumnNote, some_names
-from slfs.files.decimal_commas import comma_columns, has_decimal_points, read_thousands
+from slfs.files.decimal_commas import (
+    comma_columns,
+    first_dotted,
+    has_decimal_points,
+    may_have_thousands,
+    read_thousands,
+)
 from slfs.files.encodings import as_utf8, not_utf8
 from slfs.files.fields import check_fields
 from slfs.files.inference import (
@@ -54,6 +60,7 @@ def _read(content: io.BytesIO, options: ReadOptions, separator: str | None = Non
         _note_blanks(content, options)
     if options.header:
         _note_header(content, separator, table, options)
+    _note_dots(table, content, options, separator)
     table = _restore_leading_zeros(table, content, options, separator)
     table = _restore_large_integers(table, content, options, separator)
     table = parse_dates(table, options.text)
@@ -268,6 +275,25 @@ def _rows_end_with(content: IO[bytes], separator: str) -> bool:
     content.seek(0)
     ends = [row.endswith(separator.encode()) for row in rows if row]
     return bool(ends) and all(ends) and not header.endswith(separator.encode())
+
+
+def _note_dots(table: Any, content: io.BytesIO, options: ReadOptions, separator: str) -> None:
+    """Note columns of numbers such as 2.520 and 168, whose dots may separate thousands."""
+    found = [] if options.decimal == "," else may_have_thousands(table)
+    if not found:
+        return
+    arguments = {"dtype": str, "na_values": _marks(options)}
+    texts = _parse(content, replace(options, columns=found), separator, arguments)
+    examples = {str(table.columns[i]): first_dotted(texts[table.columns[i]]) for i in found}
+    names = [name for name, example in examples.items() if example]
+    if names:
+        example = examples[names[0]]
+        remark = (
+            f"all numbers with a dot have three digits behind it, such as {example}, and all others are "
+            f"below 1000. They are read with decimal points. If the dots separate thousands ({example} "
+            f"is {example.replace('.', '')}), remove them from the file."
+        )
+        options.notes.append(ColumnNote(names, remark))
 
 
 def _restore_leading_zeros(table: Any, content: io.BytesIO, options: ReadOptions, separator: str) -> Any:

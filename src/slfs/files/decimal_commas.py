@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 _DOTTED = r"[1-9]\d{0,2}(?:\.\d{3})+"
 _COMMA_NUMBER = rf"\s*[+-]?(?:(?:{_DOTTED}|\d+)(?:,\d*)?|,\d+)(?:[eE][+-]?\d+)?\s*"
 _COMMA_THOUSANDS = r"\s*[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,3})\s*"
 _DOT_THOUSANDS = rf"\s*[+-]?(?:{_DOTTED}|\d{{1,3}})(?:,\d*)?\s*"
+
+_FEW_DOTTED = 5
+"""Minimum number of distinct numbers with three digits behind a dot that are not so by chance."""
+
+_FIRST_ROWS = 20
+"""Number of rows that are looked at before the others."""
 
 _WORDS = 3
 """Maximum number of different texts without digits in a column of numbers."""
@@ -45,6 +54,39 @@ def has_decimal_points(texts: Any) -> bool:
     present = texts.dropna()
     dotted = present.str.contains(".", regex=False)
     return bool(dotted.any()) and not present.str.fullmatch(_DOT_THOUSANDS).all()
+
+
+def may_have_thousands(table: Any) -> list[int]:
+    """Find columns of numbers that were read with decimal points but may have thousands separators.
+
+    Some of their numbers have decimals, at most three, and none is a fraction below 1. Their text decides.
+    """
+    floats = np.flatnonzero([kind.kind == "f" for kind in table.dtypes])
+    first = table.iloc[:_FIRST_ROWS, floats].to_numpy(float)  # rules out most columns of a wide table
+    likely = floats[_are_short(first).all(axis=0)].tolist()
+    found = []
+    for column in likely:
+        values = table.iloc[:, column].to_numpy(float)
+        if _are_short(values).all() and (values % 1 > 0).any():
+            found.append(column)
+    return found
+
+
+def _are_short(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which values are missing, 0, or from 1 to 1000 with at most three decimals."""
+    size = np.abs(values)
+    short: NDArray[np.bool_] = np.isnan(size) | (size % 1 == 0)
+    short |= (size >= 1) & ((size * 1000).round(6) % 1 == 0)
+    return short & ~(size >= 1000)
+
+
+def first_dotted(texts: Any) -> str:
+    """Return the first number with a dot if all of them have three digits behind it, and others none."""
+    present = texts.dropna()
+    dotted = present[present.str.contains(".", regex=False)]
+    if dotted.nunique() < _FEW_DOTTED or len(dotted) == len(present):
+        return ""
+    return str(dotted.iloc[0]).strip() if present.str.fullmatch(_DOT_THOUSANDS).all() else ""
 
 
 def read_thousands(

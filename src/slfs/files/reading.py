@@ -199,8 +199,9 @@ def _as_file(found: Loaded, known: _Known) -> DataFile:
     names = column_names(found.table)
     unwanted, y = (
         [
-            find(column, found.table, name, notes, transposed=transpose, second=second)
-            for column in (*found.ids, *found.drop)
+            find(column, found.table, name, notes, transposed=transpose, second=second, is_id=is_id)
+            for columns, is_id in ((found.ids, True), (found.drop, False))
+            for column in columns
         ],
         found.y,
     )

@@ -31,11 +31,18 @@ def refuse_target(
 
 
 def find(
-    wanted: str, table: Any, name: str, notes: list[str], *, transposed: bool, second: bool = False
+    wanted: str,
+    table: Any,
+    name: str,
+    notes: list[str],
+    *,
+    transposed: bool,
+    second: bool = False,
+    is_id: bool = False,
 ) -> int:
     """Find a column; the error contains what is known about the file, such as other sheets.
 
-    ``second`` says that it is the file of --targets-from.
+    ``second`` says that it is the file of --targets-from, ``is_id`` that --id names the column.
     """
     try:
         return find_column(wanted, column_names(table), name)
@@ -46,6 +53,10 @@ def find(
             hints.append(
                 f"Its first column has no name. If it has the ids, call it {wanted!r} in the header: "
                 "both files need a column of the name that --id gives."
+            )
+        elif second and is_id:
+            hints.append(
+                "Both files need a column of ids of the same name, that of --id: rename one of them."
             )
         header = "" if is_sparse(table) or transposed else _header_below(wanted, table)
         if header:

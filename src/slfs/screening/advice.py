@@ -46,7 +46,7 @@ _DATE = re.compile(
     r"|\d{1,2}[-/. ][A-Za-z]{3,9}\.?[-/., ]+\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4})"
     r"(?:[T ]\s*\d{1,2}:\d{2}.*)?\s*"
 )
-_TIME = re.compile(r"\s*\d{1,2}:\d{2}(?::\d{2})?(?:\s*[AaPp][Mm])?\s*")
+_TIME = re.compile(r"\s*\d{1,2}:\d{2}(?P<seconds>:\d{2})?(?P<half>\s*[AaPp][Mm])?\s*")
 _IDENTIFIER_NAME = re.compile(r"(?:^|[\W_])(?:[Ii][Dd]|uuid|key|index|row)$|[a-z]I[Dd]$")
 
 
@@ -115,7 +115,7 @@ def _warn_about_text(
         for columns in (dates, times, spoiled, written):
             columns.sort(key=lambda column: not selected[column])
     _warn_about_converted(dates, "dates", _CONVERT_DATES, text, names, selected)
-    _warn_about_converted(times, "times", _CONVERT_TIMES, text, names, selected)
+    _warn_about_converted(times, "times", _convert_times(times, text), text, names, selected)
     others = {column: not_numbers(text[column], commas=commas[column]) for column in spoiled}
     how = _read_as_missing(others, text, commas=any(commas[column] for column in spoiled))
     _warn_about_converted(spoiled, "numbers", how, text, names, selected, others)
@@ -160,10 +160,18 @@ _CONVERT_DATES = (
     "of other text), or to categories such as month and weekday."
 )
 
-_CONVERT_TIMES = (
-    "Convert times of the day to hours, for example with pandas.to_datetime(column, format='mixed')"
-    ".dt.hour, and durations to a number, such as minutes."
-)
+
+def _convert_times(columns: list[int], text: Mapping[int, list[object]]) -> str:
+    """Say how to convert times to hours; pandas wants seconds, and reads 24:10:00 as a duration only."""
+    texts = [str(value) for column in columns for value in text[column]]
+    matches = list(filter(None, map(_TIME.fullmatch, texts)))
+    seconds = {match["seconds"] is not None for match in matches}
+    if len(seconds) > 1 or any(match["half"] for match in matches):
+        code = "pandas.to_datetime(column, format='mixed').dt.hour"
+    else:
+        more = "" if seconds == {True} else " + ':00'"
+        code = f"pandas.to_timedelta(column{more}).dt.total_seconds() / 3600"
+    return f"Convert them to numbers, for example to hours: {code}."
 
 
 def _has_fractions(coding: Coding) -> bool:

@@ -45,7 +45,7 @@ from slfs.selectors._shared.additive import AdditiveTables
 from slfs.selectors._shared.additive_numbers import fit_model
 from slfs.selectors._shared.leaks import describe_leak, find_leaks
 from slfs.selectors._shared.records import make_records
-from slfs.selectors._shared.row_groups import ALIKE, GIVEN, MIXED, grouping, warn_about_tests
+from slfs.selectors._shared.row_groups import ALIKE, GIVEN, grouping, warn_about_tests
 from slfs.selectors._shared.selection import (
     Selection,
     count_network,
@@ -182,7 +182,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             warn_about_row_numbers(data.table, self.indices_, self.network_counts_.coding, names)
         # the warning that nothing is selected says it, too
         if data.groups is not None and self.n_features_:
-            warn_about_tests(data.groups, self._grouping, self._target_noun())
+            used = data.groups[np.unique(data.samples)]  # without rows of weight 0
+            warn_about_tests(used, self._grouping, self._target_noun())
         return self
 
     def _forced(self) -> Forced | None:
@@ -476,8 +477,14 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         tested = record["role"] not in (Role.EXCLUDED, Role.CONDITIONING) and record["p_value"] < 1
         if self.support_[index] or tested:
             given, alone = wording.listed(self.conditioning_), "partner" in figures
+            numbers = figures.get("only_missing") == "numbers"
             evidence = wording.evidence(
-                record["p_value"], record["q_value"], given, self._target_noun(), alone=alone
+                record["p_value"],
+                record["q_value"],
+                given,
+                self._target_noun(),
+                alone=alone,
+                subject="its numbers and missing values depend" if numbers else "it depends",
             )
             sentence = f"{sentence} {evidence}".rstrip()
             if self._rows_are_grouped() and evidence:
@@ -515,7 +522,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             "class_entropy": self._class_entropy(),
             "n_wanted": self._n_wanted(len(self.features_)),
             "grouped": self._rows_are_grouped(),
-            "mixed_groups": getattr(self, "_grouping", ALIKE) == MIXED,
+            "grouping": getattr(self, "_grouping", ALIKE),
         }
         return {**self.get_params(deep=False), **own}
 

@@ -34,6 +34,8 @@ _EXPONENT = re.compile(r"\d[eE][-+]?\d")
 _STRIPPED = re.compile(r"-?\d+(?:\.\d+)?")
 _ODD_SIGN = re.compile(r"[(−]|\d.*-\s*$")
 """How accountants write negative numbers: (5), 5-, and with a longer minus sign."""
+_MAGNITUDE = re.compile(r"[kKMBT]|bn|mio\.?|mrd\.?|mln", re.IGNORECASE)
+"""Units that multiply a number; others that occur once do not matter."""
 _ZERO = re.compile(rf"\s*(?:{_CURRENCY})\s*[-–—]+\s*")
 """How the accounting format of Excel writes 0: a currency and a dash."""
 _PLAIN_NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
@@ -92,10 +94,12 @@ def has_odd_sign(text: str) -> bool:
     return _ODD_SIGN.search(text) is not None
 
 
-def _by_unit(texts: Sequence[str]) -> dict[tuple[str | None, str], str]:
-    """Return the first number with each combination of currency and unit."""
-    matches = [match for match in map(_NUMBER.fullmatch, texts) if match is not None]
-    return {(match["before"], match["after"].strip()): match[0] for match in reversed(matches)}
+def _by_unit(texts: Iterable[str]) -> dict[tuple[str | None, str], list[str]]:
+    """Return the numbers with each combination of currency and unit."""
+    found: dict[tuple[str | None, str], list[str]] = {}
+    for match in filter(None, map(_NUMBER.fullmatch, texts)):
+        found.setdefault((match["before"], match["after"].strip()), []).append(match[0])
+    return found
 
 
 def stripped(text: str) -> str:
@@ -123,10 +127,13 @@ def pitfalls(texts: Sequence[str]) -> list[str]:
     """Say which numbers become others if currency signs, units and separators are only removed."""
     texts = list(filter(is_written_number, texts))
     zero = next(filter(_ZERO.fullmatch, texts), None)
-    units = list(_by_unit(texts).values())
-    differ = " and ".join(map(repr, units[:2]))
+    units = _by_unit(texts)
+    often = [own[0] for unit, own in units.items() if _MAGNITUDE.fullmatch(unit[1]) or len(own) > 1]
+    differ = " and ".join(map(repr, often[:2]))
+    bare = units.get((None, ""), []) if len(units) > 1 else []
     return [
-        *([f"{differ} are written with different units: 1.2M is 1200000"] if len(units) > 1 else []),
+        *([f"{differ} are written with different units: 1.2M is 1200000"] if len(often) > 1 else []),
+        *([f"{bare[0]!r} has no unit and may be a missing value"] if len(bare) == 1 else []),
         *(["(5), 5- and −5 are -5"] if any(map(has_odd_sign, texts)) else []),
         *(["1.234 is 1234 if points separate thousands"] if has_dot_thousands(texts) else []),
         *([f"{zero!r} is 0"] if zero is not None else []),

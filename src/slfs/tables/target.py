@@ -248,15 +248,12 @@ def _warn_about_numbers(classes: NDArray[Any], n_samples: int, name: str) -> Non
             about_focus=True,
         )
     elif len(classes) > many and (classes.dtype.kind in "iuf" or texts):
-        what = f"texts that look like numbers, such as {_shown(classes[:1])}," if texts else "integers"
-        how = ""
-        if texts and _has_units(classes):
-            noted = ["without currency signs, units and separators", *pitfalls(classes.tolist())]
-            how = f" ({'; '.join(noted)})"
-        first = f"convert them to numbers{how} and " if texts else ""
+        example = next(filter(is_written_number, classes.tolist()), "") if texts else ""
+        what = f"texts that look like numbers, such as {example!r}," if texts else "integers"
+        first = f"convert it first. {_conversion(classes)}. Then " if texts else ""
         warn(
             f"The target {name!r} has {len(classes)} distinct {what} in {n_samples} samples, which "
-            f"are treated as class labels. If they are a quantity, {first}use target='regression'; if "
+            f"are treated as class labels. If it is a quantity, {first}use target='regression'. If "
             "not, target='classification' avoids this warning.",
             about_focus=True,
         )
@@ -329,11 +326,6 @@ def _are_number_texts(classes: NDArray[Any]) -> bool:
     return look_like_numbers(texts) and not not_numbers(texts) and not has_codes(texts)
 
 
-def _has_units(classes: NDArray[Any]) -> bool:
-    """Return whether labels that look like numbers have a currency, a unit or separators."""
-    return bool(not_plain(classes.tolist()))
-
-
 def _conversion(distinct: NDArray[Any]) -> str:
     """Say how to convert labels that are text to numbers; code only where it gives the right ones."""
     texts = list(map(str, distinct.tolist()))
@@ -348,8 +340,8 @@ def _conversion(distinct: NDArray[Any]) -> str:
     if len(numbers) < len(others):
         return "Convert y to numbers"
     if any(map(has_decimal_comma, numbers)):
-        return f"{how} with a decimal point"
-    if can_be_stripped(numbers) and not any(map(has_digits, others)):
+        how += " with a decimal point"
+    elif can_be_stripped(numbers) and not any(map(has_digits, others)):
         code = r"pandas.to_numeric(y.str.replace(r'[^\d.-]', '', regex=True)"
         if not others:
             return f"{how}, for example with {code})"
@@ -357,7 +349,7 @@ def _conversion(distinct: NDArray[Any]) -> str:
             f"{how}, for example with {code}, errors='coerce'), and drop the rows that are missing "
             f"then ({_quoted(others[:_NAMED])})"
         )
-    noted = pitfalls(numbers)
+    noted = [*pitfalls(numbers), *(f"{text!r} is not a number" for text in others[:_NAMED])]
     shown = f" ({'; '.join(noted)})" if noted else ""
     return f"{how} of the same currency and unit{shown}"
 

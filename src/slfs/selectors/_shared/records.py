@@ -12,6 +12,7 @@ from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.screening.facts import ColumnFacts
+from slfs.screening.judging import pays
 from slfs.screening.reasons import SIGNIFICANT, Reason, Role
 from slfs.selectors._shared.redundancy import NOTHING, adds_nothing, find_copies, judge_losers
 from slfs.selectors._shared.selection import Selection
@@ -110,9 +111,11 @@ def make_records(
     for own in figures.values():
         if "displaced_by" in own:
             own["displaced_by"] = names[column_of[own["displaced_by"]]]
-    coding = facts.coding
-    for column in kept[coding.only_missing[kept]].tolist():
-        figures.setdefault(TableIndex(column), {})["only_missing"] = bool(coding.cut[column])
+    by_gaps = pays(facts) & ~np.isnan(facts.given_relevance)
+    for column in kept[facts.coding.only_missing[kept]].tolist():
+        tested = "missing values" if by_gaps[column] else "numbers"
+        what = tested if facts.coding.cut[column] else "categories"
+        figures.setdefault(TableIndex(column), {})["only_missing"] = what
     return records.view(np.recarray), figures
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from slfs._core.interface import remedy
 from slfs.screening.reasons import BY_LABEL, SIGNIFICANT, Reason, Role
-from slfs.selectors._shared.row_groups import given_group
+from slfs.selectors._shared.row_groups import MIXED, instead_of_rows
 from slfs.selectors._shared.sentences import Figures, required
 from slfs.selectors._shared.wording import listed, percent
 
@@ -58,9 +58,11 @@ def nothing_selected(records: Any, method: str, figures: Figures, n_wanted: int 
     n_significant = int(significant.sum())
     depend = "columns depend" if n_significant > 1 else "column depends"
     if n_significant and figures["grouped"]:
+        others = "" if figures["grouping"] == MIXED else "Use more groups or other columns, or "
+        how = instead_of_rows(figures["grouping"], figures["noun"])
         return (
             f"{text} {n_significant} {depend} significantly on the {noun} if the rows of a group were "
-            f"independent samples, which the tests assume. {_instead_of_rows(figures)}"
+            f"independent samples, which the tests assume. {others}{how if others else how.capitalize()}"
         )
     n_empty = figures.get("n_empty", 0)
     by_test = figures.get("irrelevance") == "test" and n_empty > figures.get("n_subsamples", 0) / 2
@@ -110,20 +112,14 @@ def nothing_selected(records: Any, method: str, figures: Figures, n_wanted: int 
             f"{_confounded(records, figures)}Check without condition_on which columns depend on the "
             f"{figures['noun']} alone, or use more samples or other columns."
         )
-    paired = f"{_instead_of_rows(figures)} " if figures["grouped"] and figures["mixed_groups"] else ""
+    paired = ""
+    if figures["grouped"] and figures["grouping"] == MIXED:
+        several = "classes" if figures["noun"] == "class" else "targets"
+        paired = f"The rows of a group have different {several}: {instead_of_rows(MIXED, '')} "
     return (
         f"{text} No column depends significantly on the {noun}{smallest}. {paired}Check that y is the "
         f"intended target, or use more samples or other columns{xor}."
     )
-
-
-def _instead_of_rows(figures: Figures) -> str:
-    """Say what to test instead of rows that belong to groups."""
-    if not figures["mixed_groups"]:
-        return (
-            "Use more groups or other columns, or test one row per group, such as the means of its rows."
-        )
-    return given_group(figures["noun"])
 
 
 def _confounded(records: Any, figures: Figures) -> str:

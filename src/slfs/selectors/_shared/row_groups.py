@@ -15,10 +15,12 @@ from slfs.tables.choice import number_categories
 
 Ints = NDArray[np.int64]
 
-GIVEN, MIXED, ALIKE = "given", "mixed", "alike"
-"""Groups that a column of condition_on tells, others whose rows have different classes, and the rest."""
+GIVEN, MIXED, MOSTLY, ALIKE = GROUPINGS = ("given", "mixed", "mostly", "alike")
+"""Groups that a column of condition_on tells, others whose rows have different classes, and groups whose
+rows mostly, or always, have the same class."""
 
-GROUPINGS = (GIVEN, MIXED, ALIKE)
+_MOST = 0.75
+"""Share of the variance of the target that lies between groups whose rows mostly have the same class."""
 
 
 def row_arguments(selector: Any, sample_weight: Any, groups: Any) -> dict[str, Any]:
@@ -38,9 +40,8 @@ def warn_about_tests(groups: Ints, kind: str, noun: str) -> None:
     n_groups = len(np.unique(groups))
     if kind == GIVEN or n_groups == len(groups):
         return
-    if kind == ALIKE:
+    if kind != MIXED:
         effect = "too small if the rows of a group are alike"
-        remedy = "For valid ones, fit one row per group, such as the means of its rows."
     else:
         effect = (
             "wrong if the rows of a group are alike: too large if each group has all classes, as pairs "
@@ -49,19 +50,20 @@ def warn_about_tests(groups: Ints, kind: str, noun: str) -> None:
             else "wrong if the rows of a group are alike: too large if the target varies as much within "
             "groups as between them, and too small if it varies little within groups"
         )
-        remedy = given_group(noun)
     warn(
         f"p-values and q-values treat the {len(groups)} rows of {n_groups} groups as independent "
-        f"samples, so they are {effect}. {remedy}"
+        f"samples, so they are {effect}. For valid ones, {instead_of_rows(kind, noun)}"
     )
 
 
-def given_group(noun: str) -> str:
-    """Say how to test rows of a group that have different classes or targets."""
-    several = "classes" if noun == "class" else "targets"
+def instead_of_rows(kind: str, noun: str) -> str:
+    """Say what to test instead of rows that belong to groups."""
+    if kind != MIXED:
+        of_class = " of the most frequent class" if (kind, noun) == (MOSTLY, "class") else ""
+        return f"test one row per group, such as the means of its rows{of_class}."
     return (
-        f"The rows of a group have different {several}: test them given their group, with the labels of "
-        "the groups as a column of categories that condition_on names."
+        "test rows given their group, with the labels of the groups as a column of categories that "
+        "condition_on names."
     )
 
 
@@ -74,12 +76,29 @@ def grouping(groups: Ints, data: TrainingData, forced: Forced | None) -> str:
     the rows of a patient dependent.
     """
     used = np.unique(data.samples)
+    own = groups[used]
     for column in () if forced is None else forced.conditioning.tolist():
         strata = None if _is_quantity(data, column) else _strata(data, column, missing_alone=False)
-        if strata is not None and _tells(strata[used], groups[used]):
+        if strata is not None and _tells(strata[used], own):
             return GIVEN
-    values = data.target.codes if data.target.values is None else data.target.values
-    return ALIKE if _tells(groups[used], np.unique(values[used], return_inverse=True)[1]) else MIXED
+    share = _share_told(own, data.target.codes[used])
+    return ALIKE if share >= 1 else MOSTLY if share > _MOST else MIXED
+
+
+def _share_told(groups: Ints, codes: Ints) -> float:
+    """Return the share of the variance of classes, or bins, that lies between groups of several rows.
+
+    This is the tau of Goodman and Kruskal: 1 if the rows of each group have the same class, 0 if all
+    groups have the same shares of the classes.
+    """
+    size = np.bincount(groups)
+    several = size[groups] > 1
+    groups, codes = groups[several], codes[several]
+    if len(np.unique(codes)) < 2:
+        return 1.0
+    (first, _), counts = np.unique(np.stack([groups, codes]), axis=1, return_counts=True)
+    alone = float((np.bincount(codes) ** 2).sum()) / len(codes)
+    return (float((counts**2 / size[first]).sum()) - alone) / (len(codes) - alone)
 
 
 def small_strata(

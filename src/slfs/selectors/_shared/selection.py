@@ -156,7 +156,7 @@ class NetworkCounts:
         Number of counts that are one sample: 1, unless there were sample weights that are not whole
         numbers.
     n_rows : int
-        Number of rows of the table.
+        Number of rows of the table, without those of weight 0.
     """
 
     coding: Coding
@@ -261,7 +261,7 @@ def count_edges(
             for f, k in zip(nodes, partners, strict=True)
         ],
         unit=layout.unit,
-        n_rows=layout.n_samples if layout.counts is None else len(layout.counts),
+        n_rows=layout.n_samples if layout.counts is None else int((layout.counts > 0).sum()),
     )
 
 

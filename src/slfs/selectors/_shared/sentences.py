@@ -31,7 +31,7 @@ def explain(record: Any, figures: Figures) -> str:
     """
     sentence = _decision(record, figures)
     if "only_missing" in figures:
-        is_cut = figures["only_missing"] and "partner" not in figures
+        is_cut = figures["only_missing"] != "categories" and "partner" not in figures
         why = f": {_NO_CUTS}" if is_cut else ""  # MDLP does not cut columns of pairs
         sentence += f" Only whether its value is missing is used{why}."
     if "partner" in figures:

@@ -20,17 +20,23 @@ def frequency(share: float, n_subsamples: int) -> str:
 
 
 def evidence(
-    p_value: float, q_value: float, given: str = "", noun: str = "class", *, alone: bool = False
+    p_value: float,
+    q_value: float,
+    given: str = "",
+    noun: str = "class",
+    *,
+    alone: bool = False,
+    subject: str = "it depends",
 ) -> str:
     """Describe the evidence that a column depends on the class or target; "" if it is unknown.
 
     ``given`` lists the columns that are conditioned on. ``alone`` adds that the column was tested alone,
-    where a pair was tested as well.
+    where a pair was tested as well. ``subject`` says what was tested.
     """
     if math.isnan(p_value) or math.isnan(q_value):
         return ""
     figures = f"({p_text(p_value)}, FDR {percent(q_value)})"
-    depends = f"it depends on the {noun}" + (f" given {given}" if given else "")
+    depends = f"{subject} on the {noun}" + (f" given {given}" if given else "")
     depends += " on its own" if alone else ""
     if grade(q_value) == "none":
         tests = "The tests" if noun == "class" else "The tests, which compare the level of the target,"
