@@ -59,7 +59,7 @@ def has_decimal_points(texts: Any) -> bool:
 def may_have_thousands(table: Any) -> list[int]:
     """Find columns of numbers that were read with decimal points but may have thousands separators.
 
-    Some of their numbers have decimals, at most three, and none is a fraction below 1. Their text decides.
+    Some of their numbers have decimals, at most three, and none is below 1. Their text decides.
     """
     floats = np.flatnonzero([kind.kind == "f" for kind in table.dtypes])
     first = table.iloc[:_FIRST_ROWS, floats].to_numpy(float)  # rules out most columns of a wide table
