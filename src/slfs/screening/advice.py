@@ -16,15 +16,12 @@ from slfs.coding.grouping import MANY
 from slfs.tables.dates import TimeKind
 from slfs.tables.number_text import (
     has_codes,
-    has_decimal_comma,
     has_decimal_commas,
     is_number,
     is_written_number,
     look_like_numbers,
     not_numbers,
     not_plain,
-    partly_numbers,
-    pitfalls,
     some_texts,
 )
 from slfs.tables.table import Table
@@ -46,7 +43,7 @@ _DATE = re.compile(
     r"|\d{1,2}[-/. ][A-Za-z]{3,9}\.?[-/., ]+\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4})"
     r"(?:[T ]\s*\d{1,2}:\d{2}.*)?\s*"
 )
-_TIME = re.compile(r"\s*\d{1,2}:\d{2}(?P<seconds>:\d{2})?(?P<half>\s*[AaPp][Mm])?\s*")
+_TIME = re.compile(r"\s*\d{1,2}:\d{2}(?::\d{2})?(?:\s*[AaPp][Mm])?\s*")
 _IDENTIFIER_NAME = re.compile(r"(?:^|[\W_])(?:[Ii][Dd]|uuid|key|index|row)$|[a-z]I[Dd]$")
 
 
@@ -97,30 +94,27 @@ def _warn_about_text(
     many = [column for column in text if n_distinct[column] > MANY]
     dates = [column for column in many if _nearly_all(_DATE, text[column])]
     times = [column for column in many if _nearly_all(_TIME, text[column])]
-    fractions = _has_fractions(coding)
-    commas = {column: not fractions or _mostly_commas(text[column]) for column in text}
-    numbers, spoiled, written = [], [], []
+    numbers, spoiled, written = [], {}, []
     for column, values in text.items():
         if column in dates or column in times or has_codes(values):
             continue
-        if n_distinct[column] > MANY:
-            if not look_like_numbers(values) and not not_numbers(values, commas=commas[column]):
-                continue
+        others = not_numbers(values)
+        if n_distinct[column] > MANY and (others or look_like_numbers(values)):
             numbers.append(column)
-        if not_numbers(values, commas=commas[column]):
-            spoiled.append(column)
-        elif n_distinct[column] > MANY:
+        if others:
+            spoiled[column] = others
+        elif column in numbers:
             written.append(column)
     if selected is not None:  # those that matter are named first
-        for columns in (dates, times, spoiled, written):
+        for columns in (dates, times, written):
             columns.sort(key=lambda column: not selected[column])
+        spoiled = dict(sorted(spoiled.items(), key=lambda item: not selected[item[0]]))
     _warn_about_converted(dates, "dates", _CONVERT_DATES, text, names, selected)
-    _warn_about_converted(times, "times", _convert_times(times, text), text, names, selected)
-    others = {column: not_numbers(text[column], commas=commas[column]) for column in spoiled}
-    how = _read_as_missing(others, text, commas=any(commas[column] for column in spoiled))
-    _warn_about_converted(spoiled, "numbers", how, text, names, selected, others)
-    how = _convert_numbers(written, text, commas=any(commas[column] for column in written))
-    _warn_about_converted(written, "numbers", how, text, names, selected)
+    _warn_about_converted(times, "times", _CONVERT_TIMES, text, names, selected)
+    _warn_about_converted(
+        list(spoiled), "numbers", _read_as_missing(spoiled, text), text, names, selected, spoiled
+    )
+    _warn_about_converted(written, "numbers", _convert_numbers(), text, names, selected)
     alike = n_distinct > n_samples / 2
     alike &= coding.n_levels > 1 if selected is None else selected
     alike[numbers if selected is not None else dates + times + numbers] = False
@@ -130,96 +124,39 @@ def _warn_about_text(
         warn(
             f"{len(columns)} {chosen}column(s) have more categories than half the number of samples: "
             f"{_listed(names[columns])}. Most of their categories occur once and will not occur again. "
-            f"If they are likely identifiers, drop them{_unless_identifiers(columns, text, names)}.",
+            f"If they are identifiers, drop them; if they are quantities, {_as_numbers(columns, text)}.",
             about_focus=True,
         )
 
 
-def _unless_identifiers(
-    columns: list[int], text: Mapping[int, list[object]], names: NDArray[np.object_]
-) -> str:
-    """Say what to do with columns of many categories that are numbers, by why they are categories."""
-    advice = ""
-    declared = [column for column in columns if column not in text]
-    if declared:
-        which = "" if len(declared) == len(columns) else f" ({_listed(names[declared])})"
-        advice += f"; if they are numbers, do not declare them categorical{which}"
-    others = {column: partly_numbers(text[column]) for column in columns if column in text}
-    mixed = [column for column, found in others.items() if found]
-    if mixed:
-        shown = ", ".join(f"{names[j]!r} (all but {_listed(others[j])})" for j in mixed[:_NAMED])
-        advice += (
-            f"; if they are numbers, as most values of {shown} are, replace or remove the other text, "
-            "currency signs, units and thousands separators, and use pandas.to_numeric"
-        )
-    return advice
+def _as_numbers(columns: list[int], text: Mapping[int, list[object]]) -> str:
+    """Say how categories become numbers: text is converted, declared categories need not be declared."""
+    texts = any(column in text for column in columns)
+    declared = any(column not in text for column in columns)
+    how = ["convert their text to numbers"] * texts + ["do not declare numbers categorical"] * declared
+    return " and ".join(how)
 
 
 _CONVERT_DATES = (
-    "Convert them to dates, for example with pandas.to_datetime (errors='coerce' makes missing values "
-    "of other text), or to categories such as month and weekday."
+    "Convert them to dates, or to categories such as month and weekday. In a file, dates are recognized "
+    "if they are written as 2020-12-31."
 )
+_CONVERT_TIMES = "Convert them to numbers, for example of hours since midnight."
 
 
-def _convert_times(columns: list[int], text: Mapping[int, list[object]]) -> str:
-    """Say how to convert times to hours; pandas wants seconds, and reads 24:10:00 as a duration only."""
-    texts = [str(value) for column in columns for value in text[column]]
-    matches = list(filter(None, map(_TIME.fullmatch, texts)))
-    seconds = {match["seconds"] is not None for match in matches}
-    if len(seconds) > 1 or any(match["half"] for match in matches):
-        code = "pandas.to_datetime(column, format='mixed').dt.hour"
-    else:
-        more = "" if seconds == {True} else " + ':00'"
-        code = f"pandas.to_timedelta(column{more}).dt.total_seconds() / 3600"
-    return f"Convert them to numbers, for example to hours: {code}."
-
-
-def _has_fractions(coding: Coding) -> bool:
-    """Whether a column has numbers with fractions, which were not written with decimal commas."""
-    ends = np.concatenate([coding.columns[name][coding.cut] for name in ("low", "high")])
-    return bool((ends[np.isfinite(ends)] % 1 != 0).any())
-
-
-def _mostly_commas(values: list[object]) -> bool:
-    """Whether at least half of the values of a column have a comma."""
-    return sum("," in str(value) for value in values) >= len(values) / 2
-
-
-def _convert_numbers(columns: list[int], text: Mapping[int, list[object]], *, commas: bool) -> str:
-    """Say how to convert text to numbers; ``commas``: all numbers may have decimal commas."""
-    texts = [str(value) for column in columns for value in text[column]]
-    removed = "remove currency signs, units and thousands separators, "
-    then = removed if not_plain(texts) else ""
-    if has_decimal_commas(texts):
-        thousands = ", thousands='.'" if any("." in value for value in texts) else ""
-        reading = f" (decimal=','{thousands} in pandas.read_csv)" if commas else ""
-        then += f"replace decimal commas by decimal points{reading}, "
-    elif any(map(has_decimal_comma, texts)):
-        then += "replace decimal commas by decimal points, "
-    noted = dict.fromkeys(
-        itertools.chain.from_iterable(pitfalls(list(map(str, text[column]))) for column in columns)
-    )
-    mind = f" Mind that {'; '.join(noted)}." if noted else ""
-    others = list(dict.fromkeys(value for value in texts if not is_written_number(value)))
-    coerced = (
-        f"(column, errors='coerce'), which makes missing values of other text such as {others[0]!r}"
-        if others
-        else ""
-    )
+def _convert_numbers() -> str:
     option = remedy("categorical_features", "--categorical")
     return (
-        f"If they are quantities, convert them to numbers: {then}{'and ' if then else ''}use "
-        f"pandas.to_numeric{coerced}.{mind} If they are codes, {option} avoids this warning."
+        "If they are quantities, convert them to numbers of one unit, written as -1234.5. If they are "
+        f"codes, {option} avoids this warning."
     )
 
 
-def _read_as_missing(
-    others: Mapping[int, list[str]], text: Mapping[int, list[object]], *, commas: bool
-) -> str:
+def _read_as_missing(others: Mapping[int, list[str]], text: Mapping[int, list[object]]) -> str:
     """Say how to read the text that spoils columns of numbers as missing values."""
     markers = list(dict.fromkeys(itertools.chain(*others.values())))[:_NAMED]
     options = " ".join(f"--missing {marker!r}" for marker in markers)
-    commas = commas and any(has_decimal_commas(map(str, text[column])) for column in others)
+    commas = any(has_decimal_commas(map(str, text[column])) for column in others)
     decimal = " and decimal=','" if commas else ""
     objects = any(map(is_number, itertools.chain(*(text[column] for column in others))))
     excel = " or pandas.read_excel, or pandas.to_numeric(column, errors='coerce')" if objects else ""

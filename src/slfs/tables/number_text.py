@@ -20,6 +20,9 @@ _FEW_WORDS, _NUMBERS_PER_WORD = 5, 10
 """Number of different words in a column of numbers that are few, and how many numbers there are for
 each of them."""
 
+_COMMAS = 0.1
+"""Minimum share of texts with a comma if it is the decimal separator: 12,13 may also be a list."""
+
 _MAX_UNITS = 3
 """Maximum number of different currencies and units in a column."""
 
@@ -30,18 +33,11 @@ _NUMBER = re.compile(
     r"(?:\d{1,3}(?:[,.' \u00a0\u202f]\d{3})+|\d+)(?:[.,]\d+)?(?:[eE][-+]?\d+)?"
     rf"\s*(?P<after>[%‰$€£¥°]?{_UNIT}{{0,8}}\.?(?: {_UNIT}{{1,8}}\.?){{0,2}})\s*[)-]?\s*"
 )
-_EXPONENT = re.compile(r"\d[eE][-+]?\d")
-_STRIPPED = re.compile(r"-?\d+(?:\.\d+)?")
-_ODD_SIGN = re.compile(r"[(−]|\d.*-\s*$")
-"""How accountants write negative numbers: (5), 5-, and with a longer minus sign."""
-_MAGNITUDE = re.compile(r"[kKMBT]|bn|mio\.?|mrd\.?|mln", re.IGNORECASE)
-"""Units that multiply a number; others that occur once do not matter."""
 _ZERO = re.compile(rf"\s*(?:{_CURRENCY})\s*[-–—]+\s*")
 """How the accounting format of Excel writes 0: a currency and a dash."""
 _PLAIN_NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
 _COMMA_NUMBER = re.compile(r"\s*[-+]?(?:\d+,?\d*|,\d+)(?:[eE][-+]?\d+)?\s*")
 _COMMA_THOUSANDS = re.compile(r"\s*[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,3})\s*")
-_DECIMAL_COMMA = re.compile(r"\d,(?!\d{3}(?!\d))\d|(?<!\d)0,\d|\d{4},\d")
 _DIGIT = re.compile(r"\d")
 _CODE = re.compile(r"\s*0\d+[A-Za-z]?\s*")
 """An integer with leading zeros: a code, such as a postcode; a letter may be its check digit."""
@@ -53,11 +49,6 @@ _MISSING_MARKER = re.compile(
     re.IGNORECASE,
 )
 """Text that often means a missing value: signs such as ?, -- and *, words, and limits of detection."""
-
-
-def has_digits(text: str) -> bool:
-    """Return whether a text contains a digit."""
-    return _DIGIT.search(text) is not None
 
 
 def is_number(value: object) -> bool:
@@ -89,64 +80,10 @@ def is_written_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None or _ZERO.fullmatch(text) is not None
 
 
-def has_odd_sign(text: str) -> bool:
-    """Return whether a number may be negative without a leading hyphen, as in (5) or 5-."""
-    return _ODD_SIGN.search(text) is not None
-
-
-def _by_unit(texts: Iterable[str]) -> dict[tuple[str | None, str], list[str]]:
-    """Return the numbers with each combination of currency and unit."""
-    found: dict[tuple[str | None, str], list[str]] = {}
-    for match in filter(None, map(_NUMBER.fullmatch, texts)):
-        found.setdefault((match["before"], match["after"].strip()), []).append(match[0])
-    return found
-
-
-def stripped(text: str) -> str:
-    """Remove all but digits, points and hyphens."""
-    return re.sub(r"[^\d.-]", "", text)
-
-
-def has_dot_thousands(texts: Iterable[str]) -> bool:
-    """Return whether the points of numbers may separate thousands: three digits follow each of them."""
-    dotted = [text for text in map(stripped, texts) if "." in text]
-    return bool(dotted) and all(len(part) == 3 for text in dotted for part in text.split(".")[1:])
-
-
-def can_be_stripped(texts: Sequence[str]) -> bool:
-    """Return whether numbers stay the same numbers if all but digits, points and hyphens is removed."""
-    return (
-        len(_by_unit(texts)) == 1
-        and not has_dot_thousands(texts)
-        and not any(has_odd_sign(text) or _EXPONENT.search(text) for text in texts)
-        and all(_STRIPPED.fullmatch(stripped(text)) for text in texts)
-    )
-
-
-def pitfalls(texts: Sequence[str]) -> list[str]:
-    """Say which numbers become others if currency signs, units and separators are only removed."""
-    texts = list(filter(is_written_number, texts))
-    zero = next(filter(_ZERO.fullmatch, texts), None)
-    units = _by_unit(texts)
-    often = [own[0] for unit, own in units.items() if _MAGNITUDE.fullmatch(unit[1]) or len(own) > 1]
-    differ = " and ".join(map(repr, often[:2]))
-    bare = units.get((None, ""), []) if len(units) > 1 else []
-    return [
-        *([f"{differ} are written with different units: 1.2M is 1200000"] if len(often) > 1 else []),
-        *([f"{bare[0]!r} has no unit and may be a missing value"] if len(bare) == 1 else []),
-        *(["(5), 5- and −5 are -5"] if any(map(has_odd_sign, texts)) else []),
-        *(["1.234 is 1234 if points separate thousands"] if has_dot_thousands(texts) else []),
-        *([f"{zero!r} is 0"] if zero is not None else []),
-    ]
-
-
-def not_numbers(values: Sequence[object], *, commas: bool = True) -> list[str]:
-    """Return the text that spoils a column of plain numbers; none if it has units or the like.
-
-    ``commas`` says that numbers may have decimal commas.
-    """
+def not_numbers(values: Sequence[object]) -> list[str]:
+    """Return the text that spoils a column of plain numbers; none if it has units or the like."""
     texts = _texts(values)
-    others = not_plain(texts, commas=commas)
+    others = not_plain(texts)
     if len(texts) - len(others) >= _MIN_NUMBERS and all(map(_MISSING_MARKER.fullmatch, others)):
         return others
     few = len(others) <= min(_FEW_WORDS, (len(texts) - len(others)) / _NUMBERS_PER_WORD)
@@ -157,31 +94,19 @@ def not_numbers(values: Sequence[object], *, commas: bool = True) -> list[str]:
     return [] if written or many else others
 
 
-def not_plain(texts: Sequence[str], *, commas: bool = True) -> list[str]:
+def not_plain(texts: Sequence[str]) -> list[str]:
     """Return the text that is not a number without currency sign, unit or thousands separator."""
-    number = _COMMA_NUMBER if commas and has_decimal_commas(texts) else _PLAIN_NUMBER
+    number = _COMMA_NUMBER if has_decimal_commas(texts) else _PLAIN_NUMBER
     return [text for text in texts if number.fullmatch(text) is None]
 
 
-def partly_numbers(values: Iterable[object]) -> list[str]:
-    """Return the text that is not a number, if at least half of the values are numbers of any kind."""
-    texts = _texts(values)
-    others = [text for text in texts if not is_written_number(text)]
-    return others if len(others) <= len(texts) / 2 else []
-
-
 def has_decimal_commas(texts: Iterable[str]) -> bool:
-    """Return whether texts have decimal commas: numbers with a comma that does not mark thousands."""
-    return any(
-        _COMMA_NUMBER.fullmatch(text) and not _COMMA_THOUSANDS.fullmatch(text)
-        for text in texts
-        if "," in text
+    """Return whether texts have decimal commas: not a few commas, and not only between thousands."""
+    texts = list(texts)
+    commas = [text for text in texts if "," in text]
+    return len(commas) >= _COMMAS * len(texts) and any(
+        _COMMA_NUMBER.fullmatch(text) and not _COMMA_THOUSANDS.fullmatch(text) for text in commas
     )
-
-
-def has_decimal_comma(text: str) -> bool:
-    """Return whether a number that may have a currency or a unit has a decimal comma."""
-    return _DECIMAL_COMMA.search(text) is not None
 
 
 def _texts(values: Iterable[object]) -> list[str]:

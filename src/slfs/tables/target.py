@@ -18,16 +18,10 @@ from slfs._core.interface import remedy
 from slfs._core.warn import warn
 from slfs.tables.frames import plain_values
 from slfs.tables.number_text import (
-    can_be_stripped,
     has_codes,
-    has_decimal_comma,
-    has_decimal_commas,
-    has_digits,
     is_written_number,
     look_like_numbers,
     not_numbers,
-    not_plain,
-    pitfalls,
 )
 from slfs.tables.target_bins import bin_target
 from slfs.tables.values import in_memory, masked_as_missing, missing_values
@@ -62,6 +56,7 @@ KINDS = frozenset({"auto", CLASSIFICATION, REGRESSION})
 
 _QCUT = "pandas.qcut(y, 5, labels=False)"
 _ADD_CLASSES = "add classes to the file"
+_CONVERT = "convert y to numbers of one unit, written as -1234.5"
 
 _CONVERSIONS = {
     "m": "Convert durations to numbers first, for example of days: y / numpy.timedelta64(1, 'D').",
@@ -179,8 +174,8 @@ def _continuous(
         shown = _shown(np.array(others, object) if others else distinct)
         models = remedy(" (selectors) or BNSLFS instead of BNSLFSRegressor", "")
         raise ValueError(
-            f"target='regression' needs numbers, but y contains {shown}. {_conversion(distinct)}, or "
-            f"use target='classification'{models}."
+            f"target='regression' needs numbers, but y contains {shown}. {_CONVERT.capitalize()}, "
+            f"or use target='classification'{models}."
         )
     if len(distinct) == 1:
         raise ValueError(
@@ -250,7 +245,7 @@ def _warn_about_numbers(classes: NDArray[Any], n_samples: int, name: str) -> Non
     elif len(classes) > many and (classes.dtype.kind in "iuf" or texts):
         example = next(filter(is_written_number, classes.tolist()), "") if texts else ""
         what = f"texts that look like numbers, such as {example!r}," if texts else "integers"
-        first = f"convert it first. {_conversion(classes)}. Then " if texts else ""
+        first = f"{_CONVERT}, and " if texts else ""
         warn(
             f"The target {name!r} has {len(classes)} distinct {what} in {n_samples} samples, which "
             f"are treated as class labels. If it is a quantity, {first}use target='regression'. If "
@@ -308,10 +303,7 @@ def _numbers_hint(classes: NDArray[Any]) -> str:
             f"target='regression'{models}."
         )
     if _are_number_texts(classes):
-        return (
-            f" If it is a quantity, convert it first. {_conversion(classes)}. Then use "
-            f"target='regression'{models}."
-        )
+        return f" If it is a quantity, {_CONVERT}, and use target='regression'{models}."
     if classes.dtype.kind not in "iuf":
         return ""
     classes_instead = remedy(f"bin it into classes: {_QCUT} (classifiers)", _ADD_CLASSES)
@@ -324,34 +316,6 @@ def _are_number_texts(classes: NDArray[Any]) -> bool:
         return False
     texts = classes.tolist()
     return look_like_numbers(texts) and not not_numbers(texts) and not has_codes(texts)
-
-
-def _conversion(distinct: NDArray[Any]) -> str:
-    """Say how to convert labels that are text to numbers; code only where it gives the right ones."""
-    texts = list(map(str, distinct.tolist()))
-    spoiling = not_numbers(texts)
-    if not not_plain([text for text in texts if text not in spoiling]):
-        commas = ".str.replace(',', '.')" if has_decimal_commas(texts) else ""
-        more = ", errors='coerce'), and drop the rows with other text" if spoiling else ")"
-        return f"Convert y to numbers, for example with pandas.to_numeric(y{commas}{more}"
-    how = "Remove currency signs, units and thousands separators from y, and convert it to numbers"
-    numbers = [text for text in texts if is_written_number(text)]
-    others = [text for text in texts if not is_written_number(text)]
-    if len(numbers) < len(others):
-        return "Convert y to numbers"
-    if any(map(has_decimal_comma, numbers)):
-        how += " with a decimal point"
-    elif can_be_stripped(numbers) and not any(map(has_digits, others)):
-        code = r"pandas.to_numeric(y.str.replace(r'[^\d.-]', '', regex=True)"
-        if not others:
-            return f"{how}, for example with {code})"
-        return (
-            f"{how}, for example with {code}, errors='coerce'), and drop the rows that are missing "
-            f"then ({_quoted(others[:_NAMED])})"
-        )
-    noted = [*pitfalls(numbers), *(f"{text!r} is not a number" for text in others[:_NAMED])]
-    shown = f" ({'; '.join(noted)})" if noted else ""
-    return f"{how} of the same currency and unit{shown}"
 
 
 def _shown(classes: NDArray[Any]) -> str:
