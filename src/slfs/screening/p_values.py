@@ -50,6 +50,12 @@ Quartiles alone miss what happens in a tail, for example a class that is the hig
 RANK_SHARE = 0.75
 """Share of the error rate that is spent on the rank test of columns of numbers."""
 
+LEVEL_SHARE = 0.9
+"""Share of the error rate that is spent on tests of the level of a continuous target.
+
+Its bins are also tested: a column may tell how much the target varies, and not how large it is.
+"""
+
 
 def level_p_values(learned: Learned, layout: SampleLayout) -> NDArray[np.float64]:
     """Compute p-values of independence from the class for columns whose levels the user has given."""
@@ -66,12 +72,7 @@ def number_p_values(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout
     find other differences. Columns with too many ties for the rank test are tested by their intervals
     only.
     """
-    fine = np.zeros((len(missing), 20, layout.n_classes), np.int64)
-    quantile_counts(runs, fine)
-    intervals = np.add.reduceat(fine, _TWENTIETHS, axis=1)
-    counts = np.concatenate([intervals, missing[:, np.newaxis]], axis=1)
-    n_levels = np.full(len(missing), counts.shape[1])
-    by_table = independence_p_values(counts, n_levels, layout.n_classes, layout.n_samples)
+    by_table = _interval_p_values(runs, missing, layout)
     present = layout.totals - missing
     group, own = pool_rare_groups(layout.totals[np.newaxis])[0], np.arange(layout.n_classes)
     if (group != own).any():
@@ -80,9 +81,30 @@ def number_p_values(runs: Runs, missing: NDArray[np.int64], layout: SampleLayout
         present = np.stack([present[:, group == c].sum(axis=1) for c in own], axis=1)
     ranks = np.empty((len(RankSummary._fields), len(missing)))
     summarize_ranks(runs, present, log_factorials(layout.n_samples), ranks)
-    by_rank = rank_p_values(RankSummary(*ranks))
-    both = np.fmin(by_rank / RANK_SHARE, by_table / (1 - RANK_SHARE))
-    return np.where(np.isnan(by_rank), by_table, np.minimum(both, 1.0))
+    return _either(rank_p_values(RankSummary(*ranks)), by_table, RANK_SHARE)
+
+
+def _interval_p_values(
+    runs: Runs, missing: NDArray[np.int64], layout: SampleLayout
+) -> NDArray[np.float64]:
+    """Test the table of six intervals and missing values by the classes, or the bins of the target."""
+    fine = np.zeros((len(missing), 20, layout.n_classes), np.int64)
+    quantile_counts(runs, fine)
+    intervals = np.add.reduceat(fine, _TWENTIETHS, axis=1)
+    counts = np.concatenate([intervals, missing[:, np.newaxis]], axis=1)
+    n_levels = np.full(len(missing), counts.shape[1])
+    return independence_p_values(counts, n_levels, layout.n_classes, layout.n_samples)
+
+
+def _either(
+    first: NDArray[np.float64], second: NDArray[np.float64], share: float
+) -> NDArray[np.float64]:
+    """Return the p-values of two tests of the same columns together; NaN: the column is not tested.
+
+    The first test gets this share of the error rate, or all of it if the second one does not test.
+    """
+    both = np.minimum(np.fmin(first / share, second / (1 - share)), 1.0)
+    return np.where(np.isnan(first), second, np.where(np.isnan(second), first, both))
 
 
 def adjusted_p_values(
@@ -159,9 +181,10 @@ class TargetRankSums:
         """Compute p-values of independence from the target, given all samples.
 
         Spearman's test finds monotone dependence, and the test of Kruskal and Wallis of the target over
-        the quartiles and the missing values of the column any other; few values, and a value of more
-        than half of the samples, are not joined with others. They share the error rate as those of
-        `number_p_values`. With too many ties for both, the bins of the target are tested.
+        the quartiles and the missing values of the column any other dependence of its level; few values,
+        and a value of more than half of the samples, are not joined with others. The table of six
+        intervals and the bins of the target finds differences of its spread. They share the error rate
+        as the tests of `number_p_values` do.
         """
         runs, layout, n_columns = self._runs, self._layout, len(self._missing)
         target = target_moments(_target_ranks(layout)[layout.order])
@@ -175,23 +198,8 @@ class TargetRankSums:
         by_rank = correlation_p_values(numbers, self._powers, target)
         same = (numbers.n_distinct == 2) & (numbers.n_samples == layout.n_samples)
         by_rank[same & ~np.isnan(by_group)] = np.nan  # both tests compare the same two groups
-        both = np.fmin(by_rank / RANK_SHARE, by_group / (1 - RANK_SHARE))
-        p_values = np.where(np.isnan(by_rank), by_group, np.minimum(both, 1.0))
-        untested = np.flatnonzero(np.isnan(by_group))
-        if len(untested):
-            counts = np.zeros((n_columns, INTERVALS + 1, layout.n_classes), np.int64)
-            quantile_counts(runs, counts[:, :-1])
-            counts[:, -1] = self._missing
-            by_table = independence_p_values(
-                np.ascontiguousarray(counts[untested]),
-                np.full(len(untested), INTERVALS + 1),
-                layout.n_classes,
-                layout.n_samples,
-            )
-            by_rank = by_rank[untested] / RANK_SHARE
-            both = np.minimum(np.fmin(by_rank, by_table / (1 - RANK_SHARE)), 1.0)
-            p_values[untested] = np.where(np.isnan(by_rank), by_table, both)
-        return p_values
+        by_table = _interval_p_values(runs, self._missing, layout)
+        return _either(_either(by_rank, by_group, RANK_SHARE), by_table, LEVEL_SHARE)
 
 
 def level_rank_p_values(
@@ -199,15 +207,15 @@ def level_rank_p_values(
 ) -> NDArray[np.float64]:
     """Compute p-values of independence from a continuous target for columns with given levels.
 
-    The ranks of the target are compared between the levels (Kruskal and Wallis), or, with too many
-    ties, its bins. ``codes`` has one row per column and the samples in the order of ``rows``.
+    The ranks of the target are compared between the levels (Kruskal and Wallis), and its bins, to find
+    differences of its spread. ``codes`` has one row per column and the samples in the order of ``rows``.
     """
     ranks = _target_ranks(layout)
     width = int(learned.coding.n_levels.max())
     sizes = np.array([np.bincount(row, minlength=width) for row in codes])
     sums = np.array([np.bincount(row, ranks[rows], minlength=width) for row in codes])
-    p_values = group_p_values(sizes, sums.astype(np.int64), target_moments(ranks[layout.order]))
-    return np.where(np.isnan(p_values), level_p_values(learned, layout), p_values)
+    by_rank = group_p_values(sizes, sums.astype(np.int64), target_moments(ranks[layout.order]))
+    return _either(by_rank, level_p_values(learned, layout), LEVEL_SHARE)
 
 
 def _target_ranks(layout: SampleLayout) -> NDArray[np.int64]:
