@@ -786,6 +786,105 @@ def test_the_header_of_a_good_arff_file(here):
     assert read_file("a.arff", target="y").names == ["the x"]
 
 
+@pytest.mark.parametrize(
+    ("head", "row", "expected"),
+    [
+        ("{x,y}", "x", "x"),
+        (r"{a\b,c}", r"a\b", r"a\b"),
+        ("string", "'he said, \"hi\"'", 'he said, "hi"'),
+        ("{'it is',\"y 'z'\"}", "\"y 'z'\"", "y 'z'"),
+        ("string", "'a\u2028b'", "a\u2028b"),
+        ("string", "x" * 200_000, "x" * 200_000),
+        ("{' a',a}", "' a'", " a"),
+        ("string", "'?'", "?"),
+        ("string", "''", ""),
+    ],
+)
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_values_of_arff_files(head, row, expected, separator, here):
+    text = f"@attribute a {head}\n@attribute b real\n@attribute c real\n@data\n"
+    if separator == "\t" and "," in row:
+        pytest.skip("a row with a comma is separated by commas")
+    (here / "a.arff").write_text(text + separator.join([row, "2", "3"]) + "\n", encoding="utf-8")
+    file = read_file("a.arff", target="c")
+    assert file.X.iloc[0].tolist() == [expected, 2.0]
+
+
+@pytest.mark.parametrize("name", ["PAR1", "PAR1,PAR2", "ARROW1"])
+def test_names_that_are_the_marks_of_binary_formats(name, here):
+    (here / "a.csv").write_text(f"{name},y\n" + "1,2,3\n"[: 2 * name.count(",") + 3] + "\n")
+    assert read_file("a.csv", target="y").names == name.split(",")
+
+
+def test_an_excel_sheet_with_a_wrong_size(here):
+    """The file states that its only cell is A1, as those of some programs do."""
+    import zipfile
+
+    table = pd.DataFrame({"x": range(30), "y": ["a", "b"] * 15})
+    table.to_excel(here / "right.xlsx", index=False)
+    with zipfile.ZipFile("right.xlsx") as old, zipfile.ZipFile("wrong.xlsx", "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name.endswith("sheet1.xml"):
+                assert b'ref="A1:B31"' in content
+                content = content.replace(b'ref="A1:B31"', b'ref="A1"')
+            new.writestr(name, content)
+    pd.testing.assert_frame_equal(
+        read_file("wrong.xlsx", target="y").X, read_file("right.xlsx", target="y").X
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "data"),
+    [
+        ("CN01,1,2009,9.7", True),
+        ('"Autauga County, AL",1,2009,9.7', True),
+        ("name,1990,1991,1992", False),
+        ("name,900.5,800.5,700.5", False),
+        ("name,b,2009,9.7", False),
+    ],
+)
+def test_a_first_row_of_numbers_looks_like_data(first, data, here, slfs):
+    """A text that occurs once was taken for a name of a column, whatever the numbers beside it were."""
+    rows = "".join(f"place {chr(97 + i)},{i % 7},{i * 37 % 90},{i % 5 / 2}\n" for i in range(26))
+    (here / "a.csv").write_text(f"{first}\n{rows}")
+    error = slfs("select", "a.csv", "-t", "-1")[2]
+    assert ("looks like data" in error) == data
+
+
+@pytest.mark.parametrize("weight", ["<5", "high1"])
+def test_weights_that_are_text_are_named(weight, here, slfs):
+    (here / "a.csv").write_text("x,y,w\n" + "1,a,2\n2,b,3\n" * 20 + f"1,a,{weight}\n")
+    code, _, error = slfs("select", "a.csv", "-t", "y", "--weights", "w")
+    assert code == 1
+    assert f"--weights must contain numbers. Got the text {weight!r} instead. Replace such text" in error
+
+
+@pytest.mark.parametrize(
+    ("weights", "noted"), [([0, 1], False), ([1, 1], False), ([0, 9], True), ([3, 9], True)]
+)
+def test_whole_weights_of_few_rows_are_noted(weights, noted, here, slfs):
+    rows = "".join(f"{i % 7},{'ab'[i % 2]},{weights[i // 3 % 2]}\n" for i in range(60))
+    (here / "a.csv").write_text(f"x,y,w\n{rows}")
+    error = slfs("select", "a.csv", "-t", "y", "--weights", "w")[2]
+    assert ("whole numbers" in error) == noted
+
+
+def test_missing_ids_are_not_repeated(here, slfs):
+    rows = "".join(f"{'NA' if i % 2 else i},{i % 7},{'ab'[i % 2]}\n" for i in range(60))
+    (here / "a.csv").write_text(f"id,x,y\n{rows}")
+    assert "as a row before" not in slfs("select", "a.csv", "-t", "y", "--id", "id")[2]
+
+
+def test_dates_of_arff_files_in_another_format(here):
+    text = "@attribute a date 'yyyy-MM-dd HH:mm:ss.SSS'\n@attribute y real\n@data\n{},1\n"
+    (here / "a.arff").write_text(text.format("'2020-02-01 10:00:00.250'"))
+    assert read_file("a.arff", target="y").X["a"][0] == pd.Timestamp("2020-02-01 10:00:00.250")
+    (here / "a.arff").write_text(text.format("'1.2.2020'"))
+    with pytest.raises(ValueError, match=r"not all of its dates have the format 'yyyy-MM-dd HH:mm"):
+        read_file("a.arff", target="y")
+
+
 def test_a_missing_model_file(here, slfs):
     (here / "a.csv").write_text("x,y\n1,2\n")
     for arguments in (("predict", "no.slfs", "a.csv"), ("explain", "x", "--model", "no.slfs")):

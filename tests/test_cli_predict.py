@@ -573,7 +573,7 @@ def test_losses_of_other_models_than_the_written_one_are_explained(slfs):
     table.to_csv("t.csv", index=False)
     fit = ("fit", "t.csv", "-t", "y", "--model", "m.slfs")
     given = slfs(*fit, "--condition-on", "age")[1]
-    assert "These models contain 'age', too. The written model does not, so its loss is larger." in given
+    assert "These models contain 'age', too; the written one does not." in given
     other = slfs(*fit, "--structure", "tree")[1]
     assert "These are losses of additive models. Those of 'tree' models are different." in other
     assert "These" not in slfs(*fit)[1]

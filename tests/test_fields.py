@@ -167,7 +167,10 @@ def test_decimal_commas_in_quotation_marks_are_named(slfs):
     pd.DataFrame({"x": [f"{i},5" for i in range(60)], "y": np.arange(60) % 2}).to_csv(
         "t.csv", index=False
     )
-    assert "convert them to numbers of one unit, written as -1234.5" in slfs("select", "t.csv", "-t", "y")[2]
+    assert (
+        "convert them to numbers of one unit, written as -1234.5"
+        in slfs("select", "t.csv", "-t", "y")[2]
+    )
 
 
 def test_the_remedy_for_a_column_that_is_a_row(slfs):

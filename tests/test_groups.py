@@ -507,7 +507,7 @@ def test_rows_of_weight_zero_are_not_counted() -> None:
     selector = SLFS(n_features_to_select=2)
     with pytest.warns(UserWarning, match="treat the 72 rows of 36 groups"):
         selector.fit(X, y, sample_weight=weight, groups=pair)
-    assert selector.network_counts_.n_rows == 72
+    assert selector.network_counts_.n_used == 72
 
 
 @pytest.mark.filterwarnings("ignore:.* selected 0 of", "ignore:p-values")

@@ -537,6 +537,7 @@ def test_families_are_groups_or_a_covariate(tmp_path, slfs):
     code, output, error = slfs("select", tmp_path / "a.bed", "--groups", "FID", "--json")
     assert code == 0, error
     assert "FID" not in json.loads(output)["selected"]
+    assert slfs("explain", "FID", tmp_path / "a.bed", "--groups", "FID")[0] == 1  # it is no column
     file = read_file(str(tmp_path / "a.bed"), covariates=["FID", "sex"])
     assert file.X.names[-2:] == ["FID", "sex"]
     assert file.X.read("FID")[3:7].tolist() == ["f1", "f1", "f1", "f2"]

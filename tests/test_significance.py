@@ -354,6 +354,18 @@ def test_rate_and_power_on_known_networks(order):
     assert np.mean(children) >= 0.9
 
 
+def test_the_spread_of_a_continuous_target_is_tested():
+    """Incomes in the middle have medium scores and others have high and low ones, all with one mean."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 20))
+    y = random.normal(size=200) * np.where(np.abs(X[:, 0]) < 0.6, 0.2, 2)
+    found = p_values(X, y)
+    assert found[0] < 1e-6
+    assert (found[1:] > 0.05 / 19).all()
+    groups = pd.DataFrame(X).assign(group=np.where(np.abs(X[:, 0]) < 0.6, "middle", "other"))
+    assert p_values(groups, y)[-1] < 1e-6
+
+
 def test_evidence_in_words():
     """A q-value at the boundary of two grades gets the stronger one."""
     start = "Evidence that it depends on the class:"

@@ -272,6 +272,29 @@ def test_a_stray_text_does_not_hide_that_the_target_is_a_quantity():
     assert SLFS(target="regression").fit(X[kept], numbers[kept]).target_type_ == "regression"
 
 
+@pytest.mark.parametrize(
+    ("rows", "labels"),
+    [
+        (pd.MultiIndex.from_product([range(30), ["l", "r"]]), pd.RangeIndex(60)),
+        (
+            pd.MultiIndex.from_product([range(30), ["l", "r"]]),
+            pd.MultiIndex.from_product([[0], range(30), [0, 1]]),
+        ),
+        (
+            pd.date_range("2020", periods=60, tz="UTC"),
+            pd.date_range("2020", periods=60, tz="UTC").tz_convert("CET"),
+        ),
+        (pd.Index(range(60), dtype="Int64"), pd.Index(range(60))),
+    ],
+)
+def test_other_indexes_are_in_no_other_order(rows, labels):
+    """A MultiIndex beside another index was an error, and equal times of two zones another order."""
+    X = pd.DataFrame({"a": np.random.default_rng(0).normal(size=60)}, rows)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="The index of y")
+        p_values(X, pd.Series(np.arange(60) % 2, labels))
+
+
 def test_labels_in_another_order_than_the_rows_are_warned_about():
     ids = [f"s{i}" for i in range(60)]
     y = pd.Series(np.repeat(["a", "b"], 30), ids)

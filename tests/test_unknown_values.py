@@ -320,3 +320,36 @@ def test_a_new_value_among_repeated_ones_is_unknown():
     with pytest.warns(UnseenValueWarning, match="'city' .1 of 1 rows, e.g. 'a village'"):
         share = classifier.predict_proba(pd.DataFrame({"city": ["a village"]}))[0, 1]
     assert share == pytest.approx(y.mean(), abs=0.01)
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pytest.mark.parametrize(("label", "n_missing", "rarely"), [(0, 20, False), (1, 4, True)])
+def test_missing_values_are_counted_without_weights(label, n_missing, rarely, class_weight):
+    """Of a frequent class, 20 were few, and of a rare one, 4 many."""
+    random = np.random.default_rng(0)
+    y = (np.arange(400) < 40).astype(int)
+    X = pd.DataFrame({"x": random.normal(size=400) + 2 * y})
+    X.iloc[np.flatnonzero(y == label)[:n_missing]] = np.nan
+    counts = SLFS(include=["x"], class_weight=class_weight).fit(X, y).network_counts_
+    assert counts.rarely_missing.tolist() == [rarely]
+
+
+def test_a_column_that_is_selected_for_its_missing_values_uses_them():
+    """Four of four missing values had the rare class, which was all that was found, and ignored."""
+    random = np.random.default_rng(0)
+    y = (np.arange(200) < 40).astype(int)
+    X = pd.DataFrame({"x": random.normal(size=200)})
+    X.iloc[:4] = np.nan
+    model = BNSLFS(SLFS(include=["x"])).fit(X, y)
+    assert "Only whether its value is missing is used" in model.selector_.explain("x")
+    missing, known = model.predict_proba(pd.DataFrame({"x": [np.nan, 0.0]}))[:, 1]
+    assert missing > 0.3 > known
+
+
+def test_a_number_among_texts_is_unknown():
+    (X, y), _ = calls(400), None
+    model = BNSLFS().fit(X[["note"]], y)
+    with pytest.warns(UnseenValueWarning, match=r"'note' \(1 of 2 rows, e\.g\. 5\)"):
+        number, text = model.predict_proba(pd.DataFrame({"note": [5, "a new note"]}, dtype=object))[:, 1]
+    assert number == pytest.approx(y.mean(), abs=0.01)
+    assert text > 0.7

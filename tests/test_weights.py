@@ -492,7 +492,7 @@ def test_stability_selection(weights):
     inner = SLFS(n_features_to_select=2, class_weight=class_weight)
     selector = StabilitySelection(inner, n_subsamples=6).fit(X, y, sample_weight=w)
     assert selector.frequencies_.max() > 0.5
-    assert selector.network_counts_.n_rows == (120 if w is None else (w > 0).sum())
+    assert selector.network_counts_.n_used == (120 if w is None else (w > 0).sum())
     again = StabilitySelection(inner, n_subsamples=6, n_jobs=2).fit(X, y, sample_weight=w)
     np.testing.assert_array_equal(selector.frequencies_, again.frequencies_)
     if weights == "whole":

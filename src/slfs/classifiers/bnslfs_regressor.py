@@ -200,7 +200,8 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
         if coverage > largest:
             warn(
                 f"coverage={coverage:g} is too large for the number of training samples: the intervals "
-                f"end at the largest residuals, where they contain about {largest:.1%} of the targets. "
+                f"end at the largest residuals, where they contain about {100 * largest:.3g}% of the "
+                "targets. "
                 "Use a smaller coverage, or more samples."
             )
 

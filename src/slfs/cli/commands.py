@@ -107,8 +107,10 @@ def run() -> None:
 def _with_options(text: str) -> str:
     """Replace the parameters that a message names by the options of the commands."""
     text = re.sub(r"\bcoverage=(\S+)", r"--coverage \1", text)
+    text = re.sub(r"\bUse cv=(\d+)", r"Use --set cv=\1", text)
     text = re.sub(r"\birrelevance='(\w+)'", r"--set irrelevance=\1", text)
     text = re.sub(r"(?<![-\w])condition_on\b(?!=)", "--condition-on", text)
+    text = re.sub(r"(?<![-\w])sample_weight\b(?!=)", "--weights", text)
     text = re.sub(r"(?<![-\w])memory_limit\b(?!=)", "--memory-limit", text)
     return re.sub(r"\btarget='(\w+)'", r"--target-type \1", text)
 

@@ -94,12 +94,12 @@ def read_labelled(
 
 def _notes_on_rows(file: DataFile) -> Iterator[str]:
     """Note ids that occur more than once, and weights that are read as frequencies."""
-    import numpy as np
-
-    from slfs.tables.weights import LARGE
+    from slfs.files.inference import MISSING
+    from slfs.tables.weights import may_be_survey, read_sample_weight
 
     if file.ids and file.groups is None:
-        known = file.originals([])[file.ids].replace("", None).dropna()
+        known = file.originals([])[file.ids]
+        known = known.mask(known.isin(MISSING)).dropna()
         n_copies = int(known.duplicated().sum())
         if n_copies:
             same = " and ".join(map(repr, file.ids))
@@ -109,9 +109,9 @@ def _notes_on_rows(file: DataFile) -> Iterator[str]:
                 "are treated as independent."
             )
     if file.weights is not None:
-        weights = np.asarray(file.weights, float)
-        whole = (weights == np.floor(weights)).all() and not (weights == 1).all()
-        if whole and weights.sum() < LARGE * len(weights):  # fit warns about larger ones
+        weights = read_sample_weight(file.weights, len(file.weights))
+        whole = (weights % 1 == 0).all() and (weights > 1).any()
+        if whole and not may_be_survey(weights):  # fit warns about these
             yield (
                 "The weights are whole numbers, which say how often each row occurs: "
                 f"{len(weights):,} rows are {weights.sum():,.0f} samples. If they are survey weights, "

@@ -220,12 +220,12 @@ def _about_losses(fitted: Any) -> str:
     from slfs.selectors._shared.wording import listed
 
     selector, structure = fitted.selector_, getattr(fitted, "structure", "additive")
+    about = ""
     if selector.conditioning_:
-        given = listed(selector.conditioning_)
-        return f" These models contain {given}, too. The written model does not, so its loss is larger."
+        about = f" These models contain {listed(selector.conditioning_)}, too; the written one does not."
     if structure != "additive":
-        return f" These are losses of additive models. Those of {structure!r} models are different."
-    return ""
+        about += f" These are losses of additive models. Those of {structure!r} models are different."
+    return about
 
 
 def _about_target(fitted: Any) -> dict[str, Any]:

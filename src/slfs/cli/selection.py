@@ -77,8 +77,7 @@ def show_selection(file: DataFile, selector: Any) -> None:
         by_gaps = _only_missing(selector)
         if by_gaps:
             also = [name for name, tested in by_gaps.items() if tested == "numbers"]
-            whose = "their numbers" if len(also) == len(by_gaps) else f"the numbers of {', '.join(also)}"
-            tests = f" The evidence is also that of {whose}." if also else ""
+            tests = f" The evidence is also that of the numbers of {', '.join(also)}." if also else ""
             typer.echo(f"\nOnly whether a value is missing is used of: {', '.join(by_gaps)}.{tests}")
     if stable:
         typer.echo(f"\n{_stability_text(selector)}")

@@ -180,16 +180,21 @@ def encode_labels(coding: Coding, column: int, block: LabelBlock) -> NDArray[np.
 
 
 def _label_levels(coding: Coding, column: int, block: LabelBlock) -> NDArray[Level]:
-    """Return the level of each value of a column of categories; NONE for unknown values."""
+    """Return the level of each value of a column of categories; NONE for unknown values.
+
+    A new text has the level of new values only if there was text in ``fit``, a new number likewise.
+    """
     missing, new = (int(coding.columns[name][column]) for name in ("missing", "new"))
     levels = coding.categories[column]
-    return np.array(
-        [
-            missing if gone else levels.get(value, new) if isinstance(value, Hashable) else NONE
-            for value, gone in zip(block.values, block.missing, strict=True)
-        ],
-        Level,
-    )
+    new_level = {isinstance(value, str): new for value in levels}
+
+    def level(value: Any) -> int:
+        if not isinstance(value, Hashable):
+            return NONE
+        return levels.get(value, new_level.get(isinstance(value, str), NONE))
+
+    values = zip(block.values, block.missing, strict=True)
+    return np.array([missing if gone else level(value) for value, gone in values], Level)
 
 
 def _value_levels(coding: Coding, block: LabelBlock) -> NDArray[Level]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import io
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from slfs.files.inference import TableError
@@ -16,9 +16,21 @@ _ATTRIBUTE = re.compile(
     rf"@attribute\s+({_QUOTED}|[^\s{{}}]+)\s+(\{{.*\}}|numeric|real|integer|string|date\b.*?)\s*(?:%.*)?",
     re.IGNORECASE,
 )
-_VALUE = re.compile(rf"\s*({_QUOTED}|[^,]*?)\s*(?:,|$)")
-_QUOTATION = re.compile(r'(?:^|,)\s*"', re.MULTILINE)
-_JAVA = {"yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S", "'": ""}
+_VALUES = {
+    separator: re.compile(
+        rf"(?:^|{separator}){blank}({_QUOTED}|[^{separator}]*?){blank}(?={separator}|$)"
+    )
+    for separator, blank in ((",", r"\s*"), ("\t", " *"))
+}
+"""A value, with the separator before it."""
+
+_BATCH = 1000
+"""Number of rows whose text is in memory at the same time."""
+
+_JAVA = {
+    "yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S", "SSS": "%f",
+    "'": "",
+}  # fmt: skip
 """Parts of a date in the notation of Java, and in that of Python."""
 
 _ISO = "yyyy-MM-dd'T'HH:mm:ss"
@@ -28,15 +40,14 @@ _ISO = "yyyy-MM-dd'T'HH:mm:ss"
 def _read(content: io.BytesIO, _options: ReadOptions) -> tuple[Any, Any]:
     import pandas as pd
 
-    lines = enumerate(content.getvalue().decode("utf-8-sig").splitlines(), 1)
+    text = content.getvalue().decode("utf-8-sig")
+    lines = enumerate(map(str.rstrip, io.StringIO(text, newline=None)), 1)
     attributes = _read_header(lines)
-    rows = list(_read_rows(lines, len(attributes)))
-    table = pd.DataFrame(rows, columns=range(len(attributes)), dtype=object)
-    for column, (name, kind) in enumerate(attributes):
-        try:
-            table[column] = _convert(table[column], kind)
-        except ValueError as error:
-            raise TableError(f"a value of the attribute {name!r} has another type: {error}") from error
+    rows = _read_rows(lines, len(attributes))
+    parts: list[Any] = []
+    while (batch := list(itertools.islice(rows, _BATCH))) or not parts:
+        parts.append(_convert_rows(batch, attributes))
+    table = pd.concat(parts, ignore_index=True)
     return table.set_axis([name for name, _ in attributes], axis=1), None
 
 
@@ -67,18 +78,34 @@ def _read_header(lines: Iterator[tuple[int, str]]) -> list[tuple[str, str]]:
 
 def _read_rows(lines: Iterator[tuple[int, str]], n_values: int) -> Iterator[list[str | None]]:
     """Read the values of each row; those that are missing are None."""
-    numbered = [(number, line) for number, line in lines if line.strip() and line.lstrip()[0] != "%"]
-    mark = '"' if _QUOTATION.search("\n".join(line for _, line in numbered[:1000])) else "'"
-    texts = (line for _, line in numbered)
-    reader = csv.reader(texts, quotechar=mark, escapechar="\\", skipinitialspace=True)
-    for row in reader:
-        number, line = numbered[reader.line_num - 1]
+    pattern = None
+    for number, line in lines:
+        if not line or line.lstrip()[:1] in ("", "%"):
+            continue
         if line.lstrip().startswith("{"):
             raise TableError(f"line {number} is a sparse row, which is not supported")
-        if len(row) != n_values:
-            raise TableError(f"line {number} has {len(row)} values, but there are {n_values} attributes")
-        values = map(str.strip, row)
-        yield [None if value == "?" else value for value in values]
+        if pattern is None:
+            pattern = _VALUES["\t" if "\t" in line and "," not in line else ","]
+        values = pattern.findall(line)
+        if len(values) != n_values:
+            raise TableError(
+                f"line {number} has {len(values)} values, but there are {n_values} attributes"
+            )
+        yield [None if value == "?" else _plain(value) for value in values]
+
+
+def _convert_rows(rows: Sequence[list[str | None]], attributes: Sequence[tuple[str, str]]) -> Any:
+    """Convert the text of some rows to the types that the header declares."""
+    import pandas as pd
+
+    table = pd.DataFrame(rows, columns=range(len(attributes)), dtype=object)
+    columns = {}
+    for column, (name, kind) in enumerate(attributes):
+        try:
+            columns[column] = _convert(table[column], kind)
+        except ValueError as error:
+            raise TableError(f"a value of the attribute {name!r} has another type: {error}") from error
+    return pd.DataFrame(columns)
 
 
 def _convert(values: Any, kind: str) -> Any:
@@ -86,7 +113,7 @@ def _convert(values: Any, kind: str) -> Any:
     import pandas as pd
 
     if kind.startswith("{"):
-        levels = dict.fromkeys(_plain(value) for value in _VALUE.findall(kind[1:-1]) if value)
+        levels = dict.fromkeys(map(_plain, filter(None, _VALUES[","].findall(kind[1:-1]))))
         others = values[values.notna() & ~values.isin(levels)]
         if len(others):
             raise ValueError(f"{others.iloc[0]!r} is not one of {', '.join(map(repr, [*levels][:5]))}")
@@ -98,14 +125,20 @@ def _convert(values: Any, kind: str) -> Any:
         form = _plain(kind[4:].strip()) or _ISO
         for java, python in _JAVA.items():
             form = form.replace(java, python)
-        return pd.to_datetime(values, format=form)
+        try:
+            return pd.to_datetime(values, format=form)
+        except ValueError:
+            raise ValueError(
+                f"not all of its dates have the format {kind[4:].strip() or _ISO}"
+            ) from None
     return pd.to_numeric(values).astype(float)
 
 
 def _plain(text: str) -> str:
-    """Remove blanks, quotation marks and escapes."""
+    """Remove blanks around a value, or its quotation marks and escapes."""
     text = text.strip()
-    return re.sub(r"\\(.)", r"\1", text[1:-1]).strip() if text[:1] in ("'", '"') else text
+    quoted = len(text) > 1 and text[0] in ("'", '"') and text[0] == text[-1]
+    return re.sub(r"\\(.)", r"\1", text[1:-1]) if quoted else text
 
 
 register_format("arff", ["arff"], _read, requirement="slfs[cli]")

@@ -14,6 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+
 from slfs.files.data_file import ColumnNote, some_names
 from slfs.files.decimal_commas import (
     comma_columns,
@@ -38,6 +40,8 @@ from slfs.files.remarks import note_copies
 _ROWS_TO_COMPARE = 20
 
 _MANY_COLUMNS = 1000
+
+_NUMBER_NAME = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 _LONGEST_FIELD = 2**31 - 1
 """The largest limit that Python's csv module accepts on all systems."""
@@ -411,20 +415,21 @@ def looks_like_data(header: list[str], table: Any) -> bool:
 
     Names of columns of numbers must be numbers, and other names must be values of their column, or have
     digits and differ from a value only in them, as dates do. At least one name must be a number, unless
-    the table has no numbers.
+    the table has no numbers. Numbers that neither increase nor decrease are no names such as years or
+    wavelengths, whatever the other names are.
     """
     if len(header) != table.shape[1]:
         return False
-    numbers = 0
-    for index, name in enumerate(header):
-        column = table.iloc[:, index]
-        if column.dtype.kind in "iuf":
-            if not re.fullmatch(r"\s*([+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|)\s*", name):
-                return False
-            numbers += bool(name.strip())
-        elif name and not _could_be_in(column.dropna(), name):
-            return False
-    return numbers > 0 or not any(kind.kind in "iuf" for kind in table.dtypes)
+    are_numbers = [kind.kind in "iuf" for kind in table.dtypes]
+    named = [name.strip() for name, is_number in zip(header, are_numbers, strict=True) if is_number]
+    if not all(map(_NUMBER_NAME.fullmatch, filter(None, named))):
+        return False
+    steps = np.sign(np.diff([float(name) for name in named if name]))
+    if len(set(steps.tolist())) > 1:
+        return True
+    others = [index for index, is_number in enumerate(are_numbers) if header[index] and not is_number]
+    known = (_could_be_in(table.iloc[:, index].dropna(), header[index]) for index in others)
+    return (any(named) or not any(are_numbers)) and all(known)
 
 
 def _could_be_in(present: Any, name: str) -> bool:

@@ -127,16 +127,18 @@ class DataFile:
             else lambda rows: keep(rows).with_column_as(field, column, keep_column=keep_column)
         )
         name = self.all_names[self.locate(column)]
+        on_disk = isinstance(self.X, FileColumns)
+        values: Any
         if field == "groups" and name in self.ids:
             labels = self.originals([])[name].astype(object)
             blank = labels.map(lambda label: isinstance(label, str) and not label.strip())
-            return replace(self, groups=labels.mask(blank, None), keep=again)
-        index = self.find(column)
-        on_disk = isinstance(self.X, FileColumns)
-        values: Any = self.X.read(name) if on_disk else as_column(self.X, index)
+            values = labels.mask(blank, None)
+        else:
+            index = self.find(column)
+            values = self.X.read(name) if on_disk else as_column(self.X, index)
         X = self.X
-        if not keep_column:
-            X = X.without([name]) if on_disk else without(X, [index])
+        if not keep_column and name in self.names:
+            X = X.without([name]) if on_disk else without(X, [self.names.index(name)])
         if field == "groups":
             return replace(self, X=X, groups=values, keep=again)
         return replace(self, X=X, weights=values, keep=again)

@@ -46,7 +46,7 @@ def _read_cells(content: io.BytesIO, options: ReadOptions) -> tuple[Any, list[in
     book = openpyxl.load_workbook(content, read_only=True, data_only=True)
     try:
         sheet = _sheet(book, options)
-        rows = [list(row) for row in sheet.iter_rows(values_only=True)]
+        rows = list(_rows(sheet))
     finally:
         book.close()
     numbers = [number for number, row in enumerate(rows, 1) if any(cell is not None for cell in row)]
@@ -107,8 +107,15 @@ def _sheet_with(book: Any, options: ReadOptions) -> str:
 
 def _header(sheet: Any) -> list[str]:
     """Return the names of the columns: the first row that is not empty."""
-    rows = (list(row) for row in sheet.iter_rows(values_only=True))
-    return list(_unique(next((row for row in rows if any(cell is not None for cell in row)), [])))
+    return list(
+        _unique(next((row for row in _rows(sheet) if any(cell is not None for cell in row)), []))
+    )
+
+
+def _rows(sheet: Any) -> Iterator[list[Any]]:
+    """Return the values of each row; the size that some programs write to the file is wrong."""
+    sheet.reset_dimensions()
+    return map(list, sheet.iter_rows(values_only=True))
 
 
 def _width(row: list[Any]) -> int:

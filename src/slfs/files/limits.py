@@ -107,8 +107,8 @@ def _decompressed(stream: IO[bytes], suffix: str, name: str) -> io.BytesIO:
 _HDF5 = b"\x89HDF"
 
 _BINARY = {
-    b"PAR1": ("a Parquet file", "parquet", "parquet"),
-    b"ARROW1": ("an Arrow file", "arrow", "arrow"),
+    b"PAR1\x15": ("a Parquet file", "parquet", "parquet"),
+    b"ARROW1\0": ("an Arrow file", "arrow", "arrow"),
     b"\x93NUMPY": ("an npy file", "npy", "npy"),
 }
 """How files of formats that are not text begin -> what they are, their suffix and format."""

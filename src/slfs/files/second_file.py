@@ -108,9 +108,10 @@ def with_labels(
         part = frame = kept.originals(own)
         if labels.values is not None:
             part = part.drop(columns=labels.name, errors="ignore")
-        part = pd.concat([part, written[added]], axis=1)
+        more = [written[added]]
         if labels.values is not None:
-            part[labels.name] = written.iloc[:, -1].to_numpy()
+            more.append(written.iloc[:, [-1]].set_axis([labels.name], axis=1))
+        part = pd.concat([part, *(own.set_axis(part.index) for own in more)], axis=1)
         part.attrs = frame.attrs
         return part
 

@@ -115,7 +115,7 @@ def make_facts(
         "class_name": as_text(network.class_name),
         "target_type": selector.target_type_,
         "noun": noun,
-        "n_samples": counts.n_samples if counts.unit == 1.0 else counts.n_rows,
+        "n_samples": counts.n_samples if counts.unit == 1.0 else counts.n_used,
         "effective_samples": None if counts.unit == 1.0 else counts.n_samples,
         "size": counts.size_text(","),
         "n_columns": len(selector.features_),

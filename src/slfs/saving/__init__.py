@@ -75,7 +75,7 @@ from slfs.saving.registry import estimators
 
 __all__ = ["ModelFileError", "load", "save"]
 
-FORMAT, VERSION = "slfs model", 9
+FORMAT, VERSION = "slfs model", 10
 MAX_BYTES = 4 << 30
 
 

@@ -333,7 +333,11 @@ def _check_counts(counts: NetworkCounts, n_nodes: int, n_classes: int) -> None:
     levels, totals = counts.coding.n_levels, counts.class_totals
     _demand((totals > 0).all(), "a class has no samples")
     _demand(type(counts.unit) is float and 0 < counts.unit < np.inf, "the unit of the counts is invalid")
-    _demand(type(counts.n_rows) is int and counts.n_rows > 0, "the number of rows is invalid")
+    n_rows, n_used = counts.n_rows, counts.n_used
+    _demand(
+        type(n_rows) is type(n_used) is int and 0 < n_used <= n_rows, "the number of rows is invalid"
+    )
+    _demand_array(counts.rarely_missing, np.bool_, (n_nodes,), "rarely_missing")
     for node, partner in enumerate(counts.partners):
         own = counts.class_counts[node]
         _demand_array(own, np.int64, (levels[node], n_classes), "class_counts")

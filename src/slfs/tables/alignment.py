@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from slfs._core.warn import warn
 
 
@@ -16,9 +18,12 @@ def warn_about_order(X: Any, y: Any) -> None:
     labels: Any = getattr(y, "index", None)
     if not (hasattr(rows, "is_unique") and hasattr(labels, "is_unique")):
         return  # these are not indexes of pandas
-    if len(rows) != len(labels) or rows.equals(labels) or not rows.is_unique:
+    if len(rows) != len(labels) or rows.nlevels != labels.nlevels:
         return
-    if rows.isin(labels).all() and labels.is_unique:
+    if not rows.is_unique or not labels.is_unique:
+        return
+    place = labels.get_indexer(rows)  # labels of other types may be equal, such as times of two zones
+    if (place >= 0).all() and (np.diff(place) != 1).any():
         warn(
             "The index of y has the labels of the index of X in another order, but rows are matched by "
             "position. If equal labels mean the same sample, pass y.loc[X.index].",

@@ -59,10 +59,13 @@ _ADD_CLASSES = "add classes to the file"
 _CONVERT = "convert y to numbers of one unit, written as -1234.5"
 
 _CONVERSIONS = {
-    "m": "Convert durations to numbers first, for example of days: y / numpy.timedelta64(1, 'D').",
-    "M": "Convert dates and times first: to classes, for example years or before and after a date, or "
-    "to numbers, for example of days: (y - y.min()) / numpy.timedelta64(1, 'D').",
+    "m": ("Convert durations to numbers first, for example of days", "y / numpy.timedelta64(1, 'D')"),
+    "M": (
+        "Convert dates and times first: to classes, such as years, or to numbers, for example of days",
+        "(y - y.min()) / numpy.timedelta64(1, 'D')",
+    ),
 }
+"""How to convert targets by the kind of their dtype, and an example in Python."""
 
 _NAMED = 5
 """Maximum number of labels in a warning."""
@@ -335,7 +338,8 @@ def _as_array(y: Any, kept: NDArray[np.bool_] | None) -> NDArray[Any]:
     if labels.dtype.kind == "T":
         labels = labels.astype(object)
     if labels.dtype.kind in "mM":
-        raise ValueError(f"y has dtype {labels.dtype}. {_CONVERSIONS[labels.dtype.kind]}")
+        how, code = _CONVERSIONS[labels.dtype.kind]
+        raise ValueError(f"y has dtype {labels.dtype}. {how}{remedy(f': {code}', '')}.")
     if labels.dtype.kind in "Of":
         _refuse_missing(labels)
     if labels.dtype == object:

@@ -54,7 +54,7 @@ _USABLE = 0.8
 _FEW = 1e8
 """Products of samples and columns, at least 100, that are not worth asking for the memory."""
 
-_MANY_ROWS, LARGE = 100, 5
+_MANY_ROWS, _LARGE = 100, 5
 """Number of rows, and mean of their frequencies, from which these may be survey weights."""
 
 _LEAST_ROWS, _NEARLY_ALL = 10, 0.9
@@ -129,8 +129,8 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     texts = (value for value in found.flat if isinstance(value, str))
     if found.dtype.kind in "UTO" and (text := next(texts, None)) is not None:
         raise ValueError(
-            f"sample_weight must contain numbers. Got the text {str(text)!r} instead. Convert text to "
-            "numbers, for example with pandas.to_numeric."
+            f"sample_weight must contain numbers. Got the text {str(text)!r} instead. Replace such "
+            "text, or leave out its rows."
         )
     if found.dtype.kind in "mM":
         raise ValueError(
@@ -248,7 +248,7 @@ def _sample_bytes(counts: Floats | Ints, table: Table | None) -> float:
 
     Where rows are counted a few times only, the planes are not much larger than the table.
     """
-    if table is None or counts.sum() < LARGE * len(counts):
+    if table is None or counts.sum() < _LARGE * len(counts):
         return SAMPLE_BYTES
     n_numbers = int(table.numbers.sum())
     needed = SAMPLE_BYTES + _LABEL_BYTES * (table.n_features - n_numbers)
@@ -280,15 +280,19 @@ def _n_distinct(values: Floats) -> int:
 
 def _warn_about_survey(values: Floats, table: Table | None) -> None:
     """Warn about frequencies that may be survey weights: chance would seem significant."""
-    total = float(values.sum())
-    if total < LARGE * len(values):
-        return
-    if len(values) >= _MANY_ROWS or (table is not None and _are_measurements(values, table)):
+    large = values.sum() >= _LARGE * len(values)
+    measured = large and table is not None and _are_measurements(values, table)
+    if may_be_survey(values) or measured:
         warn(
             "sample_weight contains whole numbers, which are used as frequencies: "
-            f"{len(values)} rows count as {total:.0f} samples, so that chance may seem significant. "
-            "If they are survey weights, divide them by their mean."
+            f"{len(values)} rows count as {values.sum():.0f} samples, so that chance may seem "
+            "significant. If they are survey weights, divide them by their mean."
         )
+
+
+def may_be_survey(values: Floats) -> bool:
+    """Return whether whole numbers are so many and large that they may be survey weights."""
+    return len(values) >= _MANY_ROWS and bool(values.sum() >= _LARGE * len(values))
 
 
 def _are_measurements(values: Floats, table: Table) -> bool:

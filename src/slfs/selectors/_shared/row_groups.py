@@ -96,9 +96,10 @@ def _share_told(groups: Ints, codes: Ints) -> float:
     groups, codes = groups[several], codes[several]
     if len(np.unique(codes)) < 2:
         return 1.0
-    (first, _), counts = np.unique(np.stack([groups, codes]), axis=1, return_counts=True)
+    n_classes = int(codes.max()) + 1
+    cells, counts = np.unique(groups * n_classes + codes, return_counts=True)
     alone = float((np.bincount(codes) ** 2).sum()) / len(codes)
-    return (float((counts**2 / size[first]).sum()) - alone) / (len(codes) - alone)
+    return (float((counts**2 / size[cells // n_classes]).sum()) - alone) / (len(codes) - alone)
 
 
 def small_strata(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -155,8 +154,10 @@ class NetworkCounts:
     unit : float
         Number of counts that are one sample: 1, unless there were sample weights that are not whole
         numbers.
-    n_rows : int
-        Number of rows of the table, without those of weight 0.
+    n_rows, n_used : int
+        Number of rows of the table, and of those whose weight is not 0.
+    rarely_missing : ndarray of bool of shape (n_columns,)
+        Columns whose values were missing in too few samples to learn what that means.
     """
 
     coding: Coding
@@ -166,17 +167,8 @@ class NetworkCounts:
     joint_counts: list[NDArray[np.int32] | Ints | None]
     unit: float
     n_rows: int
-
-    @property
-    def rarely_missing(self) -> NDArray[np.bool_]:
-        """Columns whose values were missing in too few samples to learn what that means."""
-        level = self.coding.columns["missing"]
-        sizes = [
-            counts[missing].sum() / self.unit if missing != NONE else math.inf
-            for counts, missing in zip(self.class_counts, level.tolist(), strict=True)
-        ]
-        rarely: NDArray[np.bool_] = np.array(sizes) < fewest(self.class_totals.sum() / self.unit)
-        return rarely
+    n_used: int
+    rarely_missing: NDArray[np.bool_]
 
     @property
     def class_sizes(self) -> list[int]:
@@ -203,7 +195,7 @@ class NetworkCounts:
         """Say how many samples there are, and how many rows if these are weighted."""
         form = f"{separator}d"
         samples = f"{self.n_samples:{form}} sample{'' if self.n_samples == 1 else 's'}"
-        return samples if self.unit == 1.0 else f"{self.n_rows:{form}} rows weighted as {samples}"
+        return samples if self.unit == 1.0 else f"{self.n_used:{form}} rows weighted as {samples}"
 
 
 def make_network(
@@ -251,8 +243,10 @@ def count_edges(
     nodes, layout = selection.nodes, information.packed.layout
     levels = information.packed.arrays.levels[nodes].astype(np.int64)
     partners = without_large_tables(partners, levels, layout)
+    own = coding.take(information.packed.columns[nodes])
+    n_rows = layout.n_samples if layout.counts is None else len(layout.counts)
     return NetworkCounts(
-        coding=coding.take(information.packed.columns[nodes]),
+        coding=own,
         class_totals=layout.totals,
         class_counts=[information.packed.class_counts(int(node)) for node in nodes],
         partners=partners,
@@ -261,8 +255,24 @@ def count_edges(
             for f, k in zip(nodes, partners, strict=True)
         ],
         unit=layout.unit,
-        n_rows=layout.n_samples if layout.counts is None else int((layout.counts > 0).sum()),
+        n_rows=n_rows,
+        n_used=n_rows if layout.counts is None else int((layout.counts > 0).sum()),
+        rarely_missing=_rarely_missing(information, nodes, own),
     )
+
+
+def _rarely_missing(information: Information, nodes: Ints, coding: Coding) -> NDArray[np.bool_]:
+    """Find columns whose values were missing too rarely, unless nothing else is used of them.
+
+    Samples are counted, and not what they weigh, unless weights are frequencies.
+    """
+    layout, level = information.packed.layout, coding.columns["missing"]
+    rarely = np.zeros(len(nodes), np.bool_)
+    for j in np.flatnonzero((level != NONE) & ~coding.only_missing).tolist():
+        missing = information.codes(nodes[j]) == level[j]
+        n_missing = missing.sum() if layout.tested is None else len(np.unique(layout.order[missing]))
+        rarely[j] = n_missing < fewest(layout.n_seen)
+    return rarely
 
 
 def describe_levels(

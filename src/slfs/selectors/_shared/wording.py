@@ -39,7 +39,11 @@ def evidence(
     depends = f"{subject} on the {noun}" + (f" given {given}" if given else "")
     depends += " on its own" if alone else ""
     if grade(q_value) == "none":
-        tests = "The tests" if noun == "class" else "The tests, which compare the level of the target,"
+        tests = (
+            "The tests, which compare the level of the target,"
+            if given and noun != "class"
+            else "The tests"
+        )
         return f"{tests} find no evidence that {depends} {figures}."
     return f"Evidence that {depends}: {grade(q_value)} {figures}."
 
