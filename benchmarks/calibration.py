@@ -1,7 +1,7 @@
 """How often noise reaches a p-value, and how many true columns are found: tables to print."""
 
 import numpy as np
-from scipy.stats import chi2, fisher_exact, rankdata
+from scipy.stats import chi2, fisher_exact, kruskal, rankdata, spearmanr
 
 from benchmarks.internals import q_values
 from slfs.evaluation import p_values
@@ -13,18 +13,34 @@ EIGHT = (4, 5, 6, 6, 7, 8, 9, 12)
 
 def calibration(n_columns=400_000, width=500):
     """How often columns of noise reach a p-value, divided by it; false discoveries at q = 0.1."""
+    kinds = {
+        name: (np.repeat(np.arange(len(sizes)), sizes), make, options)
+        for name, (sizes, make, options) in NOISE.items()
+    }
+    return _calibration(kinds, n_columns, width)
+
+
+def target_calibration(n_columns=60_000, width=500):
+    """The same for continuous targets."""
+    kinds = {
+        f"{name}, {n} samples": (draw(np.random.default_rng(n), n), make, options)
+        for name, n, draw, make, options in TARGET_NOISE
+    }
+    return _calibration(kinds, n_columns, width)
+
+
+def _calibration(kinds, n_columns, width):
     print(f"\n  Noise, {n_columns} columns of each kind, in tables of {width}: probability / p")
-    print(f"  {'':<44}" + "".join(f"{level:>9g}" for level in LEVELS) + f"{'FDR at 0.1':>12}")
-    for name, (sizes, make, options) in NOISE.items():
-        columns = max(50 * width, min(n_columns, 40_000_000 // sum(sizes)))
+    print(f"  {'':<52}" + "".join(f"{level:>9g}" for level in LEVELS) + f"{'FDR at 0.1':>12}")
+    for name, (y, make, options) in kinds.items():
+        columns = max(50 * width, min(n_columns, 40_000_000 // len(y)))
         found = []
         for seed in range(columns // width):
             random = np.random.default_rng(seed)
-            y = np.repeat(np.arange(len(sizes)), sizes)
             found.append(p_values(make(random, (len(y), width)), y, **options))
         rates = [np.mean(np.concatenate(found) <= level) / level for level in LEVELS]
         false = np.mean([(q_values(part) <= 0.1).any() for part in found])
-        print(f"  {name:<44}" + "".join(f"{rate:9.2f}" for rate in rates) + f"{false:12.3f}", flush=True)
+        print(f"  {name:<52}" + "".join(f"{rate:9.2f}" for rate in rates) + f"{false:12.3f}", flush=True)
     return []
 
 
@@ -43,6 +59,34 @@ def power(n_permutations=20_000):
         both = (ours & theirs).sum() / max(theirs.sum(), 1)
         print(f"  {name:<44}{ours.sum():8}{theirs.sum():8}{both:9.0%}{permuted.sum():9}", flush=True)
     return []
+
+
+def target_power():
+    """Discoveries at q < 0.05 for continuous targets, beside SciPy's tests."""
+    print("\n  Discoveries at q < 0.05, continuous targets")
+    print(f"  {'':<52}{'slfs':>8}{'spearmanr':>11}{'kruskal':>9}")
+    for name, (n_samples, n_true, n_columns, relate, options) in TRENDS.items():
+        random = np.random.default_rng(0)
+        y = random.normal(size=n_samples)
+        shape, levels = (n_samples, n_columns), "categorical_features" in options
+        X = random.integers(6, size=shape) if levels else random.normal(size=shape)
+        X[:, :n_true] = relate(random, y[:, np.newaxis], X[:, :n_true])
+        tests = (
+            p_values(X, y, **options),
+            np.array([spearmanr(x, y).pvalue for x in X.T]),
+            np.array([_kruskal(x if levels else _quarters(x), y) for x in X.T]),
+        )
+        ours, by_rank, by_group = ((q_values(found) < 0.05).sum() for found in tests)
+        print(f"  {name:<52}{ours:8}{by_rank:11}{by_group:9}", flush=True)
+    return []
+
+
+def _quarters(x):
+    return np.searchsorted(np.quantile(x, (0.25, 0.5, 0.75)), x)
+
+
+def _kruskal(groups, y):
+    return kruskal(*(y[groups == group] for group in np.unique(groups))).pvalue
 
 
 def _normal(random, shape):
@@ -145,4 +189,63 @@ SHIFTS = {
     "100 + 100, 500 of 5000 shifted": (_shifted((100, 100), 500, 5000, 0.4), kruskal_wallis, {}),
     "20 + 180, 500 of 5000 shifted": (_shifted((20, 180), 500, 5000, 0.6), kruskal_wallis, {}),
     "0/1, 40 + 160, 600 of 3000 differ": (_ones, fisher, CATEGORIES),
+}
+
+
+def _mostly_zero(random, n_samples):
+    return np.where(random.random(n_samples) < 0.6, 0.0, random.normal(size=n_samples))
+
+
+def _any_number(random, n_samples):
+    return random.normal(size=n_samples)
+
+
+def _five_values(random, n_samples):
+    return random.integers(5, size=n_samples).astype(float)
+
+
+REGRESSION = {"target": "regression"}
+TARGET_NOISE = (
+    ("numbers", 20, _any_number, _normal, REGRESSION),
+    ("numbers", 200, _any_number, _normal, REGRESSION),
+    ("numbers", 1000, _any_number, _normal, REGRESSION),
+    ("numbers, 30% missing", 20, _any_number, _missing(0.3), REGRESSION),
+    ("10% ones", 200, _any_number, lambda random, shape: random.random(shape) < 0.1, REGRESSION),
+    ("numbers; 60% of the target are 0", 20, _mostly_zero, _normal, REGRESSION),
+    ("80% zeros; 60% of the target are 0", 200, _mostly_zero, _zeros(0.8), REGRESSION),
+    ("counts, 90% zeros", 200, _any_number, _counts(0.1), REGRESSION),
+    ("3 values; target with 5 values", 200, _five_values, _levels(3), REGRESSION),
+    ("6 levels", 20, _any_number, _levels(6), REGRESSION | CATEGORIES),
+    ("40 levels", 200, _any_number, _levels(40), REGRESSION | CATEGORIES),
+    ("40 levels; 60% of the target are 0", 200, _mostly_zero, _levels(40), REGRESSION | CATEGORIES),
+)
+
+
+def _monotone(slope):
+    return lambda _, y, x: x + slope * y
+
+
+def _in_the_middle(_, y, x):
+    """Columns that are near zero where the target is high."""
+    return x * np.exp(-0.25 * y)
+
+
+def _levels_of_target(random, y, x):
+    """Half of the samples have the sixth of the target as level."""
+    own = np.clip((y + 1.5) * 2, 0, 5).astype(int)
+    return np.where(random.random(x.shape) < 0.35, own, x)
+
+
+def _spread(_, y, x):
+    """Columns that are larger where the target is far from its mean, on either side."""
+    return x + 0.8 * np.abs(y)
+
+
+TRENDS = {
+    "monotone, 30 samples": (30, 500, 3000, _monotone(0.8), REGRESSION),
+    "monotone, 100 samples": (100, 500, 3000, _monotone(0.5), REGRESSION),
+    "monotone, 400 samples": (400, 500, 3000, _monotone(0.2), REGRESSION),
+    "the target is high in the middle, 400 samples": (400, 500, 3000, _in_the_middle, REGRESSION),
+    "the target varies more where the column is high, 400": (400, 500, 3000, _spread, REGRESSION),
+    "six levels, 100 samples": (100, 100, 600, _levels_of_target, REGRESSION | CATEGORIES),
 }

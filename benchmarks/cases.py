@@ -3,7 +3,7 @@
 import numpy as np
 
 from benchmarks import data, peers
-from benchmarks.calibration import calibration, power
+from benchmarks.calibration import calibration, power, target_calibration, target_power
 from benchmarks.fdr import fdr, permutations
 from benchmarks.interactions import pair_calibration, pair_power, pairs, xor
 from benchmarks.internals import information, planes
@@ -209,7 +209,9 @@ CASES = {
         agree,
         permutations,
         calibration,
+        target_calibration,
         power,
+        target_power,
         fdr,
         pairs,
         pair_calibration,

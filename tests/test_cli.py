@@ -589,7 +589,7 @@ def test_advice_for_quoted_numbers_with_three_decimals(tmp_path, slfs):
     y, x = predictors(200)
     rows = ['"{}",{}'.format(f"{value:.3f}".replace(".", ","), k) for value, k in zip(x, y, strict=True)]
     _, _, error = slfs("select", written(tmp_path / "a.csv", "a,t", rows), "-t", "t")
-    assert "replace decimal commas by decimal points" in error
+    assert "convert them to numbers of one unit, written as -1234.5" in error
 
 
 @pytest.mark.parametrize(

@@ -156,9 +156,9 @@ def test_too_large(file):
 
 
 def test_other_versions_and_formats(file):
-    for version in (1, 8, 10, "9", None):
-        remedy = r"Upgrade slfs\." if version == 10 else "Fit and save the model again, or load it with"
-        message = rf"format version {version!r}, written by slfs '9\.0'.*reads version 9\. {remedy}"
+    for version in (1, 9, 11, "10", None):
+        remedy = r"Upgrade slfs\." if version == 11 else "Fit and save the model again, or load it with"
+        message = rf"format version {version!r}, written by slfs '9\.0'.*reads version 10\. {remedy}"
         with pytest.raises(ModelFileError, match=message):
             load_bytes(with_content(file, lambda c, v=version: c.update(version=v, slfs="9.0")))
     with pytest.raises(ModelFileError, match="does not contain format='slfs model'"):

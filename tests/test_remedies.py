@@ -61,7 +61,7 @@ def test_no_more_columns_are_suggested_than_were_asked_for(wanted):
 
 def test_a_tree_has_room_for_all_that_is_suggested():
     many = np.random.default_rng(1).integers(0, 3, (500, 40)).astype(float)
-    y = 0.12 * many.sum(axis=1) + np.random.default_rng(3).normal(size=500)
+    y = 0.15 * many.sum(axis=1) + np.random.default_rng(3).normal(size=500)
     selector = SLFS()
     with pytest.warns(UserWarning, match="with the smallest p-values regardless") as told:
         selector.fit(many, y)

@@ -362,8 +362,8 @@ def test_the_spread_of_a_continuous_target_is_tested():
     found = p_values(X, y)
     assert found[0] < 1e-6
     assert (found[1:] > 0.05 / 19).all()
-    groups = pd.DataFrame(X).assign(group=np.where(np.abs(X[:, 0]) < 0.6, "middle", "other"))
-    assert p_values(groups, y)[-1] < 1e-6
+    groups = pd.DataFrame({"group": np.where(np.abs(X[:, 0]) < 0.6, "middle", "other")})
+    assert p_values(groups, y)[0] < 1e-6
 
 
 def test_evidence_in_words():

@@ -51,6 +51,7 @@ def test_two_levels_are_tested_as_by_mann_and_whitney():
 
 
 def test_p_values_are_near_those_of_scipy():
+    """A tenth of the error rate goes to the bins, and a quarter of the rest to the quartiles."""
     random = np.random.default_rng(2)
     y = random.normal(size=300)
     monotone = np.exp(y + random.normal(size=300) * 4)
@@ -59,13 +60,13 @@ def test_p_values_are_near_those_of_scipy():
     X["gaps"] = np.where(random.random(300) < 0.3, np.nan, monotone)
     found = dict(zip(X.columns, p_values(X, y + 0.2 * level), strict=True))
     target = y + 0.2 * level
-    seen = X["gaps"].notna()
-    assert found["monotone"] == pytest.approx(stats.spearmanr(monotone, target).pvalue / 0.75, rel=0.05)
-    assert found["gaps"] == pytest.approx(
-        stats.spearmanr(X["gaps"][seen], target[seen]).pvalue / 0.75, rel=0.1
-    )
+    seen, share = X["gaps"].notna(), 0.75 * 0.9
+    spearman = stats.spearmanr(monotone, target).pvalue
+    assert found["monotone"] == pytest.approx(spearman / share, rel=0.05)
+    spearman = stats.spearmanr(X["gaps"][seen], target[seen]).pvalue
+    assert found["gaps"] == pytest.approx(spearman / share, rel=0.1)
     kruskal = stats.kruskal(*(target[level == k] for k in range(4))).pvalue
-    assert found["level"] == pytest.approx(kruskal, rel=0.1)
+    assert found["level"] == pytest.approx(kruskal / 0.9, rel=0.1)
 
 
 def test_other_shapes_and_missing_values_are_found():

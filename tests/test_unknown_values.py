@@ -1,5 +1,6 @@
 """Values that were not seen in fit are summed out of the network, and one warning counts them."""
 
+import re
 import warnings
 
 import numpy as np
@@ -337,10 +338,10 @@ def test_missing_values_are_counted_without_weights(label, n_missing, rarely, cl
 def test_a_column_that_is_selected_for_its_missing_values_uses_them():
     """Four of four missing values had the rare class, which was all that was found, and ignored."""
     random = np.random.default_rng(0)
-    y = (np.arange(200) < 40).astype(int)
+    y = (np.arange(200) < 8).astype(int)
     X = pd.DataFrame({"x": random.normal(size=200)})
     X.iloc[:4] = np.nan
-    model = BNSLFS(SLFS(include=["x"])).fit(X, y)
+    model = BNSLFS().fit(X, y)
     assert "Only whether its value is missing is used" in model.selector_.explain("x")
     missing, known = model.predict_proba(pd.DataFrame({"x": [np.nan, 0.0]}))[:, 1]
     assert missing > 0.3 > known
@@ -353,3 +354,18 @@ def test_a_number_among_texts_is_unknown():
         number, text = model.predict_proba(pd.DataFrame({"note": [5, "a new note"]}, dtype=object))[:, 1]
     assert number == pytest.approx(y.mean(), abs=0.01)
     assert text > 0.7
+
+
+def test_numbers_of_another_unit_are_warned_about():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = BNSLFS(SLFS(n_features_to_select=2)).fit(X, y)
+    name = model.selector_.get_feature_names_out()[0]
+    other = X.assign(**{name: X[name] * 10})
+    described = rf"1 column contains mostly numbers .*: '{re.escape(name)}' \(\d+ of 150 rows, e\.g\. "
+    with pytest.warns(UnseenValueWarning, match=described):
+        model.predict(other)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(X)
+        model.predict(other[:4])  # too few samples to tell
+        model.predict(pd.concat([X, other]))  # not most of them

@@ -40,7 +40,8 @@ class UnseenValueWarning(UserWarning):
     """Warning: new data contain values that were not seen in ``fit``.
 
     Such a value is a new category, a missing value in a column that had none, text or a date in a column
-    of numbers, or a number in a column of text or dates.
+    of numbers, or a number in a column of text or dates. Numbers outside the range in ``fit`` are warned
+    about if they are most of a column.
 
     Examples
     --------

@@ -98,8 +98,8 @@ def _notes_on_rows(file: DataFile) -> Iterator[str]:
     from slfs.tables.weights import may_be_survey, read_sample_weight
 
     if file.ids and file.groups is None:
-        known = file.originals([])[file.ids]
-        known = known.mask(known.isin(MISSING)).dropna()
+        known = file.originals([])[file.ids].dropna()
+        known = known[~known.astype(str).isin(MISSING).any(axis=1)]
         n_copies = int(known.duplicated().sum())
         if n_copies:
             same = " and ".join(map(repr, file.ids))

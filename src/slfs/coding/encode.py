@@ -26,6 +26,9 @@ _FEW_THRESHOLDS = 24
 _NAMED, _LONGEST = 5, 40
 """Maximum number of columns, and of characters of a value, in a warning."""
 
+_MOST, _SEVERAL = 1 / 2, 5
+"""Columns are warned about if more than this share of their numbers, and as many, are out of range."""
+
 _OFTEN = 1 / 8
 """Share of missing values above which columns are warned about that hardly ever had one in ``fit``."""
 
@@ -51,6 +54,8 @@ class Encoded:
         values, no category is unknown.
     examples : dict of int to object
         The first unknown value of each of these columns; None if it is missing.
+    outside : dict of int to str
+        What warnings say about columns of which most numbers are outside the range in ``fit``.
     seen : str
         What warnings say about the unknown values.
     """
@@ -58,6 +63,7 @@ class Encoded:
     codes: NDArray[np.uint8]
     unknown: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
     examples: dict[int, Any] = field(default_factory=dict)
+    outside: dict[int, str] = field(default_factory=dict)
     seen: str = "that were not seen in fit"
 
     def unknown_rows(self) -> NDArray[np.int64]:
@@ -107,6 +113,17 @@ def encode_table(table: Table, coding: Coding, columns: NDArray[np.int64], threa
             first = float(values[j, mask.argmax()])
             shown = from_days(np.array([first]), TimeKind(int(block.time_kinds()[j])))[0]
             note(int(part[j]), mask, None if np.isnan(first) else shown)
+        low, high = own.columns["low"][:, np.newaxis], own.columns["high"][:, np.newaxis]
+        beyond = ((values < low) | (values > high)) & own.cut[:, np.newaxis]
+        n_beyond, n_present = beyond.sum(axis=1), (~np.isnan(values)).sum(axis=1)
+        for j in np.flatnonzero((n_beyond >= _SEVERAL) & (n_beyond > _MOST * n_present)).tolist():
+            if j not in unknown:
+                example = from_days(values[j, [beyond[j].argmax()]], own.time_kind(j))
+                limits = from_days(np.array([low[j, 0], high[j, 0]]), own.time_kind(j))
+                one, first, last = (_shown(value) for value in (*example, *limits))
+                found.outside[int(part[j])] = (
+                    f"{n_beyond[j]} of {table.n_samples} rows, e.g. {one}; in fit {first} to {last}"
+                )
 
     def encode(part: NDArray[np.int64]) -> None:
         if by_value[part[0]]:
@@ -136,27 +153,36 @@ def without_missing(encoded: Encoded, coding: Coding, rarely: NDArray[np.bool_])
         unknown[column] = missing | unknown.get(column, False)
         if missing.mean() > _OFTEN and column not in examples:
             examples[column], seen = None, "that were not, or hardly ever, seen in fit"
-    return Encoded(encoded.codes, unknown, examples, seen)
+    return replace(encoded, unknown=unknown, examples=examples, seen=seen)
 
 
 def warn_about_unknown(encoded: Encoded, names: Sequence[str], consequence: str) -> None:
-    """Issue one warning that counts the values of each column that were not seen in ``fit``."""
-    columns = sorted(encoded.examples)
-    if not columns:
-        return
+    """Issue one warning about values that were not seen in ``fit``, and one about ranges."""
     n_samples = encoded.codes.shape[1]
-    described = [
-        f"{names[column]!r} ({int(encoded.unknown[column].sum())} of {n_samples} rows, "
-        f"e.g. {_shown(encoded.examples[column])})"
-        for column in columns[:_NAMED]
-    ]
+    described = {
+        column: f"{int(encoded.unknown[column].sum())} of {n_samples} rows, e.g. {_shown(example)}"
+        for column, example in encoded.examples.items()
+    }
+    if described:
+        warn(
+            f"{_described(described, names, f'values {encoded.seen}')}. These values {consequence}.",
+            UnseenValueWarning,
+        )
+    if encoded.outside:
+        warn(
+            f"{_described(encoded.outside, names, 'mostly numbers outside the range in fit')}. They "
+            "count as the lowest or highest numbers in fit. Are the unit and the scale the same?",
+            UnseenValueWarning,
+        )
+
+
+def _described(described: dict[int, str], names: Sequence[str], what: str) -> str:
+    """Say what columns contain, with the counts of the first few."""
+    columns = sorted(described)
+    shown = ", ".join(f"{names[column]!r} ({described[column]})" for column in columns[:_NAMED])
     more = f", and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
     contain = "column contains" if len(columns) == 1 else "columns contain"
-    warn(
-        f"{len(columns)} {contain} values {encoded.seen}: {', '.join(described)}{more}. "
-        f"These values {consequence}.",
-        UnseenValueWarning,
-    )
+    return f"{len(columns)} {contain} {what}: {shown}{more}"
 
 
 def _shown(example: Any) -> str:

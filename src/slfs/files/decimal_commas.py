@@ -75,9 +75,10 @@ def may_have_thousands(table: Any) -> list[int]:
 def _are_short(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which values are missing, 0, or from 1 to 1000 with at most three decimals."""
     size = np.abs(values)
-    short: NDArray[np.bool_] = np.isnan(size) | (size % 1 == 0)
-    short |= (size >= 1) & ((size * 1000).round(6) % 1 == 0)
-    return short & ~(size >= 1000)
+    near = np.where(size < 1000, size, 0.5)  # a number that is not short
+    short: NDArray[np.bool_] = near % 1 == 0
+    short |= (near >= 1) & ((near * 1000).round(6) % 1 == 0)
+    return short | np.isnan(size)
 
 
 def first_dotted(texts: Any) -> str:

@@ -24,7 +24,7 @@ from slfs._core.warn import warn
 from slfs.counting.planes import SampleLayout
 from slfs.tables.table import Table
 from slfs.tables.target import Target, centered_ranks
-from slfs.tables.values import in_memory, masked_as_missing
+from slfs.tables.values import in_memory, masked_as_missing, to_numbers
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -126,11 +126,13 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     if nw.dependencies.is_into_series(sample_weight):
         sample_weight = nw.from_native(sample_weight, series_only=True).to_numpy()
     found = np.asarray(masked_as_missing(sample_weight))
-    texts = (value for value in found.flat if isinstance(value, str))
-    if found.dtype.kind in "UTO" and (text := next(texts, None)) is not None:
+    texts = [str(value) for value in found.flat if isinstance(value, str)]
+    if texts:
+        numbers = to_numbers(texts)
+        text = texts[int(np.isnan(numbers).argmax())]
         raise ValueError(
-            f"sample_weight must contain numbers. Got the text {str(text)!r} instead. Replace such "
-            "text, or leave out its rows."
+            f"sample_weight must contain numbers. Got the text {text!r} instead. Replace such text, or "
+            "leave out its rows."
         )
     if found.dtype.kind in "mM":
         raise ValueError(
