@@ -120,9 +120,9 @@ def encode_table(table: Table, coding: Coding, columns: NDArray[np.int64], threa
             if j not in unknown:
                 example = from_days(values[j, [beyond[j].argmax()]], own.time_kind(j))
                 limits = from_days(np.array([low[j, 0], high[j, 0]]), own.time_kind(j))
-                one, first, last = (_shown(value) for value in (*example, *limits))
+                one, least, most = (_shown(value) for value in (*example, *limits))
                 found.outside[int(part[j])] = (
-                    f"{n_beyond[j]} of {table.n_samples} rows, e.g. {one}; in fit {first} to {last}"
+                    f"{n_beyond[j]} of {table.n_samples} rows, e.g. {one}; in fit {least} to {most}"
                 )
 
     def encode(part: NDArray[np.int64]) -> None:
