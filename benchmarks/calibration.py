@@ -20,7 +20,7 @@ def calibration(n_columns=400_000, width=500):
     return _calibration(kinds, n_columns, width)
 
 
-def target_calibration(n_columns=60_000, width=500):
+def target_calibration(n_columns=400_000, width=500):
     """The same for continuous targets."""
     kinds = {
         f"{name}, {n} samples": (draw(np.random.default_rng(n), n), make, options)
@@ -33,7 +33,7 @@ def _calibration(kinds, n_columns, width):
     print(f"\n  Noise, {n_columns} columns of each kind, in tables of {width}: probability / p")
     print(f"  {'':<52}" + "".join(f"{level:>9g}" for level in LEVELS) + f"{'FDR at 0.1':>12}")
     for name, (y, make, options) in kinds.items():
-        columns = max(50 * width, min(n_columns, 40_000_000 // len(y)))
+        columns = max(50 * width, min(n_columns, 400_000_000 // len(y)))
         found = []
         for seed in range(columns // width):
             random = np.random.default_rng(seed)
