@@ -626,6 +626,14 @@ def test_accuracies_are_those_of_the_fitted_table(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_report_of_a_selection_with_weights_of_zero(tmp_path):
+    """The table was refused, because it has more rows than those with a weight."""
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    selector = SLFS().fit(X, y, sample_weight=(np.arange(150) % 4 > 0).astype(int))
+    write_report(selector, tmp_path / "r.html", X=X, y=y)
+    assert (tmp_path / "r.html").exists()
+
+
 @pytest.mark.filterwarnings("ignore:p-values and q-values treat the 150 rows of 30 groups")
 @pytest.mark.parametrize("given", ["sample_weight", "groups"])
 def test_weights_and_groups_of_rows(given, tmp_path):
