@@ -311,8 +311,21 @@ def test_cells_of_unsupported_types():
     X = np.array([["a", "x"], ["b", []], ["b", "x"]] * 2, dtype=object)
     with pytest.raises(TypeError, match=r"column 1 of X has a cell of type list, .*Expand such cells"):
         SLFS().fit(X, [0, 1] * 3)
-    with pytest.raises(TypeError, match=r"lazy frame.*X.collect"):
-        SLFS().fit(pl.LazyFrame({"a": [1, 2]}), [0, 1])
+
+
+def test_frames_without_columns_to_look_up():
+    """Record batches were read as arrays, so that columns in another order gave wrong predictions."""
+    X = pl.DataFrame({"a": [1, 2] * 20, "b": [1, 1] * 20})
+    y = [0, 1] * 20
+    selector = SLFS().fit(X, y)
+    (batch,) = X.to_arrow().to_batches()
+    for call in (lambda frame: SLFS().fit(frame, y), selector.transform, BNSLFS().fit(X, y).predict):
+        with pytest.raises(TypeError, match=r"lazy frame.*X.collect"):
+            call(X.lazy())
+        for frame in (batch, pa.RecordBatchReader.from_batches(batch.schema, [batch])):
+            with pytest.raises(TypeError, match=r"Pass it as a table: pyarrow\.table\(X\)"):
+                call(frame)
+            call(pa.table(frame))
 
 
 @pytest.mark.parametrize("choice", ["all", "from_dtype"])

@@ -92,6 +92,16 @@ def test_many_integers_in_many_samples_are_warned_about_once(y):
     assert len([one for one in caught if "distinct integers" in str(one.message)]) == 1
 
 
+@pytest.mark.parametrize("model", [BNSLFS(), BNSLFS(StabilitySelection(n_subsamples=4)), TAN()])
+def test_classifiers_warn_about_integers_that_may_be_a_quantity(model):
+    y = np.repeat(np.arange(40), 6)
+    X = np.random.default_rng(0).normal(size=(len(y), 2)) + y[:, np.newaxis]
+    with pytest.warns(UserWarning, match="If it is a quantity, use BNSLFSRegressor. If not, y.astype"):
+        model.fit(X, y)
+    model.fit(X, y.astype(str))  # warnings are errors here
+    BNSLFS(SLFS(target="classification")).fit(X, y)
+
+
 PRICES = np.random.default_rng(0).integers(50_000, 900_000, 300)
 
 

@@ -127,10 +127,16 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 f"{type(self).__name__} has target={self.target!r}, but the model needs "
                 f"target={needed!r}. {remedy}, or target='auto'."
             )
-        # metrics of scikit-learn refuse classes that are fractions, so that models need others
-        declared = needed is None and self._declares_classes()
-        kind = needed or self.target
-        return read_target(y, kind, whole=whole, weights=weights, declared=declared)
+        declared = self._declares_classes()
+        return read_target(
+            y,
+            needed or self.target,
+            whole=whole,
+            weights=weights,
+            # metrics of scikit-learn refuse classes that are fractions, so that models need others
+            declared=declared and needed is None,
+            assumed=not declared,
+        )
 
     def _declares_classes(self) -> bool:
         """Whether the user has said that the target has classes, and not a default value."""

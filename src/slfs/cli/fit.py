@@ -201,9 +201,11 @@ def _reading(
 def _make_model(selector: Any, y: Any, structure: str | None, bif: Path | None) -> Any:
     """Make the classifier, or the regressor if the target is a quantity."""
     from slfs import BNSLFS, BNSLFSRegressor
+    from slfs._core.warn import quiet
     from slfs.tables.target import REGRESSION, read_target
 
-    regression = read_target(y, selector.target).kind == REGRESSION
+    with quiet():  # fit warns about the target
+        regression = read_target(y, selector.target).kind == REGRESSION
     if not regression:
         return BNSLFS(selector, structure=structure or ("additive" if bif is None else "linked"))
     for option, value in (("--structure", structure), ("--bif", bif)):

@@ -55,7 +55,7 @@ from slfs.selectors._shared.selection import (
 from slfs.tables.alleles import recounted
 from slfs.tables.arrays import keep_types
 from slfs.tables.choice import read_row_groups, resolve_columns
-from slfs.tables.frames import to_numpy
+from slfs.tables.frames import refuse_other_frames, to_numpy
 from slfs.tables.registry import is_in_memory
 from slfs.tables.table import SpreadTable
 from slfs.tables.target import Target
@@ -375,6 +375,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             return table.take(np.flatnonzero(self.support_))
         check_is_fitted(self)
         if not nw.dependencies.is_into_dataframe(X):
+            refuse_other_frames(X)
             return self._transform(
                 validate_data(
                     self,

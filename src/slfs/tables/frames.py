@@ -27,8 +27,7 @@ from slfs.tables.values import kind_of_numbers, to_numbers
 def read_frame(X: Any) -> Table:
     """Read a dataframe; other objects are read as arrays."""
     if not nw.dependencies.is_into_dataframe(X):
-        if isinstance(X, nw.LazyFrame) or type(X).__name__ == "LazyFrame":
-            raise TypeError("X is a lazy frame, which is not supported. Pass X.collect() instead.")
+        refuse_other_frames(X)
         return read_array(X)
     names = Counter(getattr(X, "column_names", getattr(X, "columns", ())))
     if len(names) < sum(names.values()):
@@ -47,6 +46,16 @@ def read_frame(X: Any) -> Table:
             others = np.flatnonzero(~plain)
             return PandasTable(X, plain, read_columns(frame[:, others.tolist()]))
     return read_columns(frame)
+
+
+def refuse_other_frames(X: Any) -> None:
+    """Raise an error about frames that would be read as arrays, without the names of their columns."""
+    if isinstance(X, nw.LazyFrame) or type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a lazy frame, which is not supported. Pass X.collect() instead.")
+    if hasattr(X, "schema") and (hasattr(X, "__arrow_c_array__") or hasattr(X, "__arrow_c_stream__")):
+        raise TypeError(
+            f"X is a {type(X).__name__}, which is not supported. Pass it as a table: pyarrow.table(X)."
+        )
 
 
 def read_columns(frame: nw.DataFrame[Any]) -> FrameTable:

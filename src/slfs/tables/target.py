@@ -88,6 +88,7 @@ def read_target(
     whole: bool = True,
     weights: NDArray[np.float64] | None = None,
     declared: bool = False,
+    assumed: bool = False,
 ) -> Target:
     """Read a target and check it: one label or number per sample, at least two classes.
 
@@ -95,7 +96,8 @@ def read_target(
     a continuous target. ``whole`` is False for a part of the samples, which may have fewer samples per
     class. Samples whose sample weight is 0 are ignored, as if they were not there; their codes have no
     meaning. Weights that are whole numbers are frequencies. With ``declared`` the user has said that the
-    labels are classes, so that a few numbers with fractional parts, such as 0.5, 1 and 1.5, are classes.
+    labels are classes, so that a few numbers with fractional parts, such as 0.5, 1 and 1.5, are classes;
+    with ``assumed`` a classifier needs classes, and the user has not said that the labels are.
     """
     y = in_memory(y)
     if y is None:
@@ -139,7 +141,13 @@ def read_target(
     if whole:
         _warn_about_spellings(classes, name or "class")
         if kind == "auto":
-            _warn_about_numbers(classes, len(labels), name or "y")
+            _warn_about_numbers(
+                classes, len(labels), name or "y", "target='regression'", "target='classification'"
+            )
+        elif assumed:
+            regression = remedy("BNSLFSRegressor", "--target-type regression")
+            as_text = remedy("y.astype(str)", "--target-type classification")
+            _warn_about_numbers(classes, len(labels), name or "y", regression, as_text)
     return Target(classes, _at_kept(codes.astype(np.int64), kept), name or "class")
 
 
@@ -231,8 +239,13 @@ def _warn_about_spellings(classes: NDArray[Any], name: str) -> None:
         )
 
 
-def _warn_about_numbers(classes: NDArray[Any], n_samples: int, name: str) -> None:
-    """Warn about many classes that are numbers: they may be a quantity."""
+def _warn_about_numbers(
+    classes: NDArray[Any], n_samples: int, name: str, regression: str, classification: str
+) -> None:
+    """Warn about many classes that are numbers: they may be a quantity.
+
+    ``regression`` and ``classification`` are the remedies.
+    """
     many = MANY_CLASSES if n_samples < _FEW * len(classes) else _MANY_NUMBERS
     if len(classes) > n_samples / 2:  # most classes have one sample
         many = _FEW_NUMBERS
@@ -241,8 +254,7 @@ def _warn_about_numbers(classes: NDArray[Any], n_samples: int, name: str) -> Non
         warn(
             f"The target {name!r} has {len(classes)} distinct texts in {n_samples} samples, which are "
             f"treated as class labels, but all except {_quoted(others)} are numbers. "
-            f"{_without(others)}, and use target='regression'; if not, target='classification' avoids "
-            "this warning.",
+            f"{_without(others)}, and use {regression}; if not, {classification} avoids this warning.",
             about_focus=True,
         )
     elif len(classes) > many and (classes.dtype.kind in "iuf" or texts):
@@ -251,8 +263,8 @@ def _warn_about_numbers(classes: NDArray[Any], n_samples: int, name: str) -> Non
         first = f"{_CONVERT}, and " if texts else ""
         warn(
             f"The target {name!r} has {len(classes)} distinct {what} in {n_samples} samples, which "
-            f"are treated as class labels. If it is a quantity, {first}use target='regression'. If "
-            "not, target='classification' avoids this warning.",
+            f"are treated as class labels. If it is a quantity, {first}use {regression}. If not, "
+            f"{classification} avoids this warning.",
             about_focus=True,
         )
 
