@@ -134,6 +134,11 @@ NUMBERS = np.random.default_rng(0).normal(9000, 3000, 300)
         [f"{value / 10_000:.3f}".replace(".", ",") for value in NUMBERS],
         [f"({value:.0f})" if value % 2 > 1 else f"{value:.0f}" for value in NUMBERS],
         ["$ -" if value % 7 < 1 else f"${value:.0f}" for value in NUMBERS],
+        [f"{value:.2f}{'*' if value % 7 < 1 else ''}" for value in NUMBERS],
+        [f"{value:.2f} ± {value % 1:.1f}" for value in NUMBERS],
+        [f"{value:.1f} ({value - 2:.1f}-{value + 2:.1f})" for value in NUMBERS],
+        [f"{value:.0f} ({value % 100:.0f}%)" for value in NUMBERS],
+        [f"{value:.2f} {'abcdefg'[i % 7]}" for i, value in enumerate(NUMBERS)],  # of a test of pairs
     ],
 )
 def test_text_that_looks_like_numbers(values):
@@ -296,6 +301,23 @@ def test_text_that_looks_like_dates(form):
     dates = pd.Series(pd.date_range("2020-01-01", periods=300)).dt.strftime(form)
     with pytest.warns(UserWarning, match=r"look like dates .*'text' .*Convert them to dates"):
         MDLPDiscretizer().fit(with_text(dates, Y), Y)
+
+
+@pytest.mark.parametrize("stray", [" ", "never", "2020-02-30"])
+def test_text_that_spoils_a_column_of_dates_is_named(stray):
+    """The advice was to write dates as 2020-12-31, as they were."""
+    dates = pd.Series(pd.date_range("2020-01-01", periods=300)).dt.strftime("%Y-%m-%d")
+    dates[7] = stray
+    with pytest.warns(UserWarning, match=rf"'text' \(all but {stray!r}\)\. .*: pandas\.to_datetime"):
+        MDLPDiscretizer().fit(with_text(dates, Y), Y)
+    with command_line(), pytest.warns(UserWarning, match=rf"read it as one: --missing {stray!r}\.$"):
+        MDLPDiscretizer().fit(with_text(dates, Y), Y)
+
+
+def test_the_example_of_dates_is_a_date():
+    dates = pd.Series(pd.date_range("2020-01-01", periods=300)).dt.strftime("%d.%m.%Y")
+    with pytest.warns(UserWarning, match=r"look like dates .*'text' \(e\.g\. '\d\d\.\d\d\.2020'\)"):
+        MDLPDiscretizer().fit(with_text([" ", *dates[1:]], Y), Y)
 
 
 @pytest.mark.parametrize("form", ["%H:%M", "%H:%M:%S", "%I:%M %p"])

@@ -197,6 +197,27 @@ def test_close_cut_points_have_different_names():
     assert node["levels"][0] != f"≤ {node['levels'][2][2:]}"
 
 
+ROWS = np.arange(800)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        6_016_000_000 + ROWS % 40,
+        20_240_101 + ROWS % 30,
+        1_700_000_000_000 + ROWS // 2 * 3607,
+        2.5e10 + ROWS / 8,
+        -6_016_000 - ROWS % 40,
+        np.where(ROWS % 3, 6e9, 1e9) + ROWS,
+        1 + ROWS * 1e-9,
+    ],
+)
+def test_cut_points_in_names_separate_the_same_rows(x):
+    """The cut 6016000013.5 was shown as 6.016e+09, beside counts of other rows."""
+    (node,) = make_facts(SLFS().fit(x[:, np.newaxis], x > np.median(x)))["nodes"]
+    assert (x <= float(node["levels"][0].removeprefix("≤ "))).sum() == np.sum(node["counts"][0])
+
+
 @pytest.mark.parametrize(
     ("method", "kept"),
     [

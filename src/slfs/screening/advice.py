@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 import re
 from collections.abc import Mapping, Sequence
@@ -43,6 +44,7 @@ _DATE = re.compile(
     r"|\d{1,2}[-/. ][A-Za-z]{3,9}\.?[-/., ]+\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4})"
     r"(?:[T ]\s*\d{1,2}:\d{2}.*)?\s*"
 )
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TIME = re.compile(r"\s*\d{1,2}:\d{2}(?::\d{2})?(?:\s*[AaPp][Mm])?\s*")
 _IDENTIFIER_NAME = re.compile(r"(?:^|[\W_])(?:[Ii][Dd]|uuid|key|index|row)$|[a-z]I[Dd]$")
 
@@ -109,7 +111,11 @@ def _warn_about_text(
         for columns in (dates, times, written):
             columns.sort(key=lambda column: not selected[column])
         spoiled = dict(sorted(spoiled.items(), key=lambda item: not selected[item[0]]))
-    _warn_about_converted(dates, "dates", _CONVERT_DATES, text, names, selected)
+    strays = {column: others for column in dates if (others := _not_dates(text[column]))}
+    stray = list(dict.fromkeys(itertools.chain(*strays.values())))[:_NAMED]
+    _warn_about_converted(list(strays), "dates", _stray_dates(stray), text, names, selected, strays)
+    written_otherwise = [column for column in dates if column not in strays]
+    _warn_about_converted(written_otherwise, "dates", _convert_dates(), text, names, selected)
     _warn_about_converted(times, "times", _CONVERT_TIMES, text, names, selected)
     _warn_about_converted(
         list(spoiled), "numbers", _read_as_missing(spoiled, text), text, names, selected, spoiled
@@ -137,10 +143,35 @@ def _as_numbers(columns: list[int], text: Mapping[int, list[object]]) -> str:
     return " and ".join(how)
 
 
-_CONVERT_DATES = (
-    "Convert them to dates, or to categories such as month and weekday. In a file, dates are recognized "
-    "if they are written as 2020-12-31."
-)
+def _not_dates(values: list[object]) -> list[str]:
+    """Return the few texts that spoil a column of dates such as 2020-12-31."""
+    texts = [str(value) for value in values]
+    others = [text for text in texts if not _is_iso_date(text)]
+    return others if len(others) <= min(_NAMED, (1 - _NEARLY_ALL) * len(texts)) else []
+
+
+def _is_iso_date(text: str) -> bool:
+    try:
+        datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return _ISO_DATE.match(text) is not None
+
+
+def _stray_dates(others: list[str]) -> str:
+    """Say how to read the text that spoils columns of dates as missing values."""
+    how = remedy(
+        "pandas.to_datetime(column, errors='coerce')",
+        " ".join(f"--missing {other!r}" for other in others),
+    )
+    return f"If the other text means a missing value, read it as one: {how}."
+
+
+def _convert_dates() -> str:
+    files = " In CSV, Excel and JSON files, dates are recognized if all are written as 2020-12-31."
+    return f"Convert them to dates, or to categories such as month and weekday.{remedy('', files)}"
+
+
 _CONVERT_TIMES = "Convert them to numbers, for example of hours since midnight."
 
 
@@ -193,8 +224,12 @@ def _warn_about_converted(
 def _example(values: list[object], others: list[str]) -> str:
     """Show the values that are not numbers if all others are, or the first text."""
     texts = [value for value in values if isinstance(value, str)]
-    first = next(filter(is_written_number, texts), texts[0])
+    first = next(filter(_looks_like_more, texts), texts[0])
     return f"all but {_listed(others)}" if others else f"e.g. {first!r}"
+
+
+def _looks_like_more(text: str) -> bool:
+    return any((is_written_number(text), _DATE.fullmatch(text), _TIME.fullmatch(text)))
 
 
 def _nearly_all(pattern: re.Pattern[str], values: list[object]) -> bool:

@@ -28,11 +28,13 @@ _MAX_UNITS = 3
 
 _UNIT = r"[A-Za-zµ²³/]"
 _CURRENCY = r"[A-Z]{0,2}\$|[€£¥₹]|(?:Rs|Fr)\.?|USD|EUR|GBP|CHF|JPY|INR|[A-Z]{3}\b"
+_DIGITS = r"(?:\d{1,3}(?:[,.' \u00a0\u202f]\d{3})+|\d+)(?:[.,]\d+)?(?:[eE][-+]?\d+)?"
+_ERROR = rf"(?:±|\+/?-)\s*{_DIGITS}|[(\[]{_DIGITS}\s*%?(?:\s*(?:[-–,;]|to)\s*{_DIGITS})?\s*[)\]]"
 _NUMBER = re.compile(
-    rf"\s*[-+(−]?\s*(?P<before>{_CURRENCY})?\s*[-+(−]?"
-    r"(?:\d{1,3}(?:[,.' \u00a0\u202f]\d{3})+|\d+)(?:[.,]\d+)?(?:[eE][-+]?\d+)?"
-    rf"\s*(?P<after>[%‰$€£¥°]?{_UNIT}{{0,8}}\.?(?: {_UNIT}{{1,8}}\.?){{0,2}})\s*[)-]?\s*"
+    rf"\s*[-+(−]?\s*(?P<before>{_CURRENCY})?\s*[-+(−]?{_DIGITS}(?:\s*(?:{_ERROR}))?"
+    rf"\s*(?P<after>[%‰$€£¥°]?{_UNIT}{{0,8}}\.?(?: {_UNIT}{{1,8}}\.?){{0,2}})\s*[)*†‡#!?-]{{0,3}}\s*"
 )
+"""A number with a currency or a unit, a standard error or an interval, and marks such as *."""
 _ZERO = re.compile(rf"\s*(?:{_CURRENCY})\s*[-–—]+\s*")
 """How the accounting format of Excel writes 0: a currency and a dash."""
 _PLAIN_NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
@@ -67,12 +69,17 @@ def some_texts(values: Sequence[object]) -> list[str]:
 
 
 def look_like_numbers(values: Sequence[object]) -> bool:
-    """Return whether nearly all values are numbers, with at most a few currencies and units."""
+    """Return whether nearly all values are numbers.
+
+    Integers have at most a few currencies and units: 12A and 7B may be codes, 4.2 a and 3.1 b are not.
+    """
     texts = some_texts(values)
     matches = [match for match in map(_NUMBER.fullmatch, texts) if match is not None]
     units = {(match["before"], match["after"]) for match in matches}
     share = _MOST if any(map(is_number, values)) else _NEARLY_ALL
-    return len(matches) >= share * len(texts) and len(units) <= _MAX_UNITS
+    fractions = sum("." in match[0] for match in matches)
+    few = len(units) <= _MAX_UNITS or fractions > len(matches) / 2
+    return len(matches) >= share * len(texts) and few
 
 
 def is_written_number(text: str) -> bool:
