@@ -204,7 +204,7 @@ def test_only_one_class_has_weight():
 
 def test_a_memory_limit_refuses_a_large_total():
     X, y, _ = make_table(0)
-    with pytest.raises(ValueError, match="higher memory_limit"):
+    with pytest.raises(ValueError, match="set memory_limit to at least"):
         SLFS(memory_limit="1GiB").fit(X, y, sample_weight=np.full(40, 10**6))
 
 

@@ -26,7 +26,7 @@ from slfs.tables.arrays import indexable
 from slfs.tables.parts import Part
 from slfs.tables.registry import is_in_memory, read_table
 from slfs.tables.table import ColumnSource
-from slfs.tables.target import Target
+from slfs.tables.target import REGRESSION, Target
 
 Ints = NDArray[np.int64]
 Split = tuple[Ints, Ints]
@@ -127,10 +127,13 @@ def make_splits(
     sizes = np.bincount(target.codes)
     smallest, rarest = int(sizes.min()), target.classes.tolist()[sizes.argmin()]
     if cv > smallest:
+        what = "bin of the target" if target.kind == REGRESSION else "class"
         count = f"{smallest} samples" if smallest > 1 else "1 sample"
-        remedy = f"Use at most {smallest}, or remove" if smallest > 1 else "Remove"
+        remedy = f"Use at most {smallest}" if smallest > 1 else "Remove rare classes"
+        if smallest > 1 and target.kind != REGRESSION:
+            remedy += ", or remove rare classes"
         raise ValueError(
-            f"cv={cv} is too large: the smallest class ({rarest!r}) has {count}. {remedy} rare classes."
+            f"cv={cv} is too large: the smallest {what} ({rarest!r}) has {count}. {remedy}."
         )
     if groups is None:
         splitter = StratifiedKFold(int(cv), shuffle=True, random_state=random_state)

@@ -11,6 +11,7 @@ L. Kish, "Survey sampling", Wiley 1965.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -226,12 +227,12 @@ def _check_total(counts: Floats | Ints, memory_limit: int | str | None, table: T
     total, n_columns = float(counts.sum()), 0 if table is None else table.n_features
     if total * max(n_columns, 100) < _FEW:
         return
+    remedy = f", or set memory_limit to at least {show_size(math.ceil(total * SAMPLE_BYTES))}"
     if memory_limit is not None:  # columns are moved to disk where they exceed it
         limit, needed = parse_size(memory_limit), float(SAMPLE_BYTES)
-        remedy = ", or set a higher memory_limit"
     else:
         limit, needed = available_memory(), _sample_bytes(counts, table) / _USABLE
-        remedy = ", or set memory_limit, so that columns are moved to disk"
+        remedy += ", so that columns are moved to disk"
     if total > min(MOST, available_memory() // SAMPLE_BYTES):
         remedy = ""  # no limit that the machine has suffices
     most = min(MOST, limit // needed)

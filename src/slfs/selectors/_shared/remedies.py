@@ -36,6 +36,7 @@ _COUNTED = {
     Reason.NO_ROOM: "without room in the tree",
     Reason.BEYOND_SIZE: "for which n_features_to_select leaves no room",
     Reason.EXPLAINED: "without significant information given the columns of condition_on",
+    Reason.SEPARATED: "that do not depend on the target given other columns, by a test",
     Reason.EXCLUDED: "excluded",
     Reason.CONDITIONING: "conditioned on",
     Reason.RARELY_SELECTED: "selected in too few subsamples",
