@@ -33,7 +33,7 @@ def _calibration(kinds, n_columns, width):
     print(f"\n  Noise, {n_columns} columns of each kind, in tables of {width}: probability / p")
     print(f"  {'':<52}" + "".join(f"{level:>9g}" for level in LEVELS) + f"{'FDR at 0.1':>12}")
     for name, (y, make, options) in kinds.items():
-        columns = max(50 * width, min(n_columns, 400_000_000 // len(y)))
+        columns = max(400 * width, min(n_columns, 400_000_000 // len(y)))
         found = []
         for seed in range(columns // width):
             random = np.random.default_rng(seed)

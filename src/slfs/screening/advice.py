@@ -161,7 +161,7 @@ def _is_iso_date(text: str) -> bool:
 def _stray_dates(others: list[str]) -> str:
     """Say how to read the text that spoils columns of dates as missing values."""
     how = remedy(
-        "pandas.to_datetime(column, errors='coerce')",
+        "pandas.to_datetime(column, format='ISO8601', errors='coerce')",
         " ".join(f"--missing {other!r}" for other in others),
     )
     return f"If the other text means a missing value, read it as one: {how}."
