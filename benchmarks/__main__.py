@@ -17,8 +17,9 @@ from benchmarks.internals import peak_memory
 
 def main(names):
     if names == ["--list"]:
+        width = max(map(len, CASES)) + 2
         for name, case in CASES.items():
-            print(f"{name:<18}{case.__doc__}")
+            print(f"{name:<{width}}{case.__doc__}")
         return
     if len(names) == 2 and names[0] == "--here":
         run_here(names[1])

@@ -98,6 +98,12 @@ def test_classifiers_warn_about_integers_that_may_be_a_quantity(model):
     X = np.random.default_rng(0).normal(size=(len(y), 2)) + y[:, np.newaxis]
     with pytest.warns(UserWarning, match="If it is a quantity, use BNSLFSRegressor. If not, y.astype"):
         model.fit(X, y)
+    for labels in (y - 20, y / 1.0):
+        model.fit(X, labels.astype(str))  # the remedy, also for negative numbers and floats
+    labels = pd.Series(y / 8.0).astype(str)
+    with pytest.warns(UserWarning, match=r"written as -1234\.5, .* If not, 'class ' \+ y avoids"):
+        model.fit(X, labels)
+    model.fit(X, "class " + labels)
     model.fit(X, y.astype(str))  # warnings are errors here
     BNSLFS(SLFS(target="classification")).fit(X, y)
 
@@ -295,10 +301,13 @@ def test_a_stray_text_does_not_hide_that_the_target_is_a_quantity():
             pd.date_range("2020", periods=60, tz="UTC").tz_convert("CET"),
         ),
         (pd.Index(range(60), dtype="Int64"), pd.Index(range(60))),
+        (pd.interval_range(0, 60), pd.IntervalIndex.from_arrays(range(60), range(2, 62))),
+        [pd.IntervalIndex.from_arrays(range(60), range(2, 62))] * 2,
     ],
 )
 def test_other_indexes_are_in_no_other_order(rows, labels):
-    """A MultiIndex beside another index was an error, and equal times of two zones another order."""
+    """A MultiIndex beside another index, or overlapping intervals, were an error, and equal times of two
+    zones another order."""
     X = pd.DataFrame({"a": np.random.default_rng(0).normal(size=60)}, rows)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="The index of y")

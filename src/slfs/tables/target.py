@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -69,6 +70,9 @@ _CONVERSIONS = {
 
 _NAMED = 5
 """Maximum number of labels in a warning."""
+
+_WHOLE = re.compile(r"-?\d+(?:\.0*)?")
+"""Text of whole numbers, which may be classes: '3', or '3.0', which str() makes of floats."""
 
 MANY_CLASSES = 20
 """A target with more classes, most of them with one sample, is refused."""
@@ -146,7 +150,8 @@ def read_target(
             )
         elif assumed:
             regression = remedy("BNSLFSRegressor", "--target-type regression")
-            as_text = remedy("y.astype(str)", "--target-type classification")
+            other_names = "y.astype(str)" if classes.dtype.kind in "iuf" else "'class ' + y"
+            as_text = remedy(other_names, "--target-type classification")
             _warn_about_numbers(classes, len(labels), name or "y", regression, as_text)
     return Target(classes, _at_kept(codes.astype(np.int64), kept), name or "class")
 
@@ -249,7 +254,7 @@ def _warn_about_numbers(
     many = MANY_CLASSES if n_samples < _FEW * len(classes) else _MANY_NUMBERS
     if len(classes) > n_samples / 2:  # most classes have one sample
         many = _FEW_NUMBERS
-    texts = _are_number_texts(classes) and not all(map(str.isdigit, classes))
+    texts = _are_number_texts(classes) and not all(map(_WHOLE.fullmatch, classes))
     if len(classes) > many and (others := _other_texts(classes)):
         warn(
             f"The target {name!r} has {len(classes)} distinct texts in {n_samples} samples, which are "
