@@ -744,6 +744,13 @@ def test_labels_in_another_file_are_matched_by_id(here, slfs):
         ("a.arff", "@attribute y real\n@data\n% c\n1,2\n", "line 4 has 2 values, but there are 1 attr"),
         ("a.arff", "@attribute y {a,b}\n@data\nc\n", "'y' has another type: 'c' is not one of"),
         ("a.arff", "@attribute y real\n@data\nc\n", "'y' has another type: Unable to parse"),
+        ("a.arff", "@attribute y real\n@data\n1,{2}\n", "line 3 ends with a weight, {2}. Write weights"),
+        (
+            "a.arff",
+            "@attribute y date ww\n@data\n1\n",
+            "as arff: the format of dates 'ww' has 'ww', which",
+        ),
+        ("a.arff", "@attribute y {ä}\n@data\nä\n".encode("latin-1"), "iconv -f WINDOWS-1252 -t utf-8"),
     ],
 )
 def test_messages_about_files(name, content, message, here, slfs):
@@ -798,6 +805,10 @@ def test_the_header_of_a_good_arff_file(here):
         ("{' a',a}", "' a'", " a"),
         ("string", "'?'", "?"),
         ("string", "''", ""),
+        ("string", "'50 % off'", "50 % off"),
+        ("string", "50%", "50%"),
+        ("date 'ssSSSmm'", "0512309", pd.Timestamp("1900-01-01 00:09:05.123")),
+        ("date \"d MMM yyyy 'at' h a\"", "'3 May 2020 at 2 PM'", pd.Timestamp("2020-05-03 14:00")),
     ],
 )
 @pytest.mark.parametrize("separator", [",", "\t"])
@@ -805,9 +816,11 @@ def test_values_of_arff_files(head, row, expected, separator, here):
     text = f"@attribute a {head}\n@attribute b real\n@attribute c real\n@data\n"
     if separator == "\t" and "," in row:
         pytest.skip("a row with a comma is separated by commas")
-    (here / "a.arff").write_text(text + separator.join([row, "2", "3"]) + "\n", encoding="utf-8")
-    file = read_file("a.arff", target="c")
-    assert file.X.iloc[0].tolist() == [expected, 2.0]
+    for comment in ("", " % it's a comment"):
+        lines = text + separator.join([row, "2", "3"]) + comment + "\n"
+        (here / "a.arff").write_text(lines, encoding="utf-8")
+        file = read_file("a.arff", target="c")
+        assert file.X.iloc[0].tolist() == [expected, 2.0]
 
 
 @pytest.mark.parametrize("name", ["PAR1", "PAR1,PAR2", "ARROW1"])
@@ -850,6 +863,12 @@ def test_a_first_row_of_numbers_looks_like_data(first, data, here, slfs):
     (here / "a.csv").write_text(f"{first}\n{rows}")
     error = slfs("select", "a.csv", "-t", "-1")[2]
     assert ("looks like data" in error) == data
+
+
+def test_numbers_of_genes_in_a_header_do_not_look_like_data(here, slfs):
+    rows = "".join(f"s{i},{i * 37 % 90 / 7},{i * 7 % 60},{i % 5 / 2},{'ab'[i % 2]}\n" for i in range(26))
+    (here / "a.csv").write_text(f"sample,1956,7157,672,class\n{rows}")
+    assert "looks like data" not in slfs("select", "a.csv", "-t", "class")[2]
 
 
 @pytest.mark.parametrize("weight", ["<5", "high1"])

@@ -252,10 +252,26 @@ def test_pairs_have_p_values_that_are_too_large(
     X, y, pair = pairs
     X = X.drop(columns=["pair", "half"]).assign(g0=X["g0"] / 3 + 2 * (y == "tumor"))
     assert np.mean(p_values(X.iloc[:, 3:], y) <= 0.2) < 0.05
-    with pytest.warns(UserWarning, match="too large if each group has all classes, as pairs do"):
+    with pytest.warns(UserWarning, match="too large if all groups have the same shares of the classes"):
         SLFS().fit(X, y, groups=pair)
-    with pytest.warns(UserWarning, match="too large if the target varies as much within groups"):
+    with pytest.warns(UserWarning, match="too large if the target has the same mean in all groups"):
         SLFS().fit(X, X["g0"] + X["g1"] / 9, groups=pair)
+
+
+def test_groups_with_all_classes_may_have_p_values_that_are_too_small() -> None:
+    """The warning said too large, and advised a test in which columns of the groups have p = 1."""
+    random = np.random.default_rng(0)
+    school = np.repeat(np.arange(60), 20)
+    y = random.random(1200) < random.beta(2, 2, 60)[school]
+    traits = random.normal(size=(60, 200))[school]
+    assert np.mean(p_values(traits, y) <= 0.05) > 0.3
+    names = pd.DataFrame(traits).add_prefix("t").assign(school=[f"s{one}" for one in school])
+    with pytest.warns(
+        UserWarning, match="and too small if not.* other columns with one row per group and the share"
+    ):
+        SLFS().fit(names.drop(columns="school"), y, groups=school)
+    given = SLFS(condition_on="school").fit(names, y)
+    assert np.nanmin(given.pvalues_) == 1
 
 
 def test_small_strata_are_drawn_like_groups(
@@ -418,7 +434,7 @@ def test_tests_of_grouped_rows_are_warned_about(
     with pytest.warns(UserWarning, match="600 rows of 60 groups .* test one row per group"):
         SLFS().fit(X, y, groups=patient)
     with pytest.warns(
-        UserWarning, match="treat the 600 rows of 30 groups .* test rows given their group"
+        UserWarning, match="treat the 600 rows of 30 groups .* test columns that vary within groups"
     ):
         SLFS().fit(X, y, groups=np.arange(600) % 30)
     with warnings.catch_warnings():

@@ -253,6 +253,24 @@ def test_dates_and_booleans_as_text():
         model.predict(pd.DataFrame({"when": ["soon"], "flag": ["maybe"]}))
 
 
+def test_dates_and_durations_out_of_range():
+    """New dates were asked for their unit, and durations were shown in microseconds."""
+    random = np.random.default_rng(0)
+    y = random.integers(2, size=300)
+    days = pd.to_timedelta(random.integers(0, 300, 300) + 200 * y, unit="D")
+    X = pd.DataFrame(
+        {"start": pd.Timestamp("2022-01-01") + days, "length": days + pd.Timedelta(hours=12)}
+    )
+    model = BNSLFS(SLFS(include=["start", "length"])).fit(X, y)
+    later = X.assign(start=X["start"] + pd.Timedelta(days=999))
+    with pytest.warns(UnseenValueWarning, match=r"'start' .* in fit 2022-01-0\d to 2023.*as durations"):
+        model.predict(later)
+    with pytest.warns(UnseenValueWarning, match="'start' .* in fit 2022-01-0"):
+        model.predict(later.astype({"start": str}))
+    with pytest.warns(UnseenValueWarning, match=r"e\.g\. [\d.]+ days; in fit [\d.]+ to [\d.]+ days\)"):
+        model.predict(X.assign(length=X["length"] * 99))
+
+
 @pytest.mark.parametrize("structure", ["additive", "linked"])
 def test_a_value_that_was_missing_once_is_no_evidence(structure):
     """Where one of 6000 training rows lacked three values, their loss made models sure of its class."""
@@ -264,6 +282,7 @@ def test_a_value_that_was_missing_once_is_no_evidence(structure):
     lost = X[1000:].assign(a=np.nan, b=np.nan, c=np.nan)
     with pytest.warns(UnseenValueWarning, match="not, or hardly ever, seen in fit: .*5000 of 5000 rows"):
         shares = model.predict_proba(lost)[:, 1]
+    model.predict(lost[:1])  # a single row says nothing about how often values are missing
     assert shares.mean() == pytest.approx(y[1000:].mean(), abs=0.03)
     others = BNSLFS(structure=structure).fit(X.dropna(), y[X.notna().all(axis=1)])
     with pytest.warns(UnseenValueWarning, match="not seen in fit"):
@@ -361,9 +380,21 @@ def test_numbers_of_another_unit_are_warned_about():
     model = BNSLFS(SLFS(n_features_to_select=2)).fit(X, y)
     name = model.selector_.get_feature_names_out()[0]
     other = X.assign(**{name: X[name] * 10})
-    described = rf"1 column contains mostly numbers .*: '{re.escape(name)}' \(\d+ of 150 rows, e\.g\. "
+    described = rf"1 column contains mostly values .*: '{re.escape(name)}' \(\d+ of 150 rows, e\.g\. "
     with pytest.warns(UnseenValueWarning, match=described):
         model.predict(other)
+    texts = other.astype({name: str})
+    with pytest.warns(UnseenValueWarning, match=f"{described}.* unit and the scale"):
+        model.predict(texts)  # as from a file with a stray text, which was silent
+    texts.loc[3, name] = "unknown"
+    missing = other.assign(**{name: other[name].where(other.index != 3)})
+    for one, example in [(texts, "'unknown'"), (missing, "a missing value")]:
+        unknown = rf"\(1 of 150 rows, e\.g\. {example}\)"
+        with (
+            pytest.warns(UnseenValueWarning, match=unknown),
+            pytest.warns(UnseenValueWarning, match=described),
+        ):
+            model.predict(one)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(X)

@@ -182,7 +182,7 @@ def test_rows_with_weight_zero_are_not_there():
         ([np.inf] * 40, "40 invalid"),
         ([0] * 40, "All sample weights are zero"),
         (["a"] * 40, "must contain numbers"),
-        (["1", "2"] * 20, "must contain numbers. Got the text '1' instead"),
+        (["1", "2"] * 20, "must contain numbers. Got the text '1' instead. Convert it to numbers."),
         (pd.Series([1.0, "2"] * 20), "must contain numbers. Got the text '2' instead"),
         ([10**12] * 40, "divide them by their mean"),
     ],

@@ -30,7 +30,8 @@ _MOST, _SEVERAL = 1 / 2, 5
 """Columns are warned about if more than this share of their numbers, and as many, are out of range."""
 
 _OFTEN = 1 / 8
-"""Share of missing values above which columns are warned about that hardly ever had one in ``fit``."""
+"""Columns that hardly ever had a missing value in ``fit`` are warned about if more are missing than this
+share, and _SEVERAL."""
 
 _BLOCK_ENTRIES = 1 << 20
 """Maximum number of values that are read at a time."""
@@ -38,6 +39,17 @@ _BLOCK_ENTRIES = 1 << 20
 
 _INTEGER = re.compile(r"\s*[+-]?\d{1,4000}\s*")
 """Text that Python converts to an integer; it refuses more digits."""
+
+
+@dataclass(frozen=True)
+class OutOfRange:
+    """Numbers of a column that are outside the range in ``fit``: how many, the first, and the range."""
+
+    n_values: int
+    example: float
+    low: float
+    high: float
+    kind: TimeKind
 
 
 @dataclass(frozen=True)
@@ -54,17 +66,17 @@ class Encoded:
         values, no category is unknown.
     examples : dict of int to object
         The first unknown value of each of these columns; None if it is missing.
-    outside : dict of int to str
-        What warnings say about columns of which most numbers are outside the range in ``fit``.
-    seen : str
-        What warnings say about the unknown values.
+    outside : dict of int to OutOfRange
+        The columns of which most numbers are outside the range in ``fit``.
+    rarely : bool
+        Whether the unknown values include missing values of columns that hardly ever had one.
     """
 
     codes: NDArray[np.uint8]
     unknown: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
     examples: dict[int, Any] = field(default_factory=dict)
-    outside: dict[int, str] = field(default_factory=dict)
-    seen: str = "that were not seen in fit"
+    outside: dict[int, OutOfRange] = field(default_factory=dict)
+    rarely: bool = False
 
     def unknown_rows(self) -> NDArray[np.int64]:
         """Return the samples with at least one unknown value."""
@@ -93,19 +105,23 @@ def encode_table(table: Table, coding: Coding, columns: NDArray[np.int64], threa
 
     def encode_values(column: int) -> None:
         block = table.label_block(int(columns[column]), None)
-        levels = _value_levels(coding.take(np.array([column])), block)
+        own = coding.take(np.array([column]))
+        levels, numbers = _value_levels(own, block)
         found.codes[column] = levels.astype(np.uint8)
         unknown = levels == NONE
         if unknown.any():
             first = int(unknown.argmax())
             note(column, unknown, None if block.missing[first] else block.values[first])
+        if numbers is not None:
+            _note_range(found, np.array([column]), own, np.where(unknown, np.nan, numbers)[np.newaxis])
 
     def encode_numbers(part: NDArray[np.int64]) -> None:
         block = table.number_block(columns[part], None)
         values, own = block.dense(), coding.take(part)
         codes, unknown = _encode_numbers(own, values)
         found.codes[part] = codes
-        for j in np.flatnonzero(block.time_kinds() != own.columns["time_kind"]).tolist():
+        other_kind = block.time_kinds() != own.columns["time_kind"]
+        for j in np.flatnonzero(other_kind).tolist():
             present = ~np.isnan(values[j])  # dates in a column of numbers, or numbers in one of dates
             if present.any():
                 unknown[j] = unknown.get(j, present) | present
@@ -113,17 +129,8 @@ def encode_table(table: Table, coding: Coding, columns: NDArray[np.int64], threa
             first = float(values[j, mask.argmax()])
             shown = from_days(np.array([first]), TimeKind(int(block.time_kinds()[j])))[0]
             note(int(part[j]), mask, None if np.isnan(first) else shown)
-        low, high = own.columns["low"][:, np.newaxis], own.columns["high"][:, np.newaxis]
-        beyond = ((values < low) | (values > high)) & own.cut[:, np.newaxis]
-        n_beyond, n_present = beyond.sum(axis=1), (~np.isnan(values)).sum(axis=1)
-        for j in np.flatnonzero((n_beyond >= _SEVERAL) & (n_beyond > _MOST * n_present)).tolist():
-            if j not in unknown:
-                example = from_days(values[j, [beyond[j].argmax()]], own.time_kind(j))
-                limits = from_days(np.array([low[j, 0], high[j, 0]]), own.time_kind(j))
-                one, least, most = (_shown(value) for value in (*example, *limits))
-                found.outside[int(part[j])] = (
-                    f"{n_beyond[j]} of {table.n_samples} rows, e.g. {one}; in fit {least} to {most}"
-                )
+        same_kind = np.flatnonzero(~other_kind)
+        _note_range(found, part[same_kind], own.take(same_kind), values[same_kind])
 
     def encode(part: NDArray[np.int64]) -> None:
         if by_value[part[0]]:
@@ -139,21 +146,35 @@ def encode_table(table: Table, coding: Coding, columns: NDArray[np.int64], threa
     return found
 
 
+def _note_range(
+    found: Encoded, columns: NDArray[np.int64], own: Coding, values: NDArray[np.float64]
+) -> None:
+    """Note the columns of which most numbers are outside the range in ``fit``."""
+    low, high = (own.columns[name][:, np.newaxis] for name in ("low", "high"))
+    beyond = ((values < low) | (values > high)) & own.cut[:, np.newaxis]
+    n_beyond, n_present = beyond.sum(axis=1), (~np.isnan(values)).sum(axis=1)
+    for j in np.flatnonzero((n_beyond >= _SEVERAL) & (n_beyond > _MOST * n_present)).tolist():
+        example = float(values[j, beyond[j].argmax()])
+        found.outside[int(columns[j])] = OutOfRange(
+            int(n_beyond[j]), example, float(low[j, 0]), float(high[j, 0]), own.time_kind(j)
+        )
+
+
 def without_missing(encoded: Encoded, coding: Coding, rarely: NDArray[np.bool_]) -> Encoded:
     """Treat the missing values of some columns as unknown: there were too few of them in ``fit``.
 
     If not many are missing now, either, there is nothing to warn about: they have no example.
     """
     unknown, examples = dict(encoded.unknown), dict(encoded.examples)
-    seen = encoded.seen
+    often = False
     for column in np.flatnonzero(rarely).tolist():
         missing = encoded.codes[column] == coding.columns["missing"][column]
         if not missing.any():
             continue
         unknown[column] = missing | unknown.get(column, False)
-        if missing.mean() > _OFTEN and column not in examples:
-            examples[column], seen = None, "that were not, or hardly ever, seen in fit"
-    return replace(encoded, unknown=unknown, examples=examples, seen=seen)
+        if missing.sum() >= _SEVERAL and missing.mean() > _OFTEN and column not in examples:
+            examples[column], often = None, True
+    return replace(encoded, unknown=unknown, examples=examples, rarely=often)
 
 
 def warn_about_unknown(encoded: Encoded, names: Sequence[str], consequence: str) -> None:
@@ -164,14 +185,26 @@ def warn_about_unknown(encoded: Encoded, names: Sequence[str], consequence: str)
         for column, example in encoded.examples.items()
     }
     if described:
+        seen = "not, or hardly ever, seen" if encoded.rarely else "not seen"
         warn(
-            f"{_described(described, names, f'values {encoded.seen}')}. These values {consequence}.",
+            f"{_described(described, names, f'values that were {seen} in fit')}. These values "
+            f"{consequence}.",
             UnseenValueWarning,
         )
     if encoded.outside:
+        described = {
+            column: f"{one.n_values} of {n_samples} rows, e.g. {_with_range(one)}"
+            for column, one in encoded.outside.items()
+        }
+        dates = any(one.kind == TimeKind.DATE for one in encoded.outside.values())
+        numbers = any(one.kind != TimeKind.DATE for one in encoded.outside.values())
+        advice = [
+            *["Are the unit and the scale the same?"] * numbers,
+            *["Dates that go on after fit are better used as durations, such as ages."] * dates,
+        ]
         warn(
-            f"{_described(encoded.outside, names, 'mostly numbers outside the range in fit')}. They "
-            "count as the lowest or highest numbers in fit. Are the unit and the scale the same?",
+            f"{_described(described, names, 'mostly values outside the range in fit')}. They count as "
+            f"the lowest or highest values in fit. {' '.join(advice)}",
             UnseenValueWarning,
         )
 
@@ -183,6 +216,15 @@ def _described(described: dict[int, str], names: Sequence[str], what: str) -> st
     more = f", and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
     contain = "column contains" if len(columns) == 1 else "columns contain"
     return f"{len(columns)} {contain} {what}: {shown}{more}"
+
+
+def _with_range(found: OutOfRange) -> str:
+    example, low, high = (
+        as_date(value) if found.kind == TimeKind.DATE else f"{value:.10g}"
+        for value in (found.example, found.low, found.high)
+    )
+    unit = " days" if found.kind == TimeKind.DURATION else ""
+    return f"{example}{unit}; in fit {low} to {high}{unit}"
 
 
 def _shown(example: Any) -> str:
@@ -223,20 +265,26 @@ def _label_levels(coding: Coding, column: int, block: LabelBlock) -> NDArray[Lev
     return np.array([missing if gone else level(value) for value, gone in values], Level)
 
 
-def _value_levels(coding: Coding, block: LabelBlock) -> NDArray[Level]:
-    """Return the level of each value of a single column; NONE for unknown values."""
+def _value_levels(
+    coding: Coding, block: LabelBlock
+) -> tuple[NDArray[Level], NDArray[np.float64] | None]:
+    """Return the level of each value of a single column, and its numbers unless it has categories.
+
+    Unknown values have the level NONE.
+    """
     kind = coding.time_kind(0)
     if kind == TimeKind.DATE:
         block = replace(block, values=[_as_date(value) for value in block.values])
     elif _holds_numbers(coding):
         block = replace(block, values=[_as_truth(value) for value in block.values])
     if not coding.categories:
-        return _number_levels(coding, block, to_numbers(block.values, kind))
+        numbers = to_numbers(block.values, kind)
+        return _number_levels(coding, block, numbers), numbers
     if kind != TimeKind.NUMBER:  # the categories are numbers of days
         block = replace(block, values=to_numbers(block.values, kind).tolist())
     elif _holds_numbers(coding):
         block = replace(block, values=[_as_number(value) for value in block.values])
-    return _label_levels(coding, 0, block)
+    return _label_levels(coding, 0, block), None
 
 
 def _holds_numbers(coding: Coding) -> bool:

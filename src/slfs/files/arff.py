@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from slfs.files.encodings import not_utf8
 from slfs.files.inference import TableError
 from slfs.files.registry import ReadOptions, register_format
 
@@ -27,11 +28,20 @@ _VALUES = {
 _BATCH = 1000
 """Number of rows whose text is in memory at the same time."""
 
+_COMMENT = re.compile(rf"((?>(?:{_QUOTED}|[^%]|(?<!\s)%)*))%.*")
+"""A line with a comment behind its values."""
+
+_WEIGHT = re.compile(r"\{[^{}]*\}")
+"""The weight of a row, behind its values."""
+
 _JAVA = {
-    "yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S", "SSS": "%f",
-    "'": "",
+    "yyyy": "%Y", "yy": "%y", "MM": "%m", "M": "%m", "dd": "%d", "d": "%d", "HH": "%H", "H": "%H",
+    "mm": "%M", "m": "%M", "ss": "%S", "s": "%S", "SSS": "%f", "MMM": "%b", "MMMM": "%B",
+    "EEE": "%a", "EEEE": "%A", "a": "%p", "hh": "%I", "h": "%I", "Z": "%z", "XXX": "%z",
 }  # fmt: skip
 """Parts of a date in the notation of Java, and in that of Python."""
+
+_JAVA_PART = re.compile(r"'([^']*)'|(([A-Za-z])\3*)")
 
 _ISO = "yyyy-MM-dd'T'HH:mm:ss"
 """Format of dates if the header has none."""
@@ -40,7 +50,10 @@ _ISO = "yyyy-MM-dd'T'HH:mm:ss"
 def _read(content: io.BytesIO, _options: ReadOptions) -> tuple[Any, Any]:
     import pandas as pd
 
-    text = content.getvalue().decode("utf-8-sig")
+    try:
+        text = content.getvalue().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TableError(not_utf8(content.getvalue(), error.start)) from error
     lines = enumerate(map(str.rstrip, io.StringIO(text, newline=None)), 1)
     attributes = _read_header(lines)
     rows = _read_rows(lines, len(attributes))
@@ -86,7 +99,13 @@ def _read_rows(lines: Iterator[tuple[int, str]], n_values: int) -> Iterator[list
             raise TableError(f"line {number} is a sparse row, which is not supported")
         if pattern is None:
             pattern = _VALUES["\t" if "\t" in line and "," not in line else ","]
-        values = pattern.findall(line)
+        found = _COMMENT.fullmatch(line)
+        values = pattern.findall(line if found is None else found[1].rstrip())
+        if len(values) == n_values + 1 and _WEIGHT.fullmatch(values[-1]):
+            raise TableError(
+                f"line {number} ends with a weight, {values[-1]}. Write weights as an attribute, "
+                "and name it with --weights"
+            )
         if len(values) != n_values:
             raise TableError(
                 f"line {number} has {len(values)} values, but there are {n_values} attributes"
@@ -103,6 +122,8 @@ def _convert_rows(rows: Sequence[list[str | None]], attributes: Sequence[tuple[s
     for column, (name, kind) in enumerate(attributes):
         try:
             columns[column] = _convert(table[column], kind)
+        except TableError:
+            raise
         except ValueError as error:
             raise TableError(f"a value of the attribute {name!r} has another type: {error}") from error
     return pd.DataFrame(columns)
@@ -123,15 +144,28 @@ def _convert(values: Any, kind: str) -> Any:
         return values
     if word == "date":
         form = _plain(kind[4:].strip()) or _ISO
-        for java, python in _JAVA.items():
-            form = form.replace(java, python)
+        python_format = _python_format(form)
         try:
-            return pd.to_datetime(values, format=form)
+            return pd.to_datetime(values, format=python_format)
         except ValueError:
-            raise ValueError(
-                f"not all of its dates have the format {kind[4:].strip() or _ISO}"
-            ) from None
+            raise ValueError(f"not all of its dates have the format {form!r}") from None
     return pd.to_numeric(values).astype(float)
+
+
+def _python_format(form: str) -> str:
+    """Convert the format of dates in the notation of Java to that of Python."""
+
+    def convert(part: re.Match[str]) -> str:
+        if part[2] is None:
+            return (part[1] or "'").replace("%", "%%")
+        if part[2] not in _JAVA:
+            raise TableError(
+                f"the format of dates {form!r} has {part[2]!r}, which is not supported. Declare the "
+                "attribute as string, or write the dates as 2020-12-31"
+            )
+        return _JAVA[part[2]]
+
+    return _JAVA_PART.sub(convert, form)
 
 
 def _plain(text: str) -> str:

@@ -37,7 +37,7 @@ from slfs.files.inference import (
 from slfs.files.registry import ReadOptions, register_format
 from slfs.files.remarks import note_copies
 
-_ROWS_TO_COMPARE = 20
+_ROWS_TO_COMPARE, _FIRST_ROWS = 20, 100
 
 _MANY_COLUMNS = 1000
 
@@ -287,6 +287,12 @@ def _note_dots(table: Any, content: io.BytesIO, options: ReadOptions, separator:
     if not found:
         return
     arguments = {"dtype": str, "na_values": _marks(options)}
+    first = _parse(
+        content, replace(options, columns=found), separator, {**arguments, "nrows": _FIRST_ROWS}
+    )
+    found = [i for i in found if not has_decimal_points(first[table.columns[i]])]
+    if not found:
+        return
     texts = _parse(content, replace(options, columns=found), separator, arguments)
     examples = {str(table.columns[i]): first_dotted(texts[table.columns[i]]) for i in found}
     names = [name for name, example in examples.items() if example]
@@ -416,7 +422,7 @@ def looks_like_data(header: list[str], table: Any) -> bool:
     Names of columns of numbers must be numbers, and other names must be values of their column, or have
     digits and differ from a value only in them, as dates do. At least one name must be a number, unless
     the table has no numbers. Numbers that neither increase nor decrease are no names such as years or
-    wavelengths, whatever the other names are.
+    wavelengths, unless a name is not among the values of its column although these occur often.
     """
     if len(header) != table.shape[1]:
         return False
@@ -424,11 +430,12 @@ def looks_like_data(header: list[str], table: Any) -> bool:
     named = [name.strip() for name, is_number in zip(header, are_numbers, strict=True) if is_number]
     if not all(map(_NUMBER_NAME.fullmatch, filter(None, named))):
         return False
+    others = [index for index, is_number in enumerate(are_numbers) if header[index] and not is_number]
+    columns = {index: table.iloc[:, index].dropna() for index in others}
     steps = np.sign(np.diff([float(name) for name in named if name]))
     if len(set(steps.tolist())) > 1:
-        return True
-    others = [index for index, is_number in enumerate(are_numbers) if header[index] and not is_number]
-    known = (_could_be_in(table.iloc[:, index].dropna(), header[index]) for index in others)
+        others = [index for index in others if columns[index].nunique() <= len(columns[index]) / 2]
+    known = (_could_be_in(columns[index], header[index]) for index in others)
     return (any(named) or not any(are_numbers)) and all(known)
 
 

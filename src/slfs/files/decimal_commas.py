@@ -59,7 +59,8 @@ def has_decimal_points(texts: Any) -> bool:
 def may_have_thousands(table: Any) -> list[int]:
     """Find columns of numbers that were read with decimal points but may have thousands separators.
 
-    Some of their numbers have decimals, at most three, and none is below 1. Their text decides.
+    Some of their numbers have decimals, at most three, others none, and none is below 1. Their text
+    decides.
     """
     floats = np.flatnonzero([kind.kind == "f" for kind in table.dtypes])
     first = table.iloc[:_FIRST_ROWS, floats].to_numpy(float)  # rules out most columns of a wide table
@@ -67,7 +68,7 @@ def may_have_thousands(table: Any) -> list[int]:
     found = []
     for column in likely:
         values = table.iloc[:, column].to_numpy(float)
-        if _are_short(values).all() and (values % 1 > 0).any():
+        if _are_short(values).all() and (values % 1 > 0).any() and (values % 1 == 0).any():
             found.append(column)
     return found
 

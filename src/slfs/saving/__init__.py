@@ -12,12 +12,12 @@ samples that `fit_stream` keeps for `extend` are not saved; to extend a loaded s
 `fit_stream` again. Parameters that are array-likes of other libraries (for example a pandas Index as
 ``categorical_features``) are loaded as NumPy arrays.
 
-The format, version 9
----------------------
+The format, version 10
+----------------------
 A ZIP archive, stored or deflated, that contains exactly these members:
 
 ``model.json``
-    An object with ``format`` ("slfs model"), ``version`` (9), ``slfs`` (the version that wrote it),
+    An object with ``format`` ("slfs model"), ``version`` (10), ``slfs`` (the version that wrote it),
     ``class``, ``arrays`` (the number of array members), ``objects`` and ``model``.
 ``0.npy``, ``1.npy``, ...
     One-dimensional arrays in NumPy's format, one per dtype: the concatenated arrays of the model that

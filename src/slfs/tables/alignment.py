@@ -22,8 +22,9 @@ def warn_about_order(X: Any, y: Any) -> None:
         return
     if not rows.is_unique or not labels.is_unique:
         return
-    place = labels.get_indexer_for(rows)  # labels of other types may be equal, such as times of two zones
-    if (place >= 0).all() and (np.diff(place) != 1).any():
+    # labels of other types may be equal, such as times of two zones
+    positions = labels.get_indexer_for(rows)
+    if (positions >= 0).all() and (np.diff(positions) != 1).any():
         warn(
             "The index of y has the labels of the index of X in another order, but rows are matched by "
             "position. If equal labels mean the same sample, pass y.loc[X.index].",

@@ -129,11 +129,12 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     found = np.asarray(masked_as_missing(sample_weight))
     texts = [str(value) for value in found.flat if isinstance(value, str)]
     if texts:
-        numbers = to_numbers(texts)
-        text = texts[int(np.isnan(numbers).argmax())]
+        others = np.isnan(to_numbers(texts))
+        text = texts[int(others.argmax())]
+        some = others.any() and not others.all()
+        what_to_do = "Replace such text, or leave out its rows" if some else "Convert it to numbers"
         raise ValueError(
-            f"sample_weight must contain numbers. Got the text {text!r} instead. Replace such text, or "
-            "leave out its rows."
+            f"sample_weight must contain numbers. Got the text {text!r} instead. {what_to_do}."
         )
     if found.dtype.kind in "mM":
         raise ValueError(

@@ -61,9 +61,10 @@ def nothing_selected(records: Any, method: str, figures: Figures, n_wanted: int 
     if n_significant and figures["grouped"]:
         others = "" if figures["grouping"] == MIXED else "Use more groups or other columns, or "
         how = instead_of_rows(figures["grouping"], figures["noun"])
+        advice = f"{others}{how}" if others else how[0].upper() + how[1:]
         return (
             f"{text} {n_significant} {depend} significantly on the {noun} if the rows of a group were "
-            f"independent samples, which the tests assume. {others}{how if others else how.capitalize()}"
+            f"independent samples, which the tests assume. {advice}"
         )
     n_empty = figures.get("n_empty", 0)
     by_test = figures.get("irrelevance") == "test" and n_empty > figures.get("n_subsamples", 0) / 2
@@ -116,7 +117,9 @@ def nothing_selected(records: Any, method: str, figures: Figures, n_wanted: int 
     paired = ""
     if figures["grouped"] and figures["grouping"] == MIXED:
         several = "classes" if figures["noun"] == "class" else "targets"
-        paired = f"The rows of a group have different {several}: {instead_of_rows(MIXED, '')} "
+        paired = (
+            f"The rows of a group have different {several}: {instead_of_rows(MIXED, figures['noun'])} "
+        )
     return (
         f"{text} No column depends significantly on the {noun}{smallest}. {paired}Check that y is the "
         f"intended target, or use more samples or other columns{xor}."

@@ -43,13 +43,10 @@ def warn_about_tests(groups: Ints, kind: str, noun: str) -> None:
     if kind != MIXED:
         effect = "too small if the rows of a group are alike"
     else:
-        effect = (
-            "wrong if the rows of a group are alike: too large if each group has all classes, as pairs "
-            "do, and too small if most groups have a single one"
-            if noun == "class"
-            else "wrong if the rows of a group are alike: too large if the target varies as much within "
-            "groups as between them, and too small if it varies little within groups"
-        )
+        alike = "the target has the same mean in all groups"
+        if noun == "class":
+            alike = "all groups have the same shares of the classes, as pairs do"
+        effect = f"wrong if the rows of a group are alike: too large if {alike}, and too small if not"
     warn(
         f"p-values and q-values treat the {len(groups)} rows of {n_groups} groups as independent "
         f"samples, so they are {effect}. For valid ones, {instead_of_rows(kind, noun)}"
@@ -61,9 +58,11 @@ def instead_of_rows(kind: str, noun: str) -> str:
     if kind != MIXED:
         of_class = " of the most frequent class" if (kind, noun) == (MOSTLY, "class") else ""
         return f"test one row per group, such as the means of its rows{of_class}."
+    target = "the share of a class" if noun == "class" else "the mean of the target"
     return (
-        "test rows given their group, with the labels of the groups as a column of categories that "
-        "condition_on names."
+        "test columns that vary within groups given the group, with its labels as a column of "
+        "categories that condition_on names, and other columns with one row per group and "
+        f"{target} as the target."
     )
 
 
