@@ -269,7 +269,7 @@ def test_groups_with_all_classes_may_have_p_values_that_are_too_small() -> None:
     with pytest.warns(
         UserWarning, match="and too small if not.* other columns with one row per group and the share"
     ):
-        SLFS().fit(names.drop(columns="school"), y, groups=school)
+        SLFS(n_features_to_select=3).fit(names.drop(columns="school"), y, groups=school)
     given = SLFS(condition_on="school").fit(names, y)
     assert np.nanmin(given.pvalues_) == 1
 
@@ -301,7 +301,7 @@ def test_groups_that_are_conditioned_on_are_part_of_the_tests(
     save(given, tmp_path / "given.slfs")
     for fitted in (given, load(tmp_path / "given.slfs")):
         assert "rows of a group" not in fitted.explain("g0")
-    with pytest.warns(UserWarning, match="have different classes: test rows given their group"):
+    with pytest.warns(UserWarning, match="have different classes: test columns that vary within groups"):
         SLFS().fit(X, y, groups=pair)
     with pytest.warns(UserWarning, match="selected 0"):  # halves of the patients do not tell the pair
         half = SLFS(condition_on="half").fit(X, y, groups=pair)
@@ -318,7 +318,9 @@ def test_the_means_of_groups_with_different_classes_are_not_advised() -> None:
     with pytest.warns(UserWarning, match="test one row per .* means of its rows of the most freq"):
         SLFS().fit(X, y, groups=patient)
     y[::2] = 1 - y[::2]
-    with pytest.warns(UserWarning, match="The rows of a group have different classes: test rows given"):
+    with pytest.warns(
+        UserWarning, match="The rows of a group have different classes: test columns that vary"
+    ):
         SLFS().fit(X, y, groups=patient)
 
 
