@@ -742,8 +742,16 @@ def test_labels_in_another_file_are_matched_by_id(here, slfs):
         ("a.arff", "@relation r\n@attribute x numeric\n", "its header has no line @data"),
         ("a.arff", "@attribute x real\n@attribute y real\n@data\n{0 1}\n", "line 4 is a sparse row"),
         ("a.arff", "@attribute y real\n@data\n% c\n1,2\n", "line 4 has 2 values, but there are 1 attr"),
-        ("a.arff", "@attribute y {a,b}\n@data\nc\n", "'y' has another type: 'c' is not one of"),
-        ("a.arff", "@attribute y real\n@data\nc\n", "'y' has another type: Unable to parse"),
+        (
+            "a.arff",
+            "@attribute y {a,b}\n@data\nc\n",
+            "line 3 has 'c' for the attribute 'y', which is not one of 'a', 'b'",
+        ),
+        (
+            "a.arff",
+            "@attribute y real\n@data\nc\n",
+            "line 3 has 'c' for the attribute 'y', which is not a number",
+        ),
         ("a.arff", "@attribute y real\n@data\n1,{2}\n", "line 3 ends with a weight, {2}. Write weights"),
         (
             "a.arff",
@@ -807,6 +815,17 @@ def test_the_header_of_a_good_arff_file(here):
         ("string", "''", ""),
         ("string", "'50 % off'", "50 % off"),
         ("string", "50%", "50%"),
+        ("string", "don't", "don't"),
+        ("{x, y} % unit {z}", "y", "y"),
+        ("{it's,that's}", "it's", "it's"),
+        ("string", "nan", "nan"),
+        ("numeric", "9007199254740993", 9007199254740993),
+        ("numeric", "99999999999999999999999", 99999999999999999999999),
+        (
+            "date \"yyyy-MM-dd'T'HH:mm:ssZ\"",
+            "2020-07-01T00:00:00+0200",
+            pd.Timestamp("2020-06-30 22:00"),
+        ),
         ("date 'ssSSSmm'", "0512309", pd.Timestamp("1900-01-01 00:09:05.123")),
         ("date \"d MMM yyyy 'at' h a\"", "'3 May 2020 at 2 PM'", pd.Timestamp("2020-05-03 14:00")),
     ],
@@ -821,6 +840,30 @@ def test_values_of_arff_files(head, row, expected, separator, here):
         (here / "a.arff").write_text(lines, encoding="utf-8")
         file = read_file("a.arff", target="c")
         assert file.X.iloc[0].tolist() == [expected, 2.0]
+
+
+def test_numbers_of_arff_files(here, slfs):
+    """Numbers were floats, so that ids were changed, and NaN was refused; lines were counted wrongly."""
+    rows = ["9007199254740993,NaN,a,2020-01-01T00:00:00+0100", "?,1,b,2020-07-01T00:00:00+0200"] * 800
+    head = "".join(
+        f"@attribute {one}\n"
+        for one in ("id integer", "x numeric", "y {a,b}", "day date \"yyyy-MM-dd'T'HH:mm:ssZ\"")
+    )
+    (here / "a.arff").write_text("\n".join([f"{head}@data", *rows]))
+    X = read_file("a.arff", target="y").X
+    assert X["id"][0] == 9007199254740993
+    assert X["id"].isna().sum() == X["x"].isna().sum() == 800
+    assert X["day"].nunique() == 2
+    (here / "a.arff").write_text("\n".join([f"{head}@data", *rows, "1,?,a,x"]))
+    assert (
+        "line 1606 has 'x' for the attribute 'day', which is not a date like"
+        in slfs("select", "a.arff", "-t", "y")[2]
+    )
+    (here / "a.arff").write_text("\n".join([f"{head}@data", *rows, "1,True,a,?"]))
+    assert (
+        "line 1606 has 'True' for the attribute 'x', which is not a number"
+        in slfs("select", "a.arff", "-t", "y")[2]
+    )
 
 
 @pytest.mark.parametrize("name", ["PAR1", "PAR1,PAR2", "ARROW1"])
@@ -900,7 +943,7 @@ def test_dates_of_arff_files_in_another_format(here):
     (here / "a.arff").write_text(text.format("'2020-02-01 10:00:00.250'"))
     assert read_file("a.arff", target="y").X["a"][0] == pd.Timestamp("2020-02-01 10:00:00.250")
     (here / "a.arff").write_text(text.format("'1.2.2020'"))
-    with pytest.raises(ValueError, match=r"not all of its dates have the format 'yyyy-MM-dd HH:mm"):
+    with pytest.raises(ValueError, match=r"'1.2.2020' for the attribute 'a', which is not a date like 'yyyy-MM-dd HH:mm"):
         read_file("a.arff", target="y")
 
 

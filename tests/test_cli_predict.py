@@ -431,6 +431,21 @@ def test_columns_without_names_keep_their_numbers_without_the_target(
     assert "The model was fitted with --no-header. If the file has no header either, add it." in error
 
 
+@pytest.mark.usefixtures("here")
+def test_numbers_as_names_that_the_model_knows_are_no_data(slfs):
+    """The note advised --no-header, and that error advised --transpose."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.random((60, 3)).round(3), columns=["850", "852", "854"])
+    X.assign(y=np.where(X["850"] + X["854"] > 1, "a", "b")).to_csv("a.csv", index=False)
+    X.to_csv("new.csv", index=False)
+    assert slfs("fit", "a.csv", "-t", "y", "-o", "m.slfs")[0] == 0
+    code, _, error = slfs("predict", "m.slfs", "new.csv")
+    assert (code, error) == (0, "")
+    code, _, error = slfs("predict", "m.slfs", "new.csv", "--no-header")
+    assert code == 1
+    assert error.rstrip().endswith("They are in its first row. Remove --no-header.")
+
+
 ODD = {
     "when": ["2023-04-30", "soon", 20230430, "2023-04-30T12:00:00Z", None, True],
     "exang": [False, "unclear", 1, "0", "true", None, 0.0],

@@ -365,6 +365,17 @@ def test_the_result_is_shown_and_converted():
     assert json.loads(json.dumps(found.to_dict()))["pairs"][0]["second"] == "c7"
 
 
+def test_names_of_intervals_contain_the_values_that_were_counted():
+    """A tercile was called "≤ 0.17763", but 101 of its samples had the value 0.177630198."""
+    a = np.repeat([0.11, 0.177630198, 0.1776302, 0.3], [66, 101, 20, 63])
+    b = np.random.default_rng(0).normal(size=250)
+    (table,) = interactions(np.column_stack([a, b]), (a > 0.2) ^ (b > 0)).tables
+    assert table.first_levels[-1] == "> 0.177630199"
+    for values, levels, other in ((a, table.first_levels, 1), (b, table.second_levels, 0)):
+        highest = float(levels[-1].removeprefix("> "))
+        assert (values > highest).sum() == table.counts.sum(axis=(other, 2))[-1]
+
+
 def test_selector_finds_xor_and_main_effects():
     X, y = xor_table(7, n_samples=600, n_columns=30)
     X["own"] = np.where(np.random.default_rng(0).random(600) < 0.8, y == "yes", y != "yes") * 1.0

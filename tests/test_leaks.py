@@ -60,6 +60,19 @@ def test_few_samples_are_no_evidence_of_a_leak():
         assert SLFS().fit(X, y).leaks_ == []
 
 
+def test_a_recoding_of_the_class_beside_many_numbers_is_a_leak():
+    """No number of 20 samples is beyond chance among 3000, but there are few columns of text."""
+    random = np.random.default_rng(0)
+    y = np.repeat(["ALL", "AML"], 10)
+    genes = random.normal(size=(20, 3000))
+    genes[:, 0] += 9 * (y == "AML")
+    X = pd.DataFrame(genes).add_prefix("g").assign(batch=random.choice(["a", "b"], 20))
+    assert SLFS(n_features_to_select=2).fit(X, y).leaks_ == []
+    with pytest.warns(LeakageWarning, match="'fab' determines the class completely"):
+        selector = SLFS(n_features_to_select=2).fit(X.assign(fab=np.where(y == "ALL", "L", "M")), y)
+    assert selector.leaks_ == ["fab"]
+
+
 def test_duplicates_are_groups_of_names(cancer, tmp_path):
     X, y = cancer
     area = X["mean area"]

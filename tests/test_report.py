@@ -210,6 +210,8 @@ ROWS = np.arange(800)
         -6_016_000 - ROWS % 40,
         np.where(ROWS % 3, 6e9, 1e9) + ROWS,
         1 + ROWS * 1e-9,
+        np.where(ROWS < 400, 0.17763019800, 0.1776302 + ROWS * 1e-3),
+        np.float32(0.1) * (ROWS // 3),
     ],
 )
 def test_cut_points_in_names_separate_the_same_rows(x):

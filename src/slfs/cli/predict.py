@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -92,7 +92,7 @@ def predict(
     Example:  slfs predict cancer.slfs new.csv --out predictions.csv
     """
     from slfs._core.warn import quiet
-    from slfs.files.data_file import ColumnNote
+    from slfs.files.data_file import ColumnNote, HeaderNote
     from slfs.files.reading import read_file
     from slfs.files.source import format_of, is_cohort
     from slfs.files.writing import check_output, keeps_types, without_formulas, write_table
@@ -127,13 +127,16 @@ def predict(
         if genotypes:
             file = _with_covariates(used, file, targets_from, ids or (), marks)
         _check_ids(file, _output_names(fitted, out, probabilities, explain, as_json))
-        needed, table = _match_columns(fitted, file, targets_from, transpose)
+        source = _Source(targets_from, transpose=transpose, header=not no_header)
+        needed, table = _match_columns(fitted, file, source)
         labels = needed.predict(table)
         with quiet():  # the same warnings again
             more, objects = _further(needed, table, probabilities, 0.9 if coverage is None else coverage)
             reasons = _reasons(needed, table) if explain else None
+    # how columns are used is up to the model, and names that it has found are no data
+    settled = (ColumnNote, HeaderNote) if hasattr(needed, "feature_names_in_") else ColumnNote
     for note in file.notes:
-        if not isinstance(note, ColumnNote):  # how columns are used is up to the model
+        if not isinstance(note, settled):
             show_note(note)
     names = _ids(file, typed=keeps_types(out))
     if out is not None or not as_json:
@@ -240,9 +243,16 @@ def _check_ids(file: DataFile, names: list[str]) -> None:
             )
 
 
-def _match_columns(
-    fitted: NetworkModel, file: DataFile, targets_from: str | None, transpose: bool
-) -> tuple[NetworkModel, Any]:
+@dataclass(frozen=True)
+class _Source:
+    """How the user says that a file is read."""
+
+    targets_from: str | None
+    transpose: bool
+    header: bool
+
+
+def _match_columns(fitted: NetworkModel, file: DataFile, source: _Source) -> tuple[NetworkModel, Any]:
     """Return the model, reduced to the columns that it uses, and a table of these columns."""
     import numpy as np
     import pandas as pd
@@ -278,7 +288,7 @@ def _match_columns(
     indices = {name: index for index, name in enumerate(file.names)}
     lacking = [name for name in reduced.feature_names_in_ if name not in indices]
     if lacking:
-        remedy = _remedy(fitted, file, lacking, targets_from, transpose)
+        remedy = _remedy(fitted, file, lacking, source)
         raise ValueError(
             f"{file.name} is missing {len(lacking)} of the {len(fitted.network_)} columns that the "
             f"model uses: {some_names(lacking)}.{remedy}"
@@ -314,11 +324,9 @@ def _named_columns(file: DataFile, reduced: NetworkModel, names: list[str]) -> A
     return pd.DataFrame(file.X[:, columns].toarray(), columns=reduced.feature_names_in_)
 
 
-def _remedy(
-    fitted: NetworkModel, file: DataFile, lacking: list[str], targets_from: str | None, transpose: bool
-) -> str:
+def _remedy(fitted: NetworkModel, file: DataFile, lacking: list[str], source: _Source) -> str:
     """Where the columns that a file lacks may come from."""
-    if (used := [name for name in file.ids if name in lacking]) and not transpose:
+    if (used := [name for name in file.ids if name in lacking]) and not source.transpose:
         return f" Features are not ids: leave {', '.join(map(repr, used))} out of --id."
     spelled = {name.strip().lower(): name for name in file.names}
     alike = {name: spelled[name.strip().lower()] for name in lacking if name.strip().lower() in spelled}
@@ -326,15 +334,18 @@ def _remedy(
         shown = ", ".join(f"{other!r} to {name!r}" for name, other in list(alike.items())[:5])
         return f" Rename {shown}{', ...' if len(alike) > 5 else ''}."
     if file.read_originals is not None and file.all_names:
+        first_row = set(map(str, file.read_originals(file.all_names).iloc[:1].to_numpy().ravel()))
+        if set(lacking) <= first_row and not source.header:
+            return " They are in its first row. Remove --no-header."
         first = set(map(str, file.read_originals(file.all_names[:1]).iloc[:, 0]))
-        if set(lacking) & first and transpose:
+        if set(lacking) & first and source.transpose:
             return " They are the samples. If the samples of the file are in rows, remove --transpose."
         if set(lacking) & first:
             return " They are in its first column. If the samples are in columns, add --transpose."
     if "like" in getattr(fitted, "_reading", {}):
         return " The model was fitted with --no-header. If the file has no header either, add it."
-    if targets_from is not None:
-        return f" {targets_from} does not have them either."
+    if source.targets_from is not None:
+        return f" {source.targets_from} does not have them either."
     return " Another file with them and the ids of the samples can be passed as --targets-from."
 
 

@@ -35,6 +35,7 @@ COLUMN = np.dtype(
         ("fallback", Level),
         ("low", np.float64),
         ("high", np.float64),
+        ("gap", np.float64),
         ("time_kind", np.int8),
         ("rounded", np.bool_),
         ("boolean", np.bool_),
@@ -63,6 +64,8 @@ class Coding:
         - ``fallback``: the most frequent level, to which `MDLPDiscretizer` assigns values not seen in
           ``fit`` if no values were missing.
         - ``low``, ``high``: smallest and largest value of a column of numbers; NaN for other columns.
+        - ``gap``: smallest distance between a cut point and a value of a column of numbers; 0 for other
+          columns.
         - ``time_kind``: what the numbers stand for, a `slfs.tables.dates.TimeKind`.
         - ``rounded``: whether different integers of the column are the same 64-bit float.
         - ``boolean``: whether the numbers are 0 for False and 1 for True.

@@ -145,7 +145,7 @@ def cut_points(
         n_cuts[j] = found
 
 
-@kernel(types.void(RUNS, types.int64, _f1, _i1, _i1, _i1))
+@kernel(types.void(RUNS, types.int64, _f1, _i1, _i1, _i1, _f1))
 def interval_counts(
     runs: Runs,
     n_classes: int,
@@ -153,14 +153,21 @@ def interval_counts(
     offset: Ints,
     counts_offset: Ints,
     class_counts: Ints,
+    gaps: Floats,
 ) -> None:
-    """Add up the runs between thresholds: counts of each level and class of each column."""
+    """Add up the runs between thresholds: counts of each level and class of each column.
+
+    ``gaps`` contains the smallest distance of each column from a threshold to a value beside it.
+    """
     for j in range(runs.start.shape[0]):
-        level, n_thresholds = 0, offset[j + 1] - offset[j]
+        level, n_thresholds, gap = 0, offset[j + 1] - offset[j], np.inf
         for r in range(runs.start[j], runs.stop[j]):
             while level < n_thresholds and runs.value[r] > thresholds[offset[j] + level]:
+                threshold = thresholds[offset[j] + level]
+                gap = min(gap, runs.value[r] - threshold, threshold - runs.value[r - 1])
                 level += 1
             class_counts[counts_offset[j] + level * n_classes + runs.label[r]] += runs.size[r]
+        gaps[j] = gap
 
 
 @kernel(types.void(RUNS, types.int64[:, :, :]))
@@ -198,7 +205,7 @@ def quantile_cuts(runs: Runs, cuts: Floats, n_cuts: Ints) -> None:
             first, tied = r, _count_tied(runs, r, runs.stop[j])
             now = (2 * below + tied) * n_bins // (2 * size)
             if now != level and first > runs.start[j]:
-                cuts[j, found] = runs.value[first - 1]
+                cuts[j, found] = _midpoint(runs.value[first - 1], runs.value[first])
                 found += 1
             level = now
             below += tied

@@ -14,12 +14,6 @@ from slfs.coding.codebook import NONE, Coding
 from slfs.tables.dates import TimeKind, as_date
 
 _ALL = "all values"
-_ERROR = 1e-5
-"""Maximum error of a threshold in the name of a level, as a share of the range of the column."""
-
-_LARGE = 1e15
-"""Thresholds from here on need not be exact."""
-
 _NAMED = 3
 """Number of categories that are named in a group."""
 
@@ -79,36 +73,29 @@ def _category_text(value: object) -> str:
 
 
 def threshold_texts(coding: Coding, column: int) -> list[str]:
-    """Write the thresholds of a column with as few digits as separate the same values; dates as dates.
-
-    Those between integers are written exactly, and others with an error of up to 0.001% of the range.
-    """
+    """Write the thresholds with as few digits as separate the same values; dates as dates."""
     values = coding.column_thresholds(column)
     texts: list[str] = []
     formats: list[Callable[[float], str]]
-    error = np.full(len(values), np.inf)
+    gap = np.inf
     if coding.columns["boolean"][column]:
         formats = [lambda value: str(bool(value))]
     elif coding.time_kind(column) == TimeKind.DATE:
         formats = [functools.partial(as_date, timespec=spec) for spec in ("seconds", "microseconds")]
     else:
         formats = [functools.partial(short_number, digits=digits) for digits in (6, 9, 12, 15, 17)]
-        spread = float(coding.columns["high"][column] - coding.columns["low"][column])
-        between_integers = (2 * values == np.floor(2 * values)) & (np.abs(values) < _LARGE)
-        error = np.where(between_integers, 0, spread * _ERROR if np.isfinite(spread) else np.inf)
+        gap = float(coding.columns["gap"][column])
     for write in formats:
         texts = [write(value) for value in values.tolist()]
-        if len(set(texts)) == len(texts) and _are_near(texts, values, error):
+        if len(set(texts)) == len(texts) and (np.isinf(gap) or _are_near(texts, values, gap)):
             break
     return texts
 
 
-def _are_near(texts: list[str], values: NDArray[np.float64], error: NDArray[np.float64]) -> bool:
-    """Return whether texts are numbers near the values; any text is if the error is infinite."""
-    if np.isinf(error).all():
-        return True
+def _are_near(texts: list[str], values: NDArray[np.float64], gap: float) -> bool:
+    """Return whether no value of the column is between a threshold and its text."""
     written = np.array(list(map(float, texts)))
-    return bool(((written == values) | (np.abs(written - values) <= error)).all())
+    return bool(((written == values) | (np.abs(written - values) < gap)).all())
 
 
 def plain_cuts(coding: Coding, column: int) -> list[float] | list[str]:

@@ -106,7 +106,8 @@ def learn_numbers(
     n_levels = n_intervals + has_missing
     counts_offset = starts(n_levels * n_classes)
     class_counts = np.zeros(counts_offset[-1], np.int64)
-    interval_counts(runs, n_classes, thresholds, offset, counts_offset, class_counts)
+    gap = np.empty(n_columns)
+    interval_counts(runs, n_classes, thresholds, offset, counts_offset, class_counts, gap)
     _add_missing(class_counts, counts_offset, n_levels, missing)
     columns = make_columns(
         n_columns,
@@ -116,6 +117,7 @@ def learn_numbers(
         fallback=_most_frequent(class_counts, n_levels, n_classes),
         low=_value_of(runs, runs.start),
         high=_value_of(runs, runs.stop - 1),
+        gap=gap,
     )
     return Learned(Coding(columns, offset, thresholds), class_counts)
 
@@ -158,7 +160,7 @@ def learn_levels(
 
     def counted_in(runs: Runs, missing: NDArray[np.int64]) -> NDArray[np.int64]:
         counts = np.zeros(counts_offset[-1], np.int64)
-        interval_counts(runs, n_classes, thresholds, offset, counts_offset, counts)
+        interval_counts(runs, n_classes, thresholds, offset, counts_offset, counts, np.empty(n_columns))
         _add_missing(counts, counts_offset, n_levels, missing)
         return counts
 

@@ -1,38 +1,54 @@
-"""ARFF files of Weka -> pandas DataFrames."""
+"""ARFF files of Weka -> pandas DataFrames.
+
+The rows are written as CSV, which pandas reads quickly; then columns get the types that the header
+declares.
+"""
 
 from __future__ import annotations
 
+import csv
+import functools
 import io
-import itertools
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from slfs.files.encodings import not_utf8
-from slfs.files.inference import TableError
+from slfs.files.inference import TableError, exact_integers, large_float_columns
 from slfs.files.registry import ReadOptions, register_format
 
-_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\")"""
+_LEVEL = rf"\s*(?:{_QUOTED}\s*(?=[,}}])|[^,}}]*)"
 _ATTRIBUTE = re.compile(
-    rf"@attribute\s+({_QUOTED}|[^\s{{}}]+)\s+(\{{.*\}}|numeric|real|integer|string|date\b.*?)\s*(?:%.*)?",
+    rf"@attribute\s+({_QUOTED}|[^\s{{}}]+)\s+"
+    rf"(\{{(?>{_LEVEL}(?:,{_LEVEL})*)\}}|numeric|real|integer|string|date\b.*?)\s*(?:%.*)?",
     re.IGNORECASE,
 )
 _VALUES = {
     separator: re.compile(
-        rf"(?:^|{separator}){blank}({_QUOTED}|[^{separator}]*?){blank}(?={separator}|$)"
+        rf"{blank}({_QUOTED}|(?:[^{separator}%]|(?<!\s)%)*?){blank}(?:{separator}|($|(?<=\s)%))"
     )
     for separator, blank in ((",", r"\s*"), ("\t", " *"))
 }
-"""A value, with the separator before it."""
+"""A value and the separator after it; the last one is followed by the end of the line or a comment."""
 
-_BATCH = 1000
-"""Number of rows whose text is in memory at the same time."""
+_SPECIAL = re.compile(r"""['"%{]|nan""", re.IGNORECASE)
+"""Lines without a match have plain values only."""
 
-_COMMENT = re.compile(rf"((?>(?:{_QUOTED}|[^%]|(?<!\s)%)*))%.*")
-"""A line with a comment behind its values."""
+_MISSING = "\ue000"
+"""Stands for a missing value in CSV."""
 
 _WEIGHT = re.compile(r"\{[^{}]*\}")
 """The weight of a row, behind its values."""
+
+_NAMED, _LONGEST = 5, 60
+"""Maximum number of categories, and of characters of a value, in a message."""
+
+_NUMBERS = ("numeric", "real", "integer")
+
+_INTEGER = r"[+-]?\d+"
 
 _JAVA = {
     "yyyy": "%Y", "yy": "%y", "MM": "%m", "M": "%m", "dd": "%d", "d": "%d", "HH": "%H", "H": "%H",
@@ -56,12 +72,44 @@ def _read(content: io.BytesIO, _options: ReadOptions) -> tuple[Any, Any]:
         raise TableError(not_utf8(content.getvalue(), error.start)) from error
     lines = enumerate(map(str.rstrip, io.StringIO(text, newline=None)), 1)
     attributes = _read_header(lines)
-    rows = _read_rows(lines, len(attributes))
-    parts: list[Any] = []
-    while (batch := list(itertools.islice(rows, _BATCH))) or not parts:
-        parts.append(_convert_rows(batch, attributes))
-    table = pd.concat(parts, ignore_index=True)
-    return table.set_axis([name for name, _ in attributes], axis=1), None
+    rows, numbers = io.StringIO(newline=""), []
+    writer = csv.writer(rows, lineterminator="\n")
+    writer.writerow(range(len(attributes)))  # names of the columns
+    are_numbers = [_word(kind) in _NUMBERS for _, kind in attributes]
+    for number, values in _read_rows(lines, are_numbers):
+        writer.writerow(values)
+        numbers.append(number)
+    table = _read_csv(rows, {j: str for j, is_number in enumerate(are_numbers) if not is_number})
+    columns = {}
+    for j, (name, kind) in enumerate(attributes):
+        converted, invalid, expected = _convert(table[j], kind)
+        if invalid.any():
+            first = int(invalid.argmax())
+            raise TableError(
+                f"line {numbers[first]} has {str(table[j][first])[:_LONGEST]!r} for the attribute "
+                f"{name!r}, which is not {expected}"
+            )
+        columns[j] = converted
+    return pd.DataFrame(columns).set_axis([name for name, _ in attributes], axis=1), None
+
+
+def _read_csv(rows: io.StringIO, kinds: dict[int, type]) -> Any:
+    """Read CSV with numbers as names of columns; integers that pandas would round are exact."""
+    import pandas as pd
+
+    rows.seek(0)
+    read = functools.partial(
+        pd.read_csv, rows, na_values=[_MISSING], keep_default_na=False, skip_blank_lines=False
+    )
+    table = read(dtype=kinds, low_memory=False)
+    table = table.set_axis(range(table.shape[1]), axis=1)
+    if large := large_float_columns(table):
+        rows.seek(0)
+        texts = read(dtype=str, usecols=large).set_axis(large, axis=1)
+        for j in large:
+            if texts[j].dropna().str.fullmatch(_INTEGER).all():
+                table.isetitem(j, exact_integers(texts[j]))
+    return table
 
 
 def _read_header(lines: Iterator[tuple[int, str]]) -> list[tuple[str, str]]:
@@ -89,18 +137,20 @@ def _read_header(lines: Iterator[tuple[int, str]]) -> list[tuple[str, str]]:
     raise TableError("its header has no line @data")
 
 
-def _read_rows(lines: Iterator[tuple[int, str]], n_values: int) -> Iterator[list[str | None]]:
-    """Read the values of each row; those that are missing are None."""
-    pattern = None
+def _read_rows(
+    lines: Iterator[tuple[int, str]], are_numbers: Sequence[bool]
+) -> Iterator[tuple[int, list[str]]]:
+    """Read the number of each line with values, and the values as text."""
+    separator, n_values = "", len(are_numbers)
     for number, line in lines:
-        if not line or line.lstrip()[:1] in ("", "%"):
+        start = line.lstrip()[:1]
+        if start in ("", "%"):
             continue
-        if line.lstrip().startswith("{"):
+        if start == "{":
             raise TableError(f"line {number} is a sparse row, which is not supported")
-        if pattern is None:
-            pattern = _VALUES["\t" if "\t" in line and "," not in line else ","]
-        found = _COMMENT.fullmatch(line)
-        values = pattern.findall(line if found is None else found[1].rstrip())
+        separator = separator or ("\t" if "\t" in line and "," not in line else ",")
+        is_plain = _SPECIAL.search(line) is None
+        values = list(map(str.strip, line.split(separator))) if is_plain else _split(line, separator)
         if len(values) == n_values + 1 and _WEIGHT.fullmatch(values[-1]):
             raise TableError(
                 f"line {number} ends with a weight, {values[-1]}. Write weights as an attribute, "
@@ -110,46 +160,58 @@ def _read_rows(lines: Iterator[tuple[int, str]], n_values: int) -> Iterator[list
             raise TableError(
                 f"line {number} has {len(values)} values, but there are {n_values} attributes"
             )
-        yield [None if value == "?" else _plain(value) for value in values]
+        values = [_MISSING if value in ("?", "") else value for value in values]
+        if not is_plain:
+            values = [
+                _MISSING if is_number and value.lower() == "nan" else _plain(value)
+                for value, is_number in zip(values, are_numbers, strict=True)
+            ]
+        yield number, values
 
 
-def _convert_rows(rows: Sequence[list[str | None]], attributes: Sequence[tuple[str, str]]) -> Any:
-    """Convert the text of some rows to the types that the header declares."""
-    import pandas as pd
-
-    table = pd.DataFrame(rows, columns=range(len(attributes)), dtype=object)
-    columns = {}
-    for column, (name, kind) in enumerate(attributes):
-        try:
-            columns[column] = _convert(table[column], kind)
-        except TableError:
-            raise
-        except ValueError as error:
-            raise TableError(f"a value of the attribute {name!r} has another type: {error}") from error
-    return pd.DataFrame(columns)
+def _split(line: str, separator: str) -> list[str]:
+    """Divide a line into values, with their quotation marks, and leave out a comment behind them."""
+    values, position, end = [], 0, None
+    while end is None:
+        found = _VALUES[separator].match(line, position)
+        if found is None:
+            break
+        values.append(found[1])
+        position, end = found.end(), found[2]
+    return values
 
 
-def _convert(values: Any, kind: str) -> Any:
-    """Convert the text of a column to the type that the header declares."""
+def _convert(column: Any, kind: str) -> tuple[Any, Any, str]:
+    """Convert a column to the type that the header declares.
+
+    Also return which values are invalid, and what valid ones are.
+    """
     import pandas as pd
 
     if kind.startswith("{"):
-        levels = dict.fromkeys(map(_plain, filter(None, _VALUES[","].findall(kind[1:-1]))))
-        others = values[values.notna() & ~values.isin(levels)]
-        if len(others):
-            raise ValueError(f"{others.iloc[0]!r} is not one of {', '.join(map(repr, [*levels][:5]))}")
-        return pd.Categorical(values, categories=list(levels))
-    word = kind.split(maxsplit=1)[0].lower()
-    if word == "string":
-        return values
-    if word == "date":
+        levels = dict.fromkeys(map(_plain, filter(None, _split(kind[1:-1], ","))))
+        named = ", ".join(map(repr, [*levels][:_NAMED]))
+        invalid = column.notna() & ~column.isin(levels)
+        return pd.Categorical(column.mask(invalid), [*levels]), invalid, f"one of {named}"
+    if _word(kind) == "date":
         form = _plain(kind[4:].strip()) or _ISO
         python_format = _python_format(form)
-        try:
-            return pd.to_datetime(values, format=python_format)
-        except ValueError:
-            raise ValueError(f"not all of its dates have the format {form!r}") from None
-    return pd.to_numeric(values).astype(float)
+        zoned = "%z" in python_format
+        dates = pd.to_datetime(column, format=python_format, errors="coerce", utc=zoned)
+        invalid = column.notna() & dates.isna()
+        return dates.dt.tz_localize(None) if zoned else dates, invalid, f"a date like {form!r}"
+    if _word(kind) == "string" or column.dtype.kind in "iuf":
+        return column, np.zeros(len(column), bool), ""
+    texts = column.astype(str).where(column.notna())  # pandas has found other values, or large integers
+    numbers = pd.to_numeric(texts, errors="coerce")
+    if texts.dropna().str.fullmatch(_INTEGER).all():
+        numbers = exact_integers(texts)
+    return numbers, texts.notna() & numbers.isna(), "a number"
+
+
+def _word(kind: str) -> str:
+    """Return the first word of a type: "date" has a format behind it."""
+    return kind.split(maxsplit=1)[0].lower()
 
 
 def _python_format(form: str) -> str:

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from slfs.files.data_file import ColumnNote, some_names
+from slfs.files.data_file import ColumnNote, HeaderNote, some_names
 from slfs.files.decimal_commas import (
     comma_columns,
     first_dotted,
@@ -409,8 +409,10 @@ def _note_header(content: IO[bytes], separator: str, table: Any, options: ReadOp
     if header_like_data:
         shown = ", ".join(map(repr, rows[0][:4])) + (", ..." if len(rows[0]) > 4 else "")
         options.notes.append(
-            f"The first row ({shown}) looks like data, but is used as the names of the columns. If the "
-            "file has no header, add --no-header."
+            HeaderNote(
+                f"The first row ({shown}) looks like data, but is used as the names of the columns. If "
+                "the file has no header, add --no-header."
+            )
         )
     elif len(rows[0]) == table.shape[1]:
         note_copies(rows[0], list(map(str, table.columns)), options.notes)

@@ -17,6 +17,12 @@ TRUTH = ("True", "TRUE", "true", "False", "FALSE", "false")
 """Text that is a boolean in files with types."""
 
 
+class HeaderNote(str):
+    """That the names of columns look like data: untrue if other names than these were looked for."""
+
+    __slots__ = ()
+
+
 class ColumnNote(str):
     """What the user should know about some columns of a file; text that begins with their names."""
 

@@ -124,15 +124,14 @@ def learn_block(
         if block.kind == "levels":
             return pack_without_order(columns, layout)
         own = tally.take(kept)
-        cuts, n_cuts = blind_cuts(own.runs, INTERVALS)
-        used = np.arange(INTERVALS - 1) < n_cuts[:, np.newaxis]
-        cuts[used] = own.between_bins(cuts[used], n_cuts)
-        cut = learn_numbers(own.runs, own.missing, layout, cuts[used], n_cuts)
+        thresholds, n_cuts = _quantiles(own, INTERVALS)
+        cut = learn_numbers(own.runs, own.missing, layout, thresholds, n_cuts)
         if numbers is None:
             codes: Codes = encode_rows(table, cut.coding, columns, layout, block.n_rows)
         else:
             codes = encode_numbers(cut.coding, numbers.take(kept))
-        cuts[~used] = np.nan
+        cuts = np.full((len(kept), INTERVALS - 1), np.nan)
+        cuts[np.arange(INTERVALS - 1) < n_cuts[:, np.newaxis]] = thresholds
         return pack_quartiles(cut, codes, columns, layout, cuts)
 
     return LearnedBlock(learned, encode, p_values, quartiles)
@@ -171,7 +170,7 @@ def _cut_points(
     if in_pieces:
         thresholds = tally.between_bins(thresholds, n_cuts)
     if cuts and not cuts.keys().isdisjoint(block.columns.tolist()):
-        by_mdlp = np.split(thresholds, np.cumsum(n_cuts)[:-1])
+        by_mdlp = _by_column(thresholds, n_cuts)
         own = [cuts.get(c, part) for c, part in zip(block.columns.tolist(), by_mdlp, strict=True)]
         return np.concatenate(own), np.array([len(part) for part in own])
     return thresholds, n_cuts
@@ -224,8 +223,8 @@ def _cut_forced(
     conditioning = own == Reason.CONDITIONING
     if not (conditioning | (own == Reason.INCLUDED)).any():
         return thresholds, n_cuts
-    few, many = _quantiles(tally, INTERVALS), _quantiles(tally, n_intervals(n_samples))
-    parts = np.split(thresholds, np.cumsum(n_cuts)[:-1])
+    parts = _by_column(thresholds, n_cuts)
+    few, many = (_by_column(*_quantiles(tally, n)) for n in (INTERVALS, n_intervals(n_samples)))
     for j in np.flatnonzero(conditioning).tolist():
         parts[j] = many[j]
     for j in np.flatnonzero((own == Reason.INCLUDED) & (n_cuts == 0)).tolist():
@@ -233,14 +232,14 @@ def _cut_forced(
     return np.concatenate(parts), np.array([len(part) for part in parts])
 
 
-def _quantiles(tally: Tally, intervals: int) -> list[Floats]:
-    """Return the cut points of equal-frequency intervals of each column, above the values of a bin."""
-    parts = []
-    for j, (cuts, n_cuts) in enumerate(zip(*blind_cuts(tally.runs, intervals), strict=True)):
-        own = slice(tally.runs.start[j], tally.runs.stop[j])
-        bins = np.searchsorted(tally.runs.value[own], cuts[:n_cuts], side="right") - 1
-        parts.append(tally.top[own][bins])
-    return parts
+def _quantiles(tally: Tally, intervals: int) -> tuple[Floats, Ints]:
+    """Return the cut points of equal-frequency intervals, column by column, and their numbers."""
+    cuts, n_cuts = blind_cuts(tally.runs, intervals)
+    return tally.between_bins(cuts, n_cuts), n_cuts
+
+
+def _by_column(thresholds: Floats, n_cuts: Ints) -> list[Floats]:
+    return np.split(thresholds, np.cumsum(n_cuts)[:-1])
 
 
 def _ungroup_forced(ungrouped: Learned, grouped: Learned, own: NDArray[np.int8] | None) -> Learned:
@@ -295,8 +294,8 @@ def _learn_labels(
     def quartiles(kept: NDArray[np.int64]) -> PackedBlock:
         if not ordered:
             return pack_without_order(block.columns[kept], layout)
-        cuts, n_cuts = blind_cuts(category_runs(ungrouped, layout)[0], INTERVALS)
-        cut = join_categories(ungrouped, layout, cuts[0, : n_cuts[0]])
+        cuts, _ = blind_cuts(category_runs(ungrouped, layout)[0], INTERVALS)
+        cut = join_categories(ungrouped, layout, cuts)
         return pack_quartiles(cut, code(cut), block.columns, layout)
 
     return LearnedBlock(learned, lambda _kept: code(learned), p_values, quartiles)

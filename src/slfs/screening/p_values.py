@@ -147,11 +147,11 @@ def adjusted_p_values(
 
 
 def blind_cuts(runs: Runs, intervals: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the cut points of equal-frequency intervals: an array per column, and their number."""
+    """Return the cut points of equal-frequency intervals, column by column, and their numbers."""
     cuts = np.empty((len(runs.start), intervals - 1))
     n_cuts = np.empty(len(runs.start), np.int64)
     quantile_cuts(runs, cuts, n_cuts)
-    return cuts, n_cuts
+    return cuts[np.arange(intervals - 1) < n_cuts[:, np.newaxis]], n_cuts
 
 
 class TargetRankSums:
@@ -284,9 +284,7 @@ def code_blind(
 def _cut_blind(numbers: Numbers, layout: SampleLayout, intervals: int) -> tuple[Learned, Codes]:
     """Cut columns of numbers into intervals of equal frequency."""
     runs, missing = make_runs(numbers, layout)
-    cuts, n_cuts = blind_cuts(runs, intervals)
-    thresholds = cuts[np.arange(intervals - 1) < n_cuts[:, np.newaxis]]
-    learned = learn_numbers(runs, missing, layout, thresholds, n_cuts)
+    learned = learn_numbers(runs, missing, layout, *blind_cuts(runs, intervals))
     return learned, encode_numbers(learned.coding, numbers)
 
 

@@ -207,6 +207,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
           preferred); "selected" for methods without a tree; "unconfirmed" (selected in too few
           subsamples) for `StabilitySelection`.
         - ``relevance``, ``entropy``: I(f;Y) and H(f), in nats.
+        - ``numeric``: whether its numbers are cut into intervals; False for categories.
         - ``n_levels``: number of levels after discretization.
         - ``level``: level in the tree, 1 for the children of the class and 0 for dropped columns.
         - ``parent``: name of the parent in the tree; None for children of the class and dropped columns.

@@ -11,7 +11,8 @@ NEARLY_ALL = 0.98
 """Minimum share of the class entropy that a leak contains."""
 
 _ACCIDENT = 0.001
-"""Maximum p-value of a leak, corrected for the number of columns: smaller tables are no evidence."""
+"""Maximum p-value of a leak, corrected for the number of numeric columns, or of others: with few samples
+and many columns, some of them determine the class by chance."""
 
 _SAME = 1e-9
 """Relative difference of entropies that counts as rounding error."""
@@ -23,7 +24,9 @@ def find_leaks(records: NDArray[Any], class_entropy: float) -> NDArray[np.int64]
     Such a column is often derived from the class, or was recorded after it was known.
     """
     determined = records["relevance"] >= NEARLY_ALL * class_entropy
-    return np.flatnonzero(determined & (records["p_value"] * len(records) <= _ACCIDENT))
+    n_numeric = int(records["numeric"].sum())
+    n_alike = np.where(records["numeric"], n_numeric, len(records) - n_numeric)
+    return np.flatnonzero(determined & (records["p_value"] * n_alike <= _ACCIDENT))
 
 
 def describe_leak(record: Any, class_entropy: float, noun: str) -> str:

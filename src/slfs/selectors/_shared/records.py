@@ -32,6 +32,7 @@ _FIELDS = np.dtype(
         ("role", object),
         ("relevance", float),
         ("entropy", float),
+        ("numeric", np.bool_),
         ("n_levels", np.int32),
         ("level", np.int32),
         ("parent", object),
@@ -58,7 +59,7 @@ def make_records(
     records["name"] = names
     records["relevance"], records["entropy"] = facts.relevance, facts.entropy
     records["relevance_given"] = facts.given_relevance
-    records["n_levels"] = facts.coding.columns["n_levels"]
+    records["numeric"], records["n_levels"] = facts.coding.cut, facts.coding.n_levels
     records["p_value"], records["q_value"] = facts.p_value, q_values(facts.p_value)
     records["parent"] = records["lost_to"] = None
     records["mutual_information"] = records["conditional_relevance"] = np.nan
