@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import log_loss
+from sklearn.metrics import log_loss, roc_auc_score
 
 from slfs import BNSLFS, MRMR, SLFS
 from slfs.coding.grouping import left_out_information
@@ -29,6 +29,19 @@ def test_a_column_whose_information_is_mostly_due_to_chance_is_not_preferred(see
     assert selector.get_feature_names_out().tolist() == ["calls"]
     assert selector.scores_[0] == 0
     assert "no grouping of its categories is worth its cost" in SLFS().fit(X, y).explain("dealer")
+
+
+@pytest.mark.parametrize(("n_values", "size", "spread"), [(200, 10, 0.15), (300, 20, 0.1)])
+def test_many_categories_with_small_effects_are_not_chance(n_values, size, spread):
+    """With prior weights up to 5 they predicted new samples badly, and were dropped."""
+    random = np.random.default_rng({200: 0, 300: 3}[n_values])
+    share = np.clip(random.normal(0.5, spread, n_values), 0.001, 0.999)
+    X = pd.DataFrame({"c": np.repeat([f"k{i:x}q" for i in range(n_values)], size)})
+    y = random.random(len(X)) < np.repeat(share, size)
+    model = BNSLFS().fit(X, y)
+    assert model.network_.names == ("c",)
+    new = np.random.default_rng(1).random(len(X)) < np.repeat(share, size)
+    assert roc_auc_score(new, model.predict_proba(X)[:, 1]) > 0.55
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -72,4 +85,4 @@ def test_information_about_samples_that_are_left_out(shift):
 
     counts = np.zeros((40, 3), np.int64)
     np.add.at(counts, (levels, y), 1)
-    assert left_out_information(counts) == pytest.approx(max(gain(1), gain(5)))
+    assert left_out_information(counts) == pytest.approx(max(map(gain, (1, 5, 20, 50))))
