@@ -943,7 +943,9 @@ def test_dates_of_arff_files_in_another_format(here):
     (here / "a.arff").write_text(text.format("'2020-02-01 10:00:00.250'"))
     assert read_file("a.arff", target="y").X["a"][0] == pd.Timestamp("2020-02-01 10:00:00.250")
     (here / "a.arff").write_text(text.format("'1.2.2020'"))
-    with pytest.raises(ValueError, match=r"'1.2.2020' for the attribute 'a', which is not a date like 'yyyy-MM-dd HH:mm"):
+    with pytest.raises(
+        ValueError, match=r"'1.2.2020' for the attribute 'a', which is not a date like 'yyyy-MM-dd HH:mm"
+    ):
         read_file("a.arff", target="y")
 
 

@@ -1,12 +1,15 @@
 """Categories with many levels are grouped before they are judged."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
-from slfs import SLFS, LeakageWarning, MDLPDiscretizer, NaiveBayes, saving
+from slfs import BNSLFS, SLFS, LeakageWarning, MDLPDiscretizer, NaiveBayes, saving
 from slfs.coding.grouping import best_groups, log_partitions
 from slfs.coding.level_names import level_names
 from slfs.counting.nlogn import nlogn_table
@@ -56,6 +59,57 @@ def test_grouping_is_nearly_the_best_of_all(seed):
 
 def test_number_of_partitions():
     assert np.exp(log_partitions(5)[1:]) == pytest.approx([1, 16, 41, 51, 52])
+
+
+@pytest.mark.parametrize("n_values", [12, 300, 1001, 5000])
+def test_number_of_partitions_of_many_values(n_values):
+    """More than 1000 values are not counted exactly."""
+    numbers, total = [], 0
+    for k in range(1, 8):
+        onto = sum((-1) ** j * math.comb(k, j) * (k - j) ** n_values for j in range(k))
+        total += onto // math.factorial(k)
+        numbers.append(math.log(total))
+    assert log_partitions(n_values)[1:8] == pytest.approx(numbers, abs=1e-4)
+
+
+def customers(n_customers, n_samples=20_000, seed=0, n_classes=5):
+    """Customers, each of a country, a column of noise with as many values, and the country."""
+    random = np.random.default_rng(seed)
+    customer, noise = random.integers(0, n_customers, (2, n_samples))
+    country = random.integers(0, n_classes, n_customers)
+    return pd.DataFrame({"customer": customer, "noise": noise}), country[customer]
+
+
+@pytest.mark.parametrize("as_numbers", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_customers", [256, 700, 4000])
+def test_more_categories_than_levels_are_grouped_by_class(n_customers, weighted, as_numbers):
+    """All but the 254 most frequent customers were one level: it had half of the information."""
+    X, y = customers(n_customers)
+    if not as_numbers:
+        X = X.map("C{}".format)
+    weight = np.random.default_rng(1).integers(1, 4, len(y)) if weighted else None
+    with pytest.warns(LeakageWarning, match="'customer' determines the class completely"):
+        selector = SLFS(categorical_features="all" if as_numbers else "from_dtype").fit(X, y, weight)
+    assert selector.features_["n_levels"][0] == 5
+    assert selector.to_classifier().score(X, y) == 1
+    if not weighted:
+        assert selector.features_["n_levels"][1] == 1
+    else:
+        rows = np.repeat(np.arange(len(y)), weight)
+        copies = clone(selector).fit(X.iloc[rows], y[rows])
+        assert copies.network_counts_.coding.categories == selector.network_counts_.coding.categories
+
+
+def test_new_values_of_grouped_identifiers_are_like_those_that_occur_once():
+    random = np.random.default_rng(0)
+    often, once = np.repeat(np.arange(300), 9), np.arange(1000, 1600)
+    y = np.concatenate([often % 2, random.random(600) < 0.9]).astype(int)
+    X = pd.DataFrame({"c": [f"C{value}" for value in np.concatenate([often, once])]})
+    model = BNSLFS(SLFS()).fit(X, y)
+    (coding,) = [model.selector_.network_counts_.coding]
+    assert coding.n_levels.tolist() == [3]
+    assert coding.columns["new"][0] == coding.categories[0]["C1000"] != coding.categories[0]["C0"]
 
 
 @pytest.mark.parametrize("as_numbers", [False, True])

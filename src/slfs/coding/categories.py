@@ -15,6 +15,9 @@ from slfs.tables.table import LabelBlock, Table
 
 Ints = NDArray[np.int64]
 
+_MOST_CELLS = 1 << 20
+"""Maximum number of counts by value and class that are kept of pooled values."""
+
 
 class Labels(NamedTuple):
     """The labels of some rows, and the label of each sample, which may be a copy of a row."""
@@ -136,7 +139,8 @@ def learn_categories(
     ``seen`` the same without weights, None if there are none. With more than MAX_LEVELS values the most
     frequent ones (ties: the first) are levels, and the others are pooled. Values that occur once are
     pooled too: which of them come first depends on their spelling. Weights do not make a value more
-    frequent: with those of classes the levels would be the values of the class that weighs most.
+    frequent: with those of classes the levels would be the values of the class that weighs most. The
+    counts of single values are kept, so that they can be grouped by class.
     """
     missing, size = counted
     n_distinct, n_classes = len(values), len(missing)
@@ -170,7 +174,15 @@ def learn_categories(
     categories = {0: dict(zip(values, code.tolist(), strict=True))}
     coding = Coding(columns, np.zeros(2, np.int64), np.empty(0), categories)
     seen_counts = None if seen is None else tabulated(*seen).reshape(-1)
-    return Learned(coding, table.reshape(-1), seen_counts)
+    all_values = {}
+    if n_distinct > MAX_LEVELS and n_distinct * n_classes <= _MOST_CELLS:
+        single = [
+            np.bincount(level * n_classes + label, own, minlength=n_distinct * n_classes)
+            for own in (size, size if seen is None else seen[1])
+        ]
+        of_values, seen_of_values = (own.astype(np.int64).reshape(-1, n_classes) for own in single)
+        all_values[0] = of_values, seen_of_values
+    return Learned(coding, table.reshape(-1), seen_counts, all_values)
 
 
 def mostly_single(sizes: Ints) -> bool:

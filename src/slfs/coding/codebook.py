@@ -167,12 +167,15 @@ class Learned:
 
     ``class_counts`` contains n_levels rows of n_classes counts for each column. ``seen_counts`` contains
     the same without weights, as `SampleLayout.tested` counts, for columns of categories that are not
-    grouped yet; None where weights do not matter any more or there are none.
+    grouped yet; None where weights do not matter any more or there are none. ``all_values`` contains,
+    for such columns with pooled values, the class counts of each single value, in the order of the
+    categories, and the same without weights.
     """
 
     coding: Coding
     class_counts: NDArray[np.int64]
     seen_counts: NDArray[np.int64] | None = None
+    all_values: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=dict)
 
     def take(self, columns: NDArray[np.int64]) -> Learned:
         """Return the result for some of the columns."""
@@ -186,10 +189,17 @@ class Learned:
 def join_learned(parts: Sequence[Learned]) -> Learned:
     """Concatenate the results of consecutive columns."""
     seen = [part.seen_counts for part in parts if part.seen_counts is not None]
+    first = itertools.accumulate((len(part.coding) for part in parts), initial=0)
+    all_values = {
+        start + column: counts
+        for start, part in zip(first, parts, strict=False)
+        for column, counts in part.all_values.items()
+    }
     return Learned(
         join_codings([part.coding for part in parts]),
         np.concatenate([part.class_counts for part in parts]),
         np.concatenate(seen) if len(seen) == len(parts) else None,
+        all_values,
     )
 
 

@@ -21,12 +21,11 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
 
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
-from scipy.special import xlogy
+from scipy.special import gammaln, xlogy
 
 from slfs._core.compile import helper, kernel
 from slfs._core.ragged import starts
@@ -59,6 +58,9 @@ In a column with a smaller one, chance explains the rest."""
 
 _CLEARLY = 2
 """Groups clearly pay if they tell this many times their price."""
+
+_MANY_VALUES = 1000
+"""The ways to group more values are not counted exactly."""
 
 _ROUNDS = 10
 """Maximum number of times that all values are tried in other groups."""
@@ -98,18 +100,39 @@ def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
         has_single = pooled.max() < n_present[column] - 1  # then the pooled values are a safeguard
         if many[column] and not has_single and _mostly_chance(rows, _add_rows(rows, chosen)):
             chosen = np.zeros_like(group)
+        if column in learned.all_values:
+            every, every_row = learned.all_values[column]
+            alike = _pool_single(every_row)
+            of_all = group_many(_add_rows(every, alike), nlogn, layout.unit)[alike]
+            if _net_gain(every_row, of_all) > _told(rows, chosen):
+                groups[column] = of_all
+                new[column] = _level_of_new(NONE, alike, of_all)
+                continue
         if chosen.max() < n_present[column] - 1:
             groups[column] = chosen
-            new[column] = _level_of_new(columns[column], pooled, chosen)
+            new[column] = _level_of_new(columns[column]["new"], pooled, chosen)
     return _regroup(learned, groups, new, n_classes) if groups else learned
 
 
-def _level_of_new(record: Any, pooled: Ints, chosen: Ints) -> int:
+def _told(counts: Ints, group: Ints) -> float:
+    """Return how many nats levels tell about new samples: groups less their price, or single values."""
+    if len(group) > group.max() + 1:
+        return max(_net_gain(counts, group), 0.0)
+    return max(left_out_information(counts) * float(counts.sum()), 0.0)
+
+
+def _net_gain(counts: Ints, group: Ints) -> float:
+    """Return how many nats groups of values tell more than they cost."""
+    grouped = _add_rows(counts, group)
+    return _gain(grouped) - _price(len(counts), grouped)
+
+
+def _level_of_new(new: int, pooled: Ints, chosen: Ints) -> int:
     """Return the level of values that are not known yet: that of the values that occur once, if any."""
     if chosen.max() == 0:
         return 0
-    if record["new"] != NONE:
-        return int(chosen[record["new"]])
+    if new != NONE:
+        return int(chosen[new])
     return int(chosen[pooled.argmax()]) if pooled.max() < len(pooled) - 1 else NONE
 
 
@@ -135,8 +158,7 @@ def _pays(counts: Ints, group: Ints) -> bool:
     balanced weights, each of the 40 is worth 2.8 samples. In a column of 100 values they would be enough
     to tell the values that one of them has from the others.
     """
-    grouped = _add_rows(counts, group)
-    return _gain(grouped) >= _price(len(counts), grouped)
+    return _net_gain(counts, group) >= 0
 
 
 def _gain(counts: Ints) -> float:
@@ -220,11 +242,47 @@ def best_groups(counts: NDArray[np.int64], nlogn: NLogN, unit: float = 1.0) -> N
     group is left; the best of these groupings is improved by moving single values. Groups are numbered
     in the order of their first value. ``unit`` counts are one sample.
     """
-    n_values, n_classes = counts.shape
-    splits = np.arange(-1, n_values) * ((n_classes - 1) / 2 * math.log(nlogn.n_samples / unit))
-    price = nlogn.scale * unit * (splits + log_partitions(n_values))
-    group = np.empty(n_values, np.int64)
+    return _best_groups(counts, nlogn, unit, len(counts))
+
+
+def group_many(counts: Ints, nlogn: NLogN, unit: float) -> Ints:
+    """Return the group of each of any number of values, at most MAX_LEVELS - 1 groups.
+
+    Values with similar shares of the classes are joined first: they are sorted by their most typical
+    class, and by its share. The groups of these are improved by moving single values, and grouped again.
+    """
+    if len(counts) < MAX_LEVELS:
+        return best_groups(counts, nlogn, unit)
+    size, share = counts.sum(axis=1), counts.sum(axis=0) / counts.sum()
+    lift = (counts + _PRIOR_WEIGHT * share) / ((size + _PRIOR_WEIGHT)[:, np.newaxis] * share)
+    order = np.lexsort((lift.max(axis=1), lift.argmax(axis=1)))
+    joined = np.empty(len(counts), np.int64)
+    joined[order] = (np.cumsum(size[order]) - size[order]) * (MAX_LEVELS - 1) // size.sum()
+    joined = np.unique(joined, return_inverse=True)[1]
+    group = _best_groups(_add_rows(counts, joined), nlogn, unit, len(counts))[joined]
+    group = _improved(counts, group, nlogn)
+    return _best_groups(_add_rows(counts, group), nlogn, unit, len(counts))[group]
+
+
+def _best_groups(counts: Ints, nlogn: NLogN, unit: float, n_values: int) -> Ints:
+    """Do what `best_groups` does, at the price of groups of more values that were joined before."""
+    n_classes = counts.shape[1]
+    splits = np.arange(-1, len(counts)) * ((n_classes - 1) / 2 * math.log(nlogn.n_samples / unit))
+    price = nlogn.scale * unit * (splits + log_partitions(n_values)[: len(splits)])
+    group = np.empty(len(counts), np.int64)
     group_values(np.ascontiguousarray(counts), nlogn.table, price, group)
+    return _improved(counts, group, nlogn)
+
+
+def _improved(counts: Ints, group: Ints, nlogn: NLogN) -> Ints:
+    """Move single values to better groups, which are then numbered in the order of their first value."""
+    group = _numbered(group)
+    move_values(np.ascontiguousarray(counts), nlogn.table, group)
+    return _numbered(group)
+
+
+def _numbered(group: Ints) -> Ints:
+    """Number groups in the order of their first value."""
     _, first, index = np.unique(group, return_index=True, return_inverse=True)
     number = np.empty(len(first), np.int64)
     number[np.argsort(first)] = np.arange(len(first))
@@ -233,7 +291,15 @@ def best_groups(counts: NDArray[np.int64], nlogn: NLogN, unit: float = 1.0) -> N
 
 @functools.lru_cache(maxsize=MAX_LEVELS)
 def log_partitions(n_values: int) -> NDArray[np.float64]:
-    """Return log B(V, K) for K = 0 ... V, where V is ``n_values``; the first entry has no meaning."""
+    """Return log B(V, K) for K = 0 ... V, where V is ``n_values``; the first entry has no meaning.
+
+    For many values, K^V / K! is an upper bound of the ways to form K groups that is nearly reached, and
+    K ends at MAX_LEVELS.
+    """
+    if n_values > _MANY_VALUES:
+        k = np.arange(MAX_LEVELS + 1.0)
+        ways = n_values * np.log(np.maximum(k, 1)) - gammaln(k + 1)
+        return np.logaddexp.accumulate(np.where(k > 0, ways, -np.inf))
     stirling = np.full(n_values + 1, -np.inf)  # log S(v, k), the ways to form exactly k groups
     stirling[0] = 0.0
     log_k = np.log(np.arange(1.0, n_values + 1))
@@ -257,7 +323,7 @@ def _union_cost(one: Ints, other: Ints, sign: int, table: Ints) -> int:
 
 @kernel(types.void(types.int64[:, ::1], types.int64[::1], types.float64[::1], types.int64[::1]))
 def group_values(counts: Ints, table: Ints, price: NDArray[np.float64], group: Ints) -> None:
-    """Merge values greedily, then move single values; ``group`` gets a value of each one's group.
+    """Merge values greedily; ``group`` gets a value of each one's group.
 
     ``table`` contains n log n as integers, ``price`` the price of each number of groups in their unit.
     """
@@ -301,7 +367,6 @@ def group_values(counts: Ints, table: Ints, price: NDArray[np.float64], group: I
         for a in range(n_values):
             if group[a] == merged[step]:
                 group[a] = into[step]
-    _move_values(counts, table, group)
 
 
 @helper
@@ -317,17 +382,18 @@ def _find_nearest(
                 rise[one], nearest[one] = own, other
 
 
-@helper
-def _move_values(counts: Ints, table: Ints, group: Ints) -> None:
+@kernel(types.void(types.int64[:, ::1], types.int64[::1], types.int64[::1]))
+def move_values(counts: Ints, table: Ints, group: Ints) -> None:
     """Move single values to another group while information is gained; no group becomes empty."""
     n_values, n_classes = counts.shape
-    sums, empty = np.zeros((n_values, n_classes), np.int64), np.zeros(n_classes, np.int64)
-    members, cost = np.zeros(n_values, np.int64), np.zeros(n_values, np.int64)
+    n_groups = group.max() + 1
+    sums, empty = np.zeros((n_groups, n_classes), np.int64), np.zeros(n_classes, np.int64)
+    members, cost = np.zeros(n_groups, np.int64), np.zeros(n_groups, np.int64)
     for a in range(n_values):
         members[group[a]] += 1
         for c in range(n_classes):
             sums[group[a], c] += counts[a, c]
-    for g in range(n_values):
+    for g in range(n_groups):
         cost[g] = _union_cost(sums[g], empty, 1, table)
     moved, rounds = True, 0
     while moved and rounds < _ROUNDS:
@@ -338,7 +404,7 @@ def _move_values(counts: Ints, table: Ints, group: Ints) -> None:
                 continue
             left = _union_cost(sums[home], counts[a], -1, table) - cost[home]
             best, target = 0, -1
-            for g in range(n_values):
+            for g in range(n_groups):
                 if members[g] > 0 and g != home:
                     rise = left + _union_cost(sums[g], counts[a], 1, table) - cost[g]
                     if rise < best:
@@ -365,15 +431,19 @@ def _regroup(learned: Learned, groups: dict[int, Ints], new: dict[int, int], n_c
     for column in range(len(coding)):
         own = counts[offset[column] : offset[column + 1]]
         if column in groups:
-            group, size = groups[column], own.sum(axis=1)
-            if column in categories:
-                levels = categories[column]
-            else:
-                levels = dict(
-                    zip(coding.column_thresholds(column).tolist(), range(len(group)), strict=True)
-                )
+            group = groups[column]
+            if column not in categories:
+                values = coding.column_thresholds(column).tolist()
+                levels = dict(zip(values, range(len(group)), strict=True))
                 thresholds[coding.offset[column] : coding.offset[column + 1]] = False
                 n_thresholds[column] = 0
+            elif len(group) > MAX_LEVELS:  # all values are grouped, also those that were pooled
+                levels = dict(zip(categories[column], range(len(group)), strict=True))
+                n_missing = int(columns["missing"][column] != NONE)
+                own = np.vstack([learned.all_values[column][0], own[len(own) - n_missing :]])
+            else:
+                levels = categories[column]
+            size = own.sum(axis=1)
             by_size = sorted(levels, key=lambda value: -size[levels[value]])
             categories[column] = {value: int(group[levels[value]]) for value in by_size}
             own = _add_rows(own, group)
