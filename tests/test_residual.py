@@ -17,7 +17,14 @@ from slfs.counting.backend import use_backend
 from slfs.counting.numpy_backend import NumpyBackend
 from slfs.counting.planes import SampleLayout
 from slfs.counting.queue import Queue
-from slfs.counting.residuals import Residuals, row_length
+from slfs.counting.residuals import (
+    RESIDUAL_SCALE,
+    TREND_SHARE,
+    WEIGHT_SCALE,
+    Residuals,
+    mix_trend_gains,
+    row_length,
+)
 from slfs.measures.information import Information
 from slfs.measures.residuals import AdditiveModel
 from slfs.screening.plan import BlockLimits, block_limits
@@ -139,6 +146,24 @@ def test_gains_include_trends_over_quartiles(n_classes):
         assert found == pytest.approx((table + 2 * trend) / 3, rel=1e-3)
         without = ResidualPursuit(1, include=[int(f)], trends=False).fit(X, y).selection_scores_[0]
         assert without == pytest.approx(table, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_gains_of_trends_are_those_of_linear_models(seed):
+    """The slope was not that of a model with a constant for known values, where others are missing."""
+    random = np.random.default_rng(seed)
+    weights, residuals = random.integers(1, 30, (5, 2)), random.integers(-9, 9, (5, 2))
+    scores = np.array([-1.342, -0.447, 0.447, 1.342, np.nan])
+    known, ridge = ~np.isnan(scores), 1e-7
+    terms = np.column_stack([known, ~known, np.where(known, scores, 0)])
+    expected = 0.0
+    for residual, weight in zip(residuals.T, weights.T, strict=True):
+        u = terms.T @ residual
+        expected += u @ np.linalg.solve(terms.T @ (terms * weight[:, np.newaxis]), u)
+    sums = np.hstack([residuals * RESIDUAL_SCALE, weights * WEIGHT_SCALE]).astype(np.int64)
+    found = np.zeros(1)
+    mix_trend_gains(sums, np.array([0, 5]), scores, ridge, found)
+    assert found[0] == pytest.approx(TREND_SHARE * expected, rel=1e-6)
 
 
 def test_monotone_transformations_change_nothing():

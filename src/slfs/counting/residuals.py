@@ -120,6 +120,8 @@ def _trend_gain(sums: Ints, first: int, stop: int, n: int, scores: Floats, ridge
             gain += (known / RESIDUAL_SCALE) ** 2 / (weight + ridge)
         if weight > 0.0:
             square = max(square - linear * linear / weight, 0.0)
+            if has_missing:  # otherwise the constant of the model has made the residuals add up to 0
+                residual -= linear / weight * (known / RESIDUAL_SCALE)
         gain += residual * residual / (square + ridge)
     return 2.0 * gain if n == 1 else gain
 
@@ -136,7 +138,7 @@ def table_gains(sums: Ints, first: Ints, ridge: float, out: Floats) -> None:
 def _mixed_gain(table: float, sums: Ints, first: int, n: int, scores: Floats, ridge: float) -> float:
     """Return the weighted mean of the gains of a table and of a trend, if the column has a trend.
 
-    Otherwise all scores are 0.
+    Otherwise its first score is 0.
     """
     if scores[0] == 0.0:
         return table
