@@ -163,8 +163,11 @@ def interval_counts(
         level, n_thresholds, gap = 0, offset[j + 1] - offset[j], np.inf
         for r in range(runs.start[j], runs.stop[j]):
             while level < n_thresholds and runs.value[r] > thresholds[offset[j] + level]:
-                threshold = thresholds[offset[j] + level]
-                gap = min(gap, runs.value[r] - threshold, threshold - runs.value[r - 1])
+                threshold, below = thresholds[offset[j] + level], runs.value[r - 1]
+                if threshold == below:  # no float is between the values, or both are infinite
+                    gap = 0.0
+                else:
+                    gap = min(gap, runs.value[r] - threshold, threshold - below)
                 level += 1
             class_counts[counts_offset[j] + level * n_classes + runs.label[r]] += runs.size[r]
         gaps[j] = gap
