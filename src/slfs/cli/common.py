@@ -41,7 +41,8 @@ def read_labelled(
     annotations of the samples, or columns of the file of the target. With the ``target_type``
     "classification", a few numbers with fractional parts are labels.
     """
-    from slfs.files.cohort import own_phenotype
+    from slfs.files.about import FAMILY
+    from slfs.files.cohort import own_phenotype, with_family_groups
     from slfs.files.data_file import ColumnNote, split_names
     from slfs.files.genotypes import GenotypeColumns
     from slfs.files.reading import read_file
@@ -68,6 +69,8 @@ def read_labelled(
         used = [file.all_names[file.locate(one)] for one in split_names(covariates, file.all_names)]
         own = file.all_names[file.locate(groups)]
         file = file.with_column_as("groups", own, keep_column=own in used)
+        if own == FAMILY and isinstance(file.X, GenotypeColumns):
+            file = with_family_groups(file)
     notes = []
     if file.y is not None:
         notes = _note_missing_labels(file, missing or (), dropped=drop_missing_target)
