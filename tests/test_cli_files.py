@@ -898,6 +898,8 @@ def test_an_excel_sheet_with_a_wrong_size(here):
         ("name,1990,1991,1992", False),
         ("name,900.5,800.5,700.5", False),
         ("name,b,2009,9.7", False),
+        ("name,101,57,88", False),
+        ("place,57,101,8.8", True),
     ],
 )
 def test_a_first_row_of_numbers_looks_like_data(first, data, here, slfs):
@@ -906,6 +908,25 @@ def test_a_first_row_of_numbers_looks_like_data(first, data, here, slfs):
     (here / "a.csv").write_text(f"{first}\n{rows}")
     error = slfs("select", "a.csv", "-t", "-1")[2]
     assert ("looks like data" in error) == data
+
+
+@pytest.mark.parametrize(
+    ("header", "data"),
+    [
+        ("patient,101,57,88,12", False),
+        ("p104,101,57,88,12", True),
+        (",850,852,854,856", False),
+        (",850,852,853,856", True),
+        (",1993,1992,1991,1990", False),
+        (",900.25,900.5,900.75,901", False),
+    ],
+)
+def test_numbers_in_a_header_beside_ids(header, data, here):
+    """Numbers in any order looked like data beside ids, and numbers with equal steps without any."""
+    ids = "p{}" if header[0] == "p" else "{}"
+    rows = [f"{ids.format(i)},{i * 7 % 60},{i * 37 % 90},{i % 5},{i % 2}" for i in range(26)]
+    (here / "a.csv").write_text("\n".join([header, *rows]))
+    assert ("looks like data" in "".join(read_file("a.csv", target="-1").notes)) == data
 
 
 def test_numbers_of_genes_in_a_header_do_not_look_like_data(here, slfs):
@@ -943,7 +964,9 @@ def test_dates_of_arff_files_in_another_format(here):
     (here / "a.arff").write_text(text.format("'2020-02-01 10:00:00.250'"))
     assert read_file("a.arff", target="y").X["a"][0] == pd.Timestamp("2020-02-01 10:00:00.250")
     (here / "a.arff").write_text(text.format("'1.2.2020'"))
-    with pytest.raises(ValueError, match=r"'1.2.2020' for the attribute 'a', which is not a date like 'yyyy-MM-dd HH:mm"):
+    with pytest.raises(
+        ValueError, match=r"'1.2.2020' for the attribute 'a', which is not a date like 'yyyy-MM-dd HH:mm"
+    ):
         read_file("a.arff", target="y")
 
 
