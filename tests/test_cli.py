@@ -340,7 +340,7 @@ def test_compare_says_what_is_wrong(here, slfs):
     (here / "few.csv").write_text("a,y\n" + "1,p\n" * 9 + "2,q\n")
     (here / "missing-label.csv").write_text("a,y\n" + "1,p\n2,q\n" * 9 + "2,\n")
     for name, message in (
-        ("few.csv", "cv=5 is too large: the smallest class ('q') has 1 sample. Remove rare classes."),
+        ("few.csv", "--cv 5 is too large: the smallest class ('q') has 1 sample. Remove rare classes."),
         ("missing-label.csv", "missing label"),
     ):
         code, _, error = slfs("compare", name, "-t", "y", "-j", "1")

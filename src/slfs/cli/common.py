@@ -98,6 +98,7 @@ def read_labelled(
 def _notes_on_rows(file: DataFile) -> Iterator[str]:
     """Note ids that occur more than once, and weights that are read as frequencies."""
     from slfs.files.inference import MISSING
+    from slfs.tables.registry import read_table
     from slfs.tables.weights import may_be_survey, read_sample_weight
 
     if file.ids and file.groups is None:
@@ -114,11 +115,12 @@ def _notes_on_rows(file: DataFile) -> Iterator[str]:
     if file.weights is not None:
         weights = read_sample_weight(file.weights, len(file.weights))
         whole = (weights % 1 == 0).all() and (weights > 1).any()
-        if whole and not may_be_survey(weights):  # fit warns about these
+        table = read_table(file.X) if file.names else None
+        if whole and not may_be_survey(weights, table):  # fit warns about these
             yield (
                 "The weights are whole numbers, which say how often each row occurs: "
-                f"{len(weights):,} rows are {weights.sum():,.0f} samples. If they are survey weights, "
-                "divide them by their mean."
+                f"{(weights > 0).sum():,} rows are {weights.sum():,.0f} samples. If they are survey "
+                "weights, divide them by their mean."
             )
 
 
