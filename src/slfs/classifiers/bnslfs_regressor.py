@@ -243,8 +243,7 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
         self._keep_selector(selector)
         self._additive = tables
         self.network_, self.parents_ = selector.network_, tables.parents
-        counts = selector.network_counts_
-        self._coding, self._rarely_missing = counts.coding, counts.rarely_missing
+        self._coding = selector.network_counts_.coding
         return self
 
     def _predict(self, encoded: Encoded) -> Floats:
