@@ -324,7 +324,7 @@ def test_text_that_spoils_a_column_of_dates_is_named(stray):
     dates[7] = stray
     with pytest.warns(UserWarning, match=rf"'text' \(all but {stray!r}\)\. .*: pandas\.to_datetime"):
         MDLPDiscretizer().fit(with_text(dates, Y), Y)
-    with command_line(), pytest.warns(UserWarning, match=rf"read it as one: --missing {stray!r}\.$"):
+    with command_line(), pytest.warns(UserWarning, match=rf"read it as one: --missing {stray!r} in CSV"):
         MDLPDiscretizer().fit(with_text(dates, Y), Y)
 
 
