@@ -39,8 +39,9 @@ class UnseenValueWarning(UserWarning):
     """Warning: new data contain values that were not seen in ``fit``.
 
     Such a value is a new category, a missing value in a column that had none, text or a date in a column
-    of numbers, or a number in a column of text or dates. Numbers outside the range in ``fit`` are warned
-    about if they are most of a column.
+    of numbers, or a number in a column of text or dates. New categories are expected, and have a level,
+    in columns whose categories mostly occurred once, or all have the same level. Numbers outside the
+    range in ``fit`` are warned about if they are most of a column.
 
     Examples
     --------
