@@ -210,6 +210,7 @@ def test_compare(here, slfs):
             "cancer.csv does not contain class labels. Set the column with the class labels",
         ),
         (["cancr.csv", "-t", "diagnosis"], "no file 'cancr.csv'. Did you mean cancer.csv"),
+        (["CANCER.CSV", "-t", "diagnosis"], "no file 'CANCER.CSV'. Did you mean cancer.csv"),
         (["cancer.csv", "-t", "diagnosis", "-m", "mrmrr"], "Unknown method 'mrmrr'. Did you mean mrmr"),
         (
             ["cancer.csv", "-t", "diagnosis", "--set", "relevance_wait=1"],

@@ -1383,11 +1383,15 @@ def test_row_names_of_r_as_ids(here, slfs):
 def test_ids_that_are_not_written_alike(form, what, here, slfs):
     (here / "x.csv").write_text("id,x\n" + "".join(f"s{i},{i % 2}\n" for i in range(20)))
     ids = [f"s{i}" if i < 10 else form.format(f"s{i}").replace("Ss", "S") for i in range(20)]
-    rows = (f'"{one}",{"ab"[i % 2]}\n' for i, one in enumerate(ids))
+    rows = [f'"{one}",{"ab"[i % 2]}\n' for i, one in enumerate(ids)]
     (here / "y.csv").write_text("id,y\n" + "".join(rows))
     _, error = facts(slfs, "x.csv", "--targets-from", "y.csv", "-t", "y", "--id", "id")
     assert "10 of 20 samples" in error
     assert f"10 more ids ('s10', 's11', 's12', ...) would match without {what}" in error
+    (here / "z.csv").write_text("id,y\n" + "".join(rows[10:]))
+    error = slfs("select", "x.csv", "--targets-from", "z.csv", "-t", "y", "--id", "id")[2]
+    assert "No sample of x.csv" in error
+    assert f" 10 ids ('s10', 's11', 's12', ...) would match without {what}" in error
 
 
 @pytest.mark.usefixtures("here")
@@ -1669,6 +1673,19 @@ def test_samples_that_occur_twice_are_not_renamed(here, slfs):
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.filterwarnings("always")
+def test_advice_about_stray_text_says_what_helps_in_files_with_types(slfs):
+    """In Parquet files, --missing was advised, after which the text was still text."""
+    dates = pd.Series(pd.date_range("2020-01-01", periods=100).strftime("%Y-%m-%d"), dtype=object)
+    numbers = pd.Series(np.random.default_rng(0).normal(size=100).astype(str), dtype=object)
+    dates[3] = numbers[5] = "unknown"
+    pd.DataFrame({"d": dates, "n": numbers, "y": np.arange(100) % 2}).to_parquet("a.parquet")
+    error = slfs("select", "a.parquet", "-t", "y")[2]
+    assert error.count("read it as one: --missing 'unknown' in CSV, Excel and JSON files.") == 2
+    assert error.count("In other files, such as Parquet, convert the column.") == 2
+
+
+@pytest.mark.usefixtures("here")
 @pytest.mark.filterwarnings("ignore:p-values and q-values treat")
 def test_ids_that_occur_twice_and_whole_weights_are_noted(slfs):
     random = np.random.default_rng(0)
@@ -1683,6 +1700,9 @@ def test_ids_that_occur_twice_and_whole_weights_are_noted(slfs):
     pd.concat([table, table[:30]]).to_csv("t.csv", index=False)
     assert "note: 30 rows have the same 'who' as a row before" in slfs(*options, "--id", "who")[2]
     assert "as a row before" not in slfs(*options, "--id", "who", "--groups", "who")[2]
+    pd.concat([table, table[:1]]).to_csv("t.csv", index=False)
+    error = slfs(*options, "--id", "who")[2]
+    assert "note: 1 row has the same 'who' as a row before. Remove it if it is a copy." in error
 
 
 @pytest.mark.usefixtures("here")

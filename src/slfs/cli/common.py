@@ -107,8 +107,10 @@ def _notes_on_rows(file: DataFile) -> Iterator[str]:
         n_copies = int(known.duplicated().sum())
         if n_copies:
             same = " and ".join(map(repr, file.ids))
+            one = n_copies == 1
             yield (
-                f"{n_copies} rows have the same {same} as a row before. Remove them if they are copies. "
+                f"{n_copies} {'row has' if one else 'rows have'} the same {same} as a row before. "
+                f"Remove {'it if it is a copy' if one else 'them if they are copies'}. "
                 "If they belong together, as samples of a patient do, use --groups: otherwise all rows "
                 "are treated as independent."
             )
