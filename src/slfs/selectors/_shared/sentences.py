@@ -207,13 +207,15 @@ def _outranked(_: Any, figures: Figures) -> str:
 
 def _beyond_size(record: Any, figures: Figures) -> str:
     if "partner" in figures:  # pairs are selected as a whole, so that room may be left
-        return "n_features_to_select leaves no room for it"
+        return f"{parameter('n_features_to_select')} leaves no room for it"
     count = figures["n_features_"]
     were = f"{count} other column{'s were' if count > 1 else ' was'} preferred"
     if figures["n_wanted"] is not None and count < figures["n_wanted"]:
-        why = f"its group has more columns than n_features_to_select={figures['n_wanted']} has room for"
+        size = parameter("n_features_to_select", figures["n_wanted"])
+        why = f"its group has more columns than {size} has room for"
     elif figures["n_wanted"] is not None:
-        why = f"only {count} column{'s were' if count > 1 else ' was'} asked for (n_features_to_select)"
+        asked = f"asked for ({parameter('n_features_to_select')})"
+        why = f"only {count} column{'s were' if count > 1 else ' was'} {asked}"
     elif figures["n_tried"] <= count < figures["max_features"]:
         more = "more columns" if figures["n_tried"] > figures["n_first"] else "column"
         why = f"{were}, and the folds of the cross-validation had no {more} to try (size_path_)"
