@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from slfs import MRMR, SLFS, StabilitySelection
-from slfs._core.interface import command_line, parameter
+from slfs._core.interface import command_line, parameter, renamed
 from slfs._core.threads import Threads
 from slfs.selectors import selectors
 
@@ -372,3 +372,11 @@ def test_weights_are_said_to_be_frequencies_once(n_rows, measured, tmp_path, mon
     noted = f"{n_rows - 1} rows are {weights.sum():,} samples" in error
     assert (warned, noted) == (measured or n_rows == 200, not measured and n_rows == 50)
     assert error.count("divide them by their mean") == 1
+
+
+def test_functions_may_give_parameters_other_names():
+    with renamed(target="target_type"):
+        assert parameter("target", "regression") == "target_type='regression'"
+        assert parameter("cv", 5) == "cv=5"
+        with pytest.raises(ValueError, match=r"use target_type='regression'\. If they are"):
+            SLFS().fit(X, np.where(Y > 0, 0.5, 1.0))
