@@ -210,6 +210,7 @@ def test_compare(here, slfs):
             "cancer.csv does not contain class labels. Set the column with the class labels",
         ),
         (["cancr.csv", "-t", "diagnosis"], "no file 'cancr.csv'. Did you mean cancer.csv"),
+        (["CANCER.CSV", "-t", "diagnosis"], "no file 'CANCER.CSV'. Did you mean cancer.csv"),
         (["cancer.csv", "-t", "diagnosis", "-m", "mrmrr"], "Unknown method 'mrmrr'. Did you mean mrmr"),
         (
             ["cancer.csv", "-t", "diagnosis", "--set", "relevance_wait=1"],
@@ -340,7 +341,7 @@ def test_compare_says_what_is_wrong(here, slfs):
     (here / "few.csv").write_text("a,y\n" + "1,p\n" * 9 + "2,q\n")
     (here / "missing-label.csv").write_text("a,y\n" + "1,p\n2,q\n" * 9 + "2,\n")
     for name, message in (
-        ("few.csv", "cv=5 is too large: the smallest class ('q') has 1 sample. Remove rare classes."),
+        ("few.csv", "--cv 5 is too large: the smallest class ('q') has 1 sample. Remove rare classes."),
         ("missing-label.csv", "missing label"),
     ):
         code, _, error = slfs("compare", name, "-t", "y", "-j", "1")

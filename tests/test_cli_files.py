@@ -898,6 +898,8 @@ def test_an_excel_sheet_with_a_wrong_size(here):
         ("name,1990,1991,1992", False),
         ("name,900.5,800.5,700.5", False),
         ("name,b,2009,9.7", False),
+        ("name,101,57,88", False),
+        ("place,57,101,8.8", True),
     ],
 )
 def test_a_first_row_of_numbers_looks_like_data(first, data, here, slfs):
@@ -906,6 +908,25 @@ def test_a_first_row_of_numbers_looks_like_data(first, data, here, slfs):
     (here / "a.csv").write_text(f"{first}\n{rows}")
     error = slfs("select", "a.csv", "-t", "-1")[2]
     assert ("looks like data" in error) == data
+
+
+@pytest.mark.parametrize(
+    ("header", "data"),
+    [
+        ("patient,101,57,88,12", False),
+        ("p104,101,57,88,12", True),
+        (",850,852,854,856", False),
+        (",850,852,853,856", True),
+        (",1993,1992,1991,1990", False),
+        (",900.25,900.5,900.75,901", False),
+    ],
+)
+def test_numbers_in_a_header_beside_ids(header, data, here):
+    """Numbers in any order looked like data beside ids, and numbers with equal steps without any."""
+    ids = "p{}" if header[0] == "p" else "{}"
+    rows = [f"{ids.format(i)},{i * 7 % 60},{i * 37 % 90},{i % 5},{i % 2}" for i in range(26)]
+    (here / "a.csv").write_text("\n".join([header, *rows]))
+    assert ("looks like data" in "".join(read_file("a.csv", target="-1").notes)) == data
 
 
 def test_numbers_of_genes_in_a_header_do_not_look_like_data(here, slfs):
@@ -1362,11 +1383,15 @@ def test_row_names_of_r_as_ids(here, slfs):
 def test_ids_that_are_not_written_alike(form, what, here, slfs):
     (here / "x.csv").write_text("id,x\n" + "".join(f"s{i},{i % 2}\n" for i in range(20)))
     ids = [f"s{i}" if i < 10 else form.format(f"s{i}").replace("Ss", "S") for i in range(20)]
-    rows = (f'"{one}",{"ab"[i % 2]}\n' for i, one in enumerate(ids))
+    rows = [f'"{one}",{"ab"[i % 2]}\n' for i, one in enumerate(ids)]
     (here / "y.csv").write_text("id,y\n" + "".join(rows))
     _, error = facts(slfs, "x.csv", "--targets-from", "y.csv", "-t", "y", "--id", "id")
     assert "10 of 20 samples" in error
     assert f"10 more ids ('s10', 's11', 's12', ...) would match without {what}" in error
+    (here / "z.csv").write_text("id,y\n" + "".join(rows[10:]))
+    error = slfs("select", "x.csv", "--targets-from", "z.csv", "-t", "y", "--id", "id")[2]
+    assert "No sample of x.csv" in error
+    assert f" 10 ids ('s10', 's11', 's12', ...) would match without {what}" in error
 
 
 @pytest.mark.usefixtures("here")
@@ -1648,6 +1673,19 @@ def test_samples_that_occur_twice_are_not_renamed(here, slfs):
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.filterwarnings("always")
+def test_advice_about_stray_text_says_what_helps_in_files_with_types(slfs):
+    """In Parquet files, --missing was advised, after which the text was still text."""
+    dates = pd.Series(pd.date_range("2020-01-01", periods=100).strftime("%Y-%m-%d"), dtype=object)
+    numbers = pd.Series(np.random.default_rng(0).normal(size=100).astype(str), dtype=object)
+    dates[3] = numbers[5] = "unknown"
+    pd.DataFrame({"d": dates, "n": numbers, "y": np.arange(100) % 2}).to_parquet("a.parquet")
+    error = slfs("select", "a.parquet", "-t", "y")[2]
+    assert error.count("read it as one: --missing 'unknown' in CSV, Excel and JSON files.") == 2
+    assert error.count("In other files, such as Parquet, convert the column.") == 2
+
+
+@pytest.mark.usefixtures("here")
 @pytest.mark.filterwarnings("ignore:p-values and q-values treat")
 def test_ids_that_occur_twice_and_whole_weights_are_noted(slfs):
     random = np.random.default_rng(0)
@@ -1662,6 +1700,9 @@ def test_ids_that_occur_twice_and_whole_weights_are_noted(slfs):
     pd.concat([table, table[:30]]).to_csv("t.csv", index=False)
     assert "note: 30 rows have the same 'who' as a row before" in slfs(*options, "--id", "who")[2]
     assert "as a row before" not in slfs(*options, "--id", "who", "--groups", "who")[2]
+    pd.concat([table, table[:1]]).to_csv("t.csv", index=False)
+    error = slfs(*options, "--id", "who")[2]
+    assert "note: 1 row has the same 'who' as a row before. Remove it if it is a copy." in error
 
 
 @pytest.mark.usefixtures("here")

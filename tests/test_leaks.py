@@ -16,6 +16,7 @@ from slfs import BNSLFS, MRMR, SLFS, TAN, LeakageWarning, MDLPDiscretizer, savin
 from slfs._core.interface import command_line
 from slfs.counting.duplicates import find_duplicates
 from slfs.report import make_facts
+from slfs.tables.number_text import look_like_numbers
 from tests.helpers import pack_codes
 
 
@@ -323,7 +324,7 @@ def test_text_that_spoils_a_column_of_dates_is_named(stray):
     dates[7] = stray
     with pytest.warns(UserWarning, match=rf"'text' \(all but {stray!r}\)\. .*: pandas\.to_datetime"):
         MDLPDiscretizer().fit(with_text(dates, Y), Y)
-    with command_line(), pytest.warns(UserWarning, match=rf"read it as one: --missing {stray!r}\.$"):
+    with command_line(), pytest.warns(UserWarning, match=rf"read it as one: --missing {stray!r} in CSV"):
         MDLPDiscretizer().fit(with_text(dates, Y), Y)
 
 
@@ -441,3 +442,12 @@ def test_codes_with_a_check_digit_are_no_numbers_with_a_unit():
         warnings.simplefilter("always")
         SLFS().fit(X, random.integers(0, 2, len(codes)))
     assert not any("look like numbers" in str(warning.message) for warning in told)
+
+
+def test_addresses_are_no_numbers_with_units():
+    """The dots of abbreviations were decimal points, and decimal commas were none."""
+    streets = ["Pine St.", "Oak Ave.", "Elm St.", "Main Rd.", "Lake Dr."]
+    assert not look_like_numbers([f"{number} {street}" for number in (105, 12, 7) for street in streets])
+    assert look_like_numbers([f"{number}.5 {unit}" for number in range(9) for unit in "abcde"])
+    assert look_like_numbers([f"{number},5 {unit}" for number in range(9) for unit in "abcde"])
+    assert not look_like_numbers([f"{number}{unit}" for number in range(9) for unit in "ABCDE"])

@@ -543,6 +543,27 @@ def test_families_are_groups_or_a_covariate(tmp_path, slfs):
     assert file.X.read("FID")[3:7].tolist() == ["f1", "f1", "f1", "f2"]
 
 
+@pytest.mark.filterwarnings("ignore:p-values and q-values treat")
+def test_samples_without_a_family_are_no_family(tmp_path):
+    """They were one group, which is a single fold."""
+    genotypes, y = make_genotypes(30)
+    write_plink(tmp_path / "a.bed", genotypes, phenotype=1 + y)
+    people = [line.split() for line in (tmp_path / "a.fam").read_text().splitlines()]
+    families = ["0" if row % 2 else f"f{row // 4}" for row in range(30)]
+    lines = [" ".join([own, *one[1:]]) for own, one in zip(families, people, strict=True)]
+    (tmp_path / "a.fam").write_text("\n".join(lines) + "\n")
+    common = pytest.importorskip("slfs.cli.common")
+    file = common.read_labelled(str(tmp_path / "a.bed"), None, None, groups="FID")
+    assert len(set(file.groups)) == 15 + 8
+    assert file.groups[::2].tolist() == families[::2]
+    assert file.originals([])["FID"].tolist() == families
+    about = pd.DataFrame({"IID": [one[1] for one in people], "#FID": families, "sick": y})
+    about.to_csv(tmp_path / "p.tsv", sep="\t", index=False)
+    for target, name in ((None, "FID"), (str(tmp_path / "p.tsv"), "#FID")):
+        file = read_file(str(tmp_path / "a.bed"), target=target, covariates=[name])
+        assert pd.isna(file.X.read(name)).sum() == 15
+
+
 @pytest.mark.parametrize("name", ["p.tsv", "p.phe", "p.txt"])
 def test_carriage_returns_inside_lines_are_named(tmp_path, slfs, name):
     write_plink(tmp_path / "a.bed", [[0], [1], [2]], ids=["1", "2", "3"], phenotype=[1, 2, 1])

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 
 from slfs import MRMR, SLFS, StabilitySelection
+from slfs._core.interface import command_line, parameter, renamed
+from slfs._core.threads import Threads
 from slfs.selectors import selectors
 
 RANDOM = np.random.default_rng(0)
@@ -292,3 +294,89 @@ def test_the_command_names_a_sufficient_threshold(tmp_path, monkeypatch, slfs, o
     assert (code, "fdr" in error.partition("What to try")[2]) == (3, False)
     threshold = re.search(r"What to try: .* (--threshold \S+);", error)[1]
     assert slfs(*command, *threshold.split())[0] == 0
+
+
+def test_columns_that_are_called_like_parameters(tmp_path, monkeypatch, slfs):
+    """Their names were replaced by options: "Did you mean '--weights'?"."""
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 200)
+    frame = pd.DataFrame(random.normal(size=(200, 3)), columns=["a", "sample_weight", "condition_on"])
+    frame["a"] += 2 * y
+    frame.assign(memory_limit=y + 0.5, y=np.where(y, "x", "z")).to_csv("t.csv", index=False)
+    _, _, error = slfs("select", "t.csv", "-t", "y", "--weights", "sample_wieght")
+    assert "Did you mean 'sample_weight'?" in error
+    _, _, error = slfs("select", "t.csv", "-t", "y", "--condition-on", "condition_no")
+    assert "Did you mean 'condition_on'?" in error
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        _, _, error = slfs("select", "t.csv", "-t", "y")
+    assert ("'memory_limit'" in error, "--memory-limit" in error) == (True, False)
+
+
+@pytest.mark.filterwarnings("always")
+def test_the_command_line_names_options(tmp_path, monkeypatch, slfs):
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 300)
+    frame = pd.DataFrame(random.normal(size=(300, 3)), columns=list("abc")).assign(y=y)
+    frame.assign(y=np.where(y, "x", "z"), g=np.arange(300) % 2).to_csv("t.csv", index=False)
+    error = slfs("select", "t.csv", "-t", "y")[2]
+    assert "xor b, are found by --method interactions." in error
+    assert "InteractionSelector" not in error
+    error = slfs("select", "t.csv", "-t", "y", "--groups", "g", "-m", "mrmr")[2]
+    assert "--groups keep rows together" in error
+    assert "Use --method slfs or residual, or --stability 50." in error
+    assert "Use --set cv=2, or smaller groups" in slfs("select", "t.csv", "-t", "y", "--groups", "g")[2]
+    explained = slfs("explain", "a", "t.csv", "-t", "y", "--exclude", "a")[1]
+    assert "'a' is excluded (--exclude)" in explained
+    assert "--cv 200 is too large" in slfs("compare", "t.csv", "-t", "y", "--cv", "200")[2]
+    frame.assign(y=random.integers(0, 2, 300) + 0.5).to_csv("t.csv", index=False)
+    error = slfs("select", "t.csv", "-t", "y")[2]
+    assert "use --target-type regression. If they are classes, use --target-type class" in error
+
+
+def test_options_that_messages_name_exist():
+    from typer.main import get_command
+
+    from slfs._core.interface import _OPTIONS
+    from slfs.cli.commands import app
+
+    commands = get_command(app).commands
+    known = {text for one in commands.values() for option in one.params for text in option.opts}
+    assert set(_OPTIONS.values()) <= known
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_threads_have_the_context_of_their_caller(n_jobs):
+    """Messages that are made in threads named parameters of Python to users of the commands."""
+    with Threads(n_jobs) as threads, command_line():
+        tasks = ["memory_limit", "cv"]
+        assert threads.map(parameter, tasks) == ["--memory-limit", "--set cv"]
+        assert list(threads.each(parameter, tasks, 2)) == ["--memory-limit", "--set cv"]
+
+
+@pytest.mark.parametrize("n_rows", [50, 200])
+@pytest.mark.parametrize("measured", [False, True])
+@pytest.mark.filterwarnings("always")
+def test_weights_are_said_to_be_frequencies_once(n_rows, measured, tmp_path, monkeypatch, slfs):
+    """Both a note and a warning said so about fewer than 100 rows of measurements."""
+    monkeypatch.chdir(tmp_path)
+    columns = pd.DataFrame(np.random.default_rng(0).normal(size=(n_rows, 3)), columns=list("abc"))
+    frame = (columns if measured else columns.round()).assign(y=np.arange(n_rows) % 2)
+    weights = 50 + np.arange(n_rows) % 40
+    weights[-1] = 0
+    frame.assign(w=weights).to_csv("a.csv", index=False)
+    error = slfs("select", "a.csv", "-t", "y", "--weights", "w")[2]
+    warned = f"{n_rows - 1} rows count as {weights.sum()} samples" in error
+    noted = f"{n_rows - 1} rows are {weights.sum():,} samples" in error
+    assert (warned, noted) == (measured or n_rows == 200, not measured and n_rows == 50)
+    assert error.count("divide them by their mean") == 1
+
+
+def test_functions_may_give_parameters_other_names():
+    with renamed(target="target_type"):
+        assert parameter("target", "regression") == "target_type='regression'"
+        assert parameter("cv", 5) == "cv=5"
+        with pytest.raises(ValueError, match=r"use target_type='regression'\. If they are"):
+            SLFS().fit(X, np.where(Y > 0, 0.5, 1.0))

@@ -303,11 +303,13 @@ def test_a_stray_text_does_not_hide_that_the_target_is_a_quantity():
         (pd.Index(range(60), dtype="Int64"), pd.Index(range(60))),
         (pd.interval_range(0, 60), pd.IntervalIndex.from_arrays(range(60), range(2, 62))),
         [pd.IntervalIndex.from_arrays(range(60), range(2, 62))] * 2,
+        (pd.Index([[row] for row in range(60)]), pd.Index(range(60))),
+        [pd.Index([{"row": row} for row in range(60)])] * 2,
     ],
 )
 def test_other_indexes_are_in_no_other_order(rows, labels):
-    """A MultiIndex beside another index, or overlapping intervals, were an error, and equal times of two
-    zones another order."""
+    """A MultiIndex beside another index, overlapping intervals and lists were an error, and equal times
+    of two zones another order."""
     X = pd.DataFrame({"a": np.random.default_rng(0).normal(size=60)}, rows)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="The index of y")

@@ -14,7 +14,7 @@ from slfs import BNSLFS, MRMR, SLFS, TAN, ChowLiu, MDLPDiscretizer, NaiveBayes, 
 from slfs.classifiers import inference
 from slfs.classifiers.inference import joint_log_proba, log_factors, parents_first
 from slfs.classifiers.tables import LogTable
-from slfs.coding.encode import Encoded
+from slfs.coding.encode import Encoded, encode_table
 from slfs.coding.level_names import level_names
 from tests import naive
 from tests.helpers import dependent_codes
@@ -351,7 +351,7 @@ def test_missing_values_are_counted_without_weights(label, n_missing, rarely, cl
     X = pd.DataFrame({"x": random.normal(size=400) + 2 * y})
     X.iloc[np.flatnonzero(y == label)[:n_missing]] = np.nan
     counts = SLFS(include=["x"], class_weight=class_weight).fit(X, y).network_counts_
-    assert counts.rarely_missing.tolist() == [rarely]
+    assert counts.coding.columns["few_missing"].tolist() == [rarely]
 
 
 def test_a_column_that_is_selected_for_its_missing_values_uses_them():
@@ -400,3 +400,38 @@ def test_numbers_of_another_unit_are_warned_about():
         model.predict(X)
         model.predict(other[:4])  # too few samples to tell
         model.predict(pd.concat([X, other]))  # not most of them
+
+
+@pytest.mark.parametrize(("n_missing", "counted"), [(60, 61), (1, 1)])
+def test_unknown_text_and_missing_values_are_counted(n_missing, counted):
+    """A missing value that is no reason for a warning was counted as one that was not seen."""
+    random = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    X = pd.DataFrame({"x": random.normal(size=400) + 2 * y})
+    X.iloc[:2] = np.nan
+    model = BNSLFS().fit(X, y)
+    assert model._coding.columns["few_missing"].tolist() == [True]
+    new = X[100:200].astype(object)
+    new.iloc[0], new.iloc[1 : 1 + n_missing] = "n/d", np.nan
+    seen = "not seen" if n_missing == 1 else "not, or hardly ever, seen"
+    expected = rf"that were {seen} in fit: 'x' \({counted} of 100 rows, e\.g\. 'n/d'\)"
+    with pytest.warns(UnseenValueWarning, match=expected):
+        known = model.explain_prediction(new).known[:, 0]
+    assert known.tolist() == [False] * (1 + n_missing) + [True] * (99 - n_missing)
+
+
+def test_models_of_folds_know_as_little_about_missing_values():
+    random = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    X = pd.DataFrame({"x": random.normal(size=400) + 2 * y})
+    X.iloc[:4] = np.nan
+    found = []
+
+    def remember(table, coding, *rest):
+        found.append(coding.columns["few_missing"].tolist())
+        return encode_table(table, coding, *rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("slfs.selectors._shared.calibration.encode_table", remember)
+        SLFS(order="residual").fit(X, y)
+    assert found == [[True]] * 5

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from slfs._core.interface import renamed
 from slfs._core.suggest import similar_names
-from slfs._core.warn import quiet, reworded
+from slfs._core.warn import quiet
 from slfs.selectors import selectors
 from slfs.tables.anndata import annotation, annotation_name, table_of
 
@@ -106,7 +107,7 @@ def select(
     labels, table, given, n_genes = _read(adata, target, layer, use_raw, condition_on, parameters)
     weights = None if sample_weight is None else annotation(adata, sample_weight).to_numpy()
     selector = _selector(method, parameters, target_type)
-    with reworded(lambda text: text.replace("target='", "target_type='")):
+    with renamed(target="target_type"):
         selector.fit(table, labels, **({} if weights is None else {"sample_weight": weights}))
     rank = np.full(len(table.names), np.nan)
     rank[selector.indices_] = np.arange(1, len(selector.indices_) + 1)

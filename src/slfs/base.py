@@ -14,6 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from slfs._compat import StrOptions
+from slfs._core.interface import parameter
 from slfs.counting.planes import SampleLayout
 from slfs.tables.alignment import warn_about_order
 from slfs.tables.parts import Part
@@ -124,8 +125,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         if needed is not None and self.target not in ("auto", needed):
             remedy = "Use BNSLFSRegressor" if needed == CLASSIFICATION else "Use BNSLFS"
             raise ValueError(
-                f"{type(self).__name__} has target={self.target!r}, but the model needs "
-                f"target={needed!r}. {remedy}, or target='auto'."
+                f"{type(self).__name__} has {parameter('target', self.target)}, but the model needs "
+                f"{parameter('target', needed)}. {remedy}, or {parameter('target', 'auto')}."
             )
         declared = self._declares_classes()
         return read_target(

@@ -34,7 +34,9 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, TableEstimator):  
     column that had none, text or a date in a column of numbers) is coded as missing or, if there were no
     missing values, as the most frequent level, and a warning counts these values. So the codes are
     always among those that the next step of a pipeline was trained on. The classifiers of this library
-    leave such values out of the prediction instead.
+    leave such values out of the prediction instead. If most categories of a column occurred once in
+    ``fit``, or all have the same level, new categories are expected: they have the level of these,
+    without a warning.
 
     Numbers are compared as 64-bit floats. A warning names columns with integers above 2**53 that become
     equal. Categories are compared exactly, also if they are integers.

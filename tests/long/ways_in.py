@@ -112,7 +112,7 @@ def try_classifier(classifier, X, y):
     with clear_errors():
         fitted = sklearn.clone(classifier).fit(X, y)
         check_classifier(fitted, X)
-        rarely = fitted._rarely_missing[np.argsort(fitted.network_.columns)]
+        rarely = fitted._coding.columns["few_missing"][np.argsort(fitted.network_.columns)]
         assert fitted.explain_prediction(X).known[:, ~rarely].all()
 
 

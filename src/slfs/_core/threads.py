@@ -6,6 +6,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -46,7 +47,7 @@ class Threads:
         """Return the results of all items."""
         if self._pool is None or len(items) == 1:
             return [function(item) for item in items]
-        return list(self._pool.map(function, items))
+        return list(self._pool.map(_as_here(function), items))
 
     def each(
         self, function: Callable[[Item], Result], items: Iterable[Item], at_once: int
@@ -55,13 +56,19 @@ class Threads:
         if self._pool is None or at_once == 1:
             yield from map(function, items)
             return
-        running: deque[Future[Result]] = deque()
+        work, running = _as_here(function), deque[Future[Result]]()
         for item in items:
             if len(running) == at_once:
                 yield running.popleft().result()
-            running.append(self._pool.submit(function, item))
+            running.append(self._pool.submit(work, item))
         while running:
             yield running.popleft().result()
+
+
+def _as_here(function: Callable[[Item], Result]) -> Callable[[Item], Result]:
+    """Make threads call a function in the context of this one, in which warnings may be silenced."""
+    context = copy_context()
+    return lambda item: context.copy().run(function, item)
 
 
 def _count(n_jobs: int | None) -> int:

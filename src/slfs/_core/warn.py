@@ -1,10 +1,10 @@
-"""Warnings that point at the user's line, and context managers that silence or reword them."""
+"""Warnings that point at the user's line, and context managers that silence or collect them."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -16,7 +16,6 @@ _OWN = ("slfs", "sklearn", "joblib", "dask", "distributed", "concurrent", "threa
 
 _quiet: ContextVar[bool] = ContextVar("slfs_quiet", default=False)
 _focus: ContextVar[str | None] = ContextVar("slfs_focus", default=None)
-_wording: ContextVar[Callable[[str], str]] = ContextVar("slfs_wording", default=str)
 _collected: ContextVar[list[str] | None] = ContextVar("slfs_collected", default=None)
 
 
@@ -40,8 +39,9 @@ class UnseenValueWarning(UserWarning):
     """Warning: new data contain values that were not seen in ``fit``.
 
     Such a value is a new category, a missing value in a column that had none, text or a date in a column
-    of numbers, or a number in a column of text or dates. Numbers outside the range in ``fit`` are warned
-    about if they are most of a column.
+    of numbers, or a number in a column of text or dates. New categories are expected, and have a level,
+    in columns whose categories mostly occurred once, or all have the same level. Numbers outside the
+    range in ``fit`` are warned about if they are most of a column.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def warn(message: str, category: type[Warning] = UserWarning, *, about_focus: bo
     about columns that `in_focus` has returned.
     """
     if not _quiet.get() and (about_focus or _focus.get() is None):
-        message, collected = _wording.get()(message), _collected.get()
+        collected = _collected.get()
         if collected is not None and category is not LeakageWarning:
             collected.append(message)
         warnings.warn(message, category, stacklevel=_user_level())
@@ -94,20 +94,6 @@ def in_focus(columns: Sequence[int] | NDArray[np.int64], names: NDArray[np.objec
     """Return those of some columns that warnings should be about: all of them, or that of `focus`."""
     found = _focus.get()
     return [int(column) for column in columns if found is None or names[column] == found]
-
-
-@contextmanager
-def reworded(wording: Callable[[str], str]) -> Iterator[None]:
-    """Change the texts of warnings and of ValueErrors, if parameters have other names than inside."""
-    token = _wording.set(wording)
-    try:
-        yield
-    except ValueError as error:
-        if wording(str(error)) == str(error):
-            raise
-        raise ValueError(wording(str(error))) from None
-    finally:
-        _wording.reset(token)
 
 
 @contextmanager

@@ -64,7 +64,7 @@ class NetworkClassifier(ClassifierMixin, NetworkModel):  # type: ignore[misc]
         totals = counts.class_totals + alpha
         self.classes_ = classes
         self.network_ = network
-        self._coding, self._rarely_missing = counts.coding, counts.rarely_missing
+        self._coding = counts.coding
         self._log_prior = np.log(totals / totals.sum())
         self._tables: list[LogTable] = make_tables(
             counts,

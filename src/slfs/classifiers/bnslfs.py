@@ -220,7 +220,7 @@ class BNSLFS(SelectorModel, NetworkClassifier):
         self._additive = tables
         self.classes_, self.network_ = selector.classes_, selector.network_
         self.parents_, self._log_prior, self._tables = tables.parents, tables.log_prior, []
-        self._coding, self._rarely_missing = tables.coding, selector.network_counts_.rarely_missing
+        self._coding = tables.coding
 
     def _scores(self, encoded: Encoded) -> NDArray[np.float64]:
         return super()._scores(encoded) if self._additive is None else self._additive.scores(encoded)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin, clone
 
 from slfs._compat import HasMethods
+from slfs._core.interface import parameter
 from slfs._core.warn import warn
 from slfs.classifiers.regression_explanation import RegressionExplanation
 from slfs.classifiers.selector_model import SelectorModel
@@ -199,10 +200,9 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
         largest = self._additive.largest_coverage
         if coverage > largest:
             warn(
-                f"coverage={coverage:g} is too large for the number of training samples: the intervals "
-                f"end at the largest residuals, where they contain about {100 * largest:.3g}% of the "
-                "targets. "
-                "Use a smaller coverage, or more samples."
+                f"{parameter('coverage', coverage)} is too large for the number of training samples: "
+                "the intervals end at the largest residuals, where they contain about "
+                f"{100 * largest:.3g}% of the targets. Use a smaller coverage, or more samples."
             )
 
     def explain_prediction(self, X: Any) -> RegressionExplanation:
@@ -243,8 +243,7 @@ class BNSLFSRegressor(RegressorMixin, SelectorModel):  # type: ignore[misc]
         self._keep_selector(selector)
         self._additive = tables
         self.network_, self.parents_ = selector.network_, tables.parents
-        counts = selector.network_counts_
-        self._coding, self._rarely_missing = counts.coding, counts.rarely_missing
+        self._coding = selector.network_counts_.coding
         return self
 
     def _predict(self, encoded: Encoded) -> Floats:

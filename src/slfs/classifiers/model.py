@@ -12,7 +12,7 @@ from slfs._core.threads import Threads
 from slfs.base import TableEstimator
 from slfs.classifiers.explanation import UNKNOWN
 from slfs.coding.codebook import Coding
-from slfs.coding.encode import Encoded, encode_table, warn_about_unknown, without_missing
+from slfs.coding.encode import Encoded, encode_table, warn_about_unknown
 from slfs.coding.level_names import level_names
 from slfs.network.tree import TreeNetwork
 
@@ -21,14 +21,12 @@ class NetworkModel(TableEstimator):
     """Base class of the models that predict a target from the columns of a network."""
 
     _fitted: ClassVar[frozenset[str]] = TableEstimator._fitted | {
-        "network_", "parents_", "_coding", "_rarely_missing",
+        "network_", "parents_", "_coding",
     }  # fmt: skip
 
     network_: TreeNetwork
     parents_: NDArray[np.int64]
     _coding: Coding
-    _rarely_missing: NDArray[np.bool_]
-    """Columns of the network of which a missing value is an unknown one."""
 
     _reading: dict[str, Any]
     """How 'slfs fit' has read its file, for the files of 'slfs predict'; not all keys must be there.
@@ -116,7 +114,6 @@ class NetworkModel(TableEstimator):
         table = self._read_new_data(X)
         with Threads(self._n_jobs()) as threads:
             encoded = encode_table(table, self._coding, self.network_.columns, threads)
-        encoded = without_missing(encoded, self._coding, self._rarely_missing)
         warn_about_unknown(encoded, self.network_.names, "carry no information in the prediction")
         return encoded
 

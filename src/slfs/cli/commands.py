@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -100,19 +99,8 @@ def run() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
-        tell(_with_options(str(error)), typer.colors.RED)
+        tell(str(error), typer.colors.RED)
         sys.exit(1)
-
-
-def _with_options(text: str) -> str:
-    """Replace the parameters that a message names by the options of the commands."""
-    text = re.sub(r"\bcoverage=(\S+)", r"--coverage \1", text)
-    text = re.sub(r"\bUse cv=(\d+)", r"Use --set cv=\1", text)
-    text = re.sub(r"\birrelevance='(\w+)'", r"--set irrelevance=\1", text)
-    text = re.sub(r"(?<![-\w])condition_on\b(?!=)", "--condition-on", text)
-    text = re.sub(r"(?<![-\w])sample_weight\b(?!=)", "--weights", text)
-    text = re.sub(r"(?<![-\w])memory_limit\b(?!=)", "--memory-limit", text)
-    return re.sub(r"\btarget='(\w+)'", r"--target-type \1", text)
 
 
 def _show_once() -> Callable[..., None]:
@@ -120,7 +108,7 @@ def _show_once() -> Callable[..., None]:
     seen: set[str] = set()
 
     def show(message: Warning | str, *_: Any) -> None:
-        text = _with_options(str(message))
+        text = str(message)
         if text not in seen:
             seen.add(text)
             tell(f"warning: {text}", typer.colors.YELLOW)

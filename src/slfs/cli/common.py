@@ -41,7 +41,8 @@ def read_labelled(
     annotations of the samples, or columns of the file of the target. With the ``target_type``
     "classification", a few numbers with fractional parts are labels.
     """
-    from slfs.files.cohort import own_phenotype
+    from slfs.files.about import FAMILY
+    from slfs.files.cohort import own_phenotype, with_family_groups
     from slfs.files.data_file import ColumnNote, split_names
     from slfs.files.genotypes import GenotypeColumns
     from slfs.files.reading import read_file
@@ -68,6 +69,8 @@ def read_labelled(
         used = [file.all_names[file.locate(one)] for one in split_names(covariates, file.all_names)]
         own = file.all_names[file.locate(groups)]
         file = file.with_column_as("groups", own, keep_column=own in used)
+        if own == FAMILY and isinstance(file.X, GenotypeColumns):
+            file = with_family_groups(file)
     notes = []
     if file.y is not None:
         notes = _note_missing_labels(file, missing or (), dropped=drop_missing_target)
@@ -95,6 +98,7 @@ def read_labelled(
 def _notes_on_rows(file: DataFile) -> Iterator[str]:
     """Note ids that occur more than once, and weights that are read as frequencies."""
     from slfs.files.inference import MISSING
+    from slfs.tables.registry import read_table
     from slfs.tables.weights import may_be_survey, read_sample_weight
 
     if file.ids and file.groups is None:
@@ -103,19 +107,22 @@ def _notes_on_rows(file: DataFile) -> Iterator[str]:
         n_copies = int(known.duplicated().sum())
         if n_copies:
             same = " and ".join(map(repr, file.ids))
+            one = n_copies == 1
             yield (
-                f"{n_copies} rows have the same {same} as a row before. Remove them if they are copies. "
+                f"{n_copies} {'row has' if one else 'rows have'} the same {same} as a row before. "
+                f"Remove {'it if it is a copy' if one else 'them if they are copies'}. "
                 "If they belong together, as samples of a patient do, use --groups: otherwise all rows "
                 "are treated as independent."
             )
     if file.weights is not None:
         weights = read_sample_weight(file.weights, len(file.weights))
         whole = (weights % 1 == 0).all() and (weights > 1).any()
-        if whole and not may_be_survey(weights):  # fit warns about these
+        table = read_table(file.X) if file.names else None
+        if whole and not may_be_survey(weights, table):  # fit warns about these
             yield (
                 "The weights are whole numbers, which say how often each row occurs: "
-                f"{len(weights):,} rows are {weights.sum():,.0f} samples. If they are survey weights, "
-                "divide them by their mean."
+                f"{(weights > 0).sum():,} rows are {weights.sum():,.0f} samples. If they are survey "
+                "weights, divide them by their mean."
             )
 
 

@@ -86,8 +86,8 @@ def predict(
     """Predict the targets of new samples with a saved model.
 
     Columns are matched by name. Only the columns that the model uses are needed; others, such as the
-    target, are ignored. Values that were not seen in fit carry no information. A predicted quantity has
-    an interval, from "lower" to "upper".
+    target, are ignored. Values that were not seen in fit carry no information, except new texts among
+    texts that mostly occurred once. A predicted quantity has an interval, from "lower" to "upper".
 
     Example:  slfs predict cancer.slfs new.csv --out predictions.csv
     """

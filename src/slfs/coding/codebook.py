@@ -32,6 +32,7 @@ COLUMN = np.dtype(
         ("rare", Level),
         ("missing", Level),
         ("new", Level),
+        ("few_missing", np.bool_),
         ("fallback", Level),
         ("low", np.float64),
         ("high", np.float64),
@@ -59,10 +60,12 @@ class Coding:
         - ``rare``, ``missing``: level of pooled categories and of missing values; -1 if there is none.
         - ``new``: level of categories that were not seen in ``fit``; -1 if nothing is known about them.
           If most categories occur once, or all have the same level, new ones have that level too.
+        - ``few_missing``: whether too few samples of a selected column were missing to learn what that
+          means. Missing values are unknown then.
         - ``n_distinct``: number of distinct values of a categorical column before pooling; 0 for other
           columns.
         - ``fallback``: the most frequent level, to which `MDLPDiscretizer` assigns values not seen in
-          ``fit`` if no values were missing.
+          ``fit``, if no values were missing and new categories have no level.
         - ``low``, ``high``: smallest and largest value of a column of numbers; NaN for other columns.
         - ``gap``: smallest distance between a cut point and a value of a column of numbers; 0 for other
           columns.
@@ -206,7 +209,7 @@ def join_learned(parts: Sequence[Learned]) -> Learned:
 def missing_codes(coding: Coding) -> NDArray[np.uint8]:
     """Return the code of missing values in each column; the most frequent level if there were none.
 
-    Values not seen in ``fit`` also get this code, where a code is needed.
+    Unknown values also get this code, where a code is needed.
     """
     missing, fallback = coding.columns["missing"], coding.columns["fallback"]
     return np.where(missing != NONE, missing, fallback).astype(np.uint8)

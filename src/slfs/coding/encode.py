@@ -62,10 +62,11 @@ class Encoded:
         Level of each value. An unknown value, one that was not seen in ``fit``, has the code of
         `missing_codes`.
     unknown : dict of int to ndarray of shape (n_samples,)
-        Which values are unknown, for each column with such values. In columns that have a level of new
-        values, no category is unknown.
-    examples : dict of int to object
-        The first unknown value of each of these columns; None if it is missing.
+        Which values are unknown, for each column with such values: those that were not seen in ``fit``,
+        and missing ones if ``fit`` saw too few. Categories are known in columns that have a level of new
+        ones.
+    examples : dict of int to (int, object)
+        How many unknown values of a column to warn about, and the first; None if it is missing.
     outside : dict of int to OutOfRange
         The columns of which most numbers are outside the range in ``fit``.
     rarely : bool
@@ -74,7 +75,7 @@ class Encoded:
 
     codes: NDArray[np.uint8]
     unknown: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
-    examples: dict[int, Any] = field(default_factory=dict)
+    examples: dict[int, tuple[int, Any]] = field(default_factory=dict)
     outside: dict[int, OutOfRange] = field(default_factory=dict)
     rarely: bool = False
 
@@ -101,7 +102,7 @@ def encode_table(table: Table, coding: Coding, columns: NDArray[np.int64], threa
 
     def note(column: int, unknown: NDArray[np.bool_], example: Any) -> None:
         found.codes[column, unknown] = stand_in[column]
-        found.unknown[column], found.examples[column] = unknown, example
+        found.unknown[column], found.examples[column] = unknown, (int(unknown.sum()), example)
 
     def encode_values(column: int) -> None:
         block = table.label_block(int(columns[column]), None)
@@ -143,7 +144,7 @@ def encode_table(table: Table, coding: Coding, columns: NDArray[np.int64], threa
     by_value[list(coding.categories)] = True
     if len(columns):
         threads.map(encode, _blocks(by_value, table.n_samples))
-    return found
+    return _without_few_missing(found, coding)
 
 
 def _note_range(
@@ -160,20 +161,22 @@ def _note_range(
         )
 
 
-def without_missing(encoded: Encoded, coding: Coding, rarely: NDArray[np.bool_]) -> Encoded:
-    """Treat the missing values of some columns as unknown: there were too few of them in ``fit``.
+def _without_few_missing(encoded: Encoded, coding: Coding) -> Encoded:
+    """Treat missing values as unknown where there were too few of them in ``fit``.
 
-    If not many are missing now, either, there is nothing to warn about: they have no example.
+    If not many are missing now, either, there is nothing to warn about.
     """
     unknown, examples = dict(encoded.unknown), dict(encoded.examples)
     often = False
-    for column in np.flatnonzero(rarely).tolist():
+    for column in np.flatnonzero(coding.columns["few_missing"]).tolist():
+        # unknown values have the code of missing ones
         missing = encoded.codes[column] == coding.columns["missing"][column]
         if not missing.any():
             continue
-        unknown[column] = missing | unknown.get(column, False)
-        if missing.sum() >= _SEVERAL and missing.mean() > _OFTEN and column not in examples:
-            examples[column], often = None, True
+        n_unseen, example = examples.get(column, (0, None))
+        unknown[column], n_missing = missing, int(missing.sum()) - n_unseen
+        if n_missing >= _SEVERAL and n_missing > _OFTEN * len(missing):
+            examples[column], often = (n_unseen + n_missing, example), True
     return replace(encoded, unknown=unknown, examples=examples, rarely=often)
 
 
@@ -181,8 +184,8 @@ def warn_about_unknown(encoded: Encoded, names: Sequence[str], consequence: str)
     """Issue one warning about values that were not seen in ``fit``, and one about ranges."""
     n_samples = encoded.codes.shape[1]
     described = {
-        column: f"{int(encoded.unknown[column].sum())} of {n_samples} rows, e.g. {_shown(example)}"
-        for column, example in encoded.examples.items()
+        column: f"{n_values} of {n_samples} rows, e.g. {_shown(example)}"
+        for column, (n_values, example) in encoded.examples.items()
     }
     if described:
         seen = "not, or hardly ever, seen" if encoded.rarely else "not seen"

@@ -16,6 +16,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.interface import parameter
 from slfs.counting.kernels import PackedArrays
 from slfs.counting.planes import (
     N_CUTS,
@@ -172,7 +173,7 @@ class _Filed:
             raise OSError(
                 error.errno,
                 f"The bit planes do not fit in the folder for temporary files ({error.strerror}). Set "
-                "TMPDIR to a folder on a larger disk, or raise memory_limit",
+                f"TMPDIR to a folder on a larger disk, or raise {parameter('memory_limit')}",
                 tempfile.gettempdir(),
             ) from error
         self.length += len(part)

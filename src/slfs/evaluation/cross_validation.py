@@ -19,6 +19,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold, StratifiedKFold, check_cv
 
 from slfs._compat import safe_indexing
+from slfs._core.interface import remedy
 from slfs._core.progress import progress_callback, steps
 from slfs._core.warn import quiet
 from slfs.evaluation.metrics import Metrics, classification_metrics, regression_metrics
@@ -124,22 +125,23 @@ def make_splits(
             f"cv must be an integer of at least 2, a scikit-learn splitter or a list of splits. "
             f"Got {cv!r} instead."
         )
+    given = remedy(f"cv={cv}", f"--cv {cv}")
     sizes = np.bincount(target.codes)
     smallest, rarest = int(sizes.min()), target.classes.tolist()[sizes.argmin()]
     if cv > smallest:
         what = "bin of the target" if target.kind == REGRESSION else "class"
         count = f"{smallest} samples" if smallest > 1 else "1 sample"
-        remedy = f"Use at most {smallest}" if smallest > 1 else "Remove rare classes"
+        advice = f"Use at most {smallest}" if smallest > 1 else "Remove rare classes"
         if smallest > 1 and target.kind != REGRESSION:
-            remedy += ", or remove rare classes"
+            advice += ", or remove rare classes"
         raise ValueError(
-            f"cv={cv} is too large: the smallest {what} ({rarest!r}) has {count}. {remedy}."
+            f"{given} is too large: the smallest {what} ({rarest!r}) has {count}. {advice}."
         )
     if groups is None:
         splitter = StratifiedKFold(int(cv), shuffle=True, random_state=random_state)
         return list(splitter.split(rows, target.codes))
     if cv > (n_groups := int(groups.max()) + 1):
-        raise ValueError(f"cv={cv} is too large: there are {n_groups} groups. Use at most {n_groups}.")
+        raise ValueError(f"{given} is too large: there are {n_groups} groups. Use at most {n_groups}.")
     splitter = StratifiedGroupKFold(int(cv), shuffle=True, random_state=random_state)
     splits = list(splitter.split(rows, target.codes, groups))
     if any(len(np.unique(target.codes[train])) < len(sizes) for train, _ in splits):

@@ -170,10 +170,9 @@ def with_covariates(
             )
         table = table._of_samples(rows, _columns_of(part.file, found, places))
         wanted = [name for name in wanted if name not in found]
-    known = {SEX: table.samples.sex, FAMILY: table.samples.family}
+    known = pd.DataFrame({SEX: table.samples.sex, FAMILY: table.samples.family})
     if kept := [name for name in wanted if name in known]:
-        every = np.arange(table.n_samples)
-        table = table._of_samples(every, pd.DataFrame({name: known[name] for name in kept}))
+        table = table._of_samples(np.arange(table.n_samples), _without_no_family(known[kept]))
     originals = _originals(table, None, PHENOTYPE)
     return replace(file, X=table, all_names=table.names, notes=notes, read_originals=originals)
 
@@ -181,7 +180,26 @@ def with_covariates(
 def _columns_of(about: DataFile, names: Sequence[str], rows: Any) -> Any:
     """Return rows of some columns of a table about samples."""
     columns = [about.names.index(name) for name in names]
-    return about.in_memory().iloc[rows, columns].reset_index(drop=True)
+    return _without_no_family(about.in_memory().iloc[rows, columns].reset_index(drop=True))
+
+
+def _without_no_family(columns: Any) -> Any:
+    """Make the families of samples without one, which PLINK writes as 0, missing."""
+    families = [name for name in columns.columns if str(name).lstrip("#") == FAMILY]
+    return columns.assign(**{name: columns[name].mask(_no_family(columns[name])) for name in families})
+
+
+def _no_family(families: Any) -> Any:
+    return families.map(str).str.strip() == "0"
+
+
+def with_family_groups(file: DataFile) -> DataFile:
+    """Return the file with a group of its own for each sample without a family."""
+    import pandas as pd
+
+    groups = pd.Series(np.asarray(file.groups, dtype=object))
+    own = "0 " + groups.index.astype(str)  # ids of families have no blanks
+    return replace(file, groups=groups.where(~_no_family(groups), own))
 
 
 def is_variant_file(source: str, path: Path | None) -> bool:

@@ -43,6 +43,9 @@ _MANY_COLUMNS = 1000
 
 _NUMBER_NAME = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
+_EQUAL_STEPS = 3
+"""Number of equal steps from which numbers in a header are years, wavelengths or the like."""
+
 _LONGEST_FIELD = 2**31 - 1
 """The largest limit that Python's csv module accepts on all systems."""
 
@@ -423,22 +426,37 @@ def looks_like_data(header: list[str], table: Any) -> bool:
 
     Names of columns of numbers must be numbers, and other names must be values of their column, or have
     digits and differ from a value only in them, as dates do. At least one name must be a number, unless
-    the table has no numbers. Numbers that neither increase nor decrease are no names such as years or
-    wavelengths, unless a name is not among the values of its column although these occur often.
+    the table has no numbers. Numbers with equal steps are names such as years or wavelengths. If numbers
+    neither increase nor decrease, some other names may differ from their column, most of whose values
+    occur once, unless nothing else tells that the numbers are values.
     """
     if len(header) != table.shape[1]:
         return False
     are_numbers = [kind.kind in "iuf" for kind in table.dtypes]
-    named = [name.strip() for name, is_number in zip(header, are_numbers, strict=True) if is_number]
-    if not all(map(_NUMBER_NAME.fullmatch, filter(None, named))):
+    named = {
+        index: header[index].strip()
+        for index, is_number in enumerate(are_numbers)
+        if is_number and header[index].strip()
+    }
+    if not all(map(_NUMBER_NAME.fullmatch, named.values())):
+        return False
+    steps = np.diff([float(name) for name in named.values()])
+    if len(steps) >= _EQUAL_STEPS and steps[0] and np.allclose(steps, steps[0], rtol=1e-6, atol=0):
         return False
     others = [index for index, is_number in enumerate(are_numbers) if header[index] and not is_number]
-    columns = {index: table.iloc[:, index].dropna() for index in others}
-    steps = np.sign(np.diff([float(name) for name in named if name]))
-    if len(set(steps.tolist())) > 1:
-        others = [index for index in others if columns[index].nunique() <= len(columns[index]) / 2]
-    known = (_could_be_in(columns[index], header[index]) for index in others)
-    return (any(named) or not any(are_numbers)) and all(known)
+    known = {index: _could_be_in(table.iloc[:, index].dropna(), header[index]) for index in others}
+    if len(set(np.sign(steps).tolist())) > 1 and not all(known.values()):
+        unlike = [table.iloc[:, index].dropna() for index in others if not known[index]]
+        are_alike = any(known.values()) or _are_written_alike(table, named)
+        return are_alike and all(column.nunique() > len(column) / 2 for column in unlike)
+    return bool(named or not any(are_numbers)) and all(known.values())
+
+
+def _are_written_alike(table: Any, names: dict[int, str]) -> bool:
+    """Return whether some names have decimals, and exactly those of columns that have decimals."""
+    written = {index: "." in name for index, name in names.items()}
+    found = {index: bool((table.iloc[:, index].dropna() % 1).any()) for index in names}
+    return written == found and len(set(written.values())) > 1
 
 
 def _could_be_in(present: Any, name: str) -> bool:

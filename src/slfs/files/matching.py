@@ -134,7 +134,7 @@ def match(
     known = set(labels.ids)
     without = [*left_out, *(one for one in ids if one not in known)]
     own = set(ids)
-    hint = _alike(without, [one for one in labels.ids if one not in own])
+    hint = _alike(without, [one for one in labels.ids if one not in own], matched=len(rows) > 0)
     empty = set(labels.empty)
     unlabelled = [one for one in without if one in empty]
     if len(rows) == 0 and unlabelled:
@@ -159,7 +159,7 @@ def match(
     return rows, found, f"{counts}{others}.{hint}"
 
 
-def _alike(ids: list[str], others: list[str]) -> str:
+def _alike(ids: list[str], others: list[str], *, matched: bool) -> str:
     """Say which ids that are in one file only would be in both if they were written alike."""
     forms: dict[str, Callable[[str], str]] = {
         "spaces around them": str.strip,
@@ -170,9 +170,9 @@ def _alike(ids: list[str], others: list[str]) -> str:
         known = set(map(form, others))
         alike = [one for one in ids if form(one) in known]
         if alike:
-            more = f"{len(alike)} more id{'s' if len(alike) > 1 else ''}"
+            number = f"{len(alike)} {'more ' if matched else ''}id{'s' if len(alike) > 1 else ''}"
             return (
-                f" {more} ({_some(alike)}) would match without {what}: write them alike in both files."
+                f" {number} ({_some(alike)}) would match without {what}: write them alike in both files."
             )
     return ""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import difflib
 import hashlib
 import io
 import re
@@ -11,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from slfs._core.suggest import similar_names
 from slfs.files.encodings import as_utf8
 from slfs.files.limits import OPENERS, container_remark, decompress, decompress_bytes
 from slfs.files.registry import COHORTS, Format, format_of_name, format_of_suffix, formats
@@ -49,7 +49,7 @@ def existing_file(source: str) -> Path:
     """Return the path of a file; raise an error that suggests names if there is none."""
     path = Path(source)
     if not path.exists():
-        near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*")], n=2)
+        near = similar_names(path.name, [one.name for one in path.parent.glob("*")])
         raise FileNotFoundError(
             f"There is no file {source!r}." + (f" Did you mean {' or '.join(near)}?" if near else "")
         )

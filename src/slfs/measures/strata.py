@@ -10,6 +10,8 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.stats import rankdata
 
+from slfs._core.interface import parameter
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8]
@@ -48,9 +50,10 @@ def make_strata(codes: Sequence[NDArray[np.integer]]) -> tuple[sparse.csr_array,
         shape = n_strata, len(found) - 1
         blocks.append(sparse.csr_array((np.ones(len(kept)), (kept, level[kept] - 1)), shape=shape))
     design = sparse.csr_array(sparse.hstack(blocks, format="csr"))
+    n_categories = design.shape[1] - 1 + len(codes)
     if design.shape[1] > MOST_PARAMETERS and not has_many_strata(design):
         raise ValueError(
-            f"The columns of condition_on have {design.shape[1] - 1 + len(codes)} categories together, "
+            f"The columns of {parameter('condition_on')} have {n_categories} categories together, "
             f"but at most {MOST_PARAMETERS} are possible for several columns. Condition on the column "
             "with the most categories alone, or group its categories."
         )

@@ -184,7 +184,6 @@ def _check_classifier(classifier: NetworkClassifier) -> None:
     n_nodes = len(network)
     _check_network(network, classifier.n_features_in_)
     _check_coding(classifier._coding, n_nodes)
-    _demand_array(classifier._rarely_missing, np.bool_, (n_nodes,), "_rarely_missing")
     _demand_array(classifier._log_prior, np.float64, (n_classes,), "the prior")
     _demand_probabilities(classifier._log_prior)
     additive = getattr(classifier, "_additive", None)
@@ -213,7 +212,6 @@ def _check_classifier(classifier: NetworkClassifier) -> None:
 def _check_regressor(regressor: BNSLFSRegressor) -> None:
     _check_network(regressor.network_, regressor.n_features_in_)
     _check_coding(regressor._coding, len(regressor.network_))
-    _demand_array(regressor._rarely_missing, np.bool_, (len(regressor.network_),), "_rarely_missing")
     _check_regression_tables(regressor._additive, len(regressor.network_))
     same_levels = np.array_equal(regressor._coding.n_levels, regressor._additive.coding.n_levels)
     _demand(same_levels, "the levels differ from those of the tables")
@@ -337,7 +335,6 @@ def _check_counts(counts: NetworkCounts, n_nodes: int, n_classes: int) -> None:
     _demand(
         type(n_rows) is type(n_used) is int and 0 < n_used <= n_rows, "the number of rows is invalid"
     )
-    _demand_array(counts.rarely_missing, np.bool_, (n_nodes,), "rarely_missing")
     for node, partner in enumerate(counts.partners):
         own = counts.class_counts[node]
         _demand_array(own, np.int64, (levels[node], n_classes), "class_counts")

@@ -160,11 +160,15 @@ def _is_iso_date(text: str) -> bool:
 
 def _stray_dates(others: list[str]) -> str:
     """Say how to read the text that spoils columns of dates as missing values."""
-    how = remedy(
-        "pandas.to_datetime(column, format='ISO8601', errors='coerce')",
-        " ".join(f"--missing {other!r}" for other in others),
-    )
-    return f"If the other text means a missing value, read it as one: {how}."
+    return _as_missing(others, "pandas.to_datetime(column, format='ISO8601', errors='coerce')")
+
+
+def _as_missing(others: list[str], in_python: str) -> str:
+    """Say how to read some text as missing values; text of files with types stays text."""
+    options = " ".join(f"--missing {other!r}" for other in others)
+    how = remedy(in_python, f"{options} in CSV, Excel and JSON files")
+    convert = remedy("", " In other files, such as Parquet, convert the column.")
+    return f"If the other text means a missing value, read it as one: {how}.{convert}"
 
 
 def _convert_dates() -> str:
@@ -186,13 +190,11 @@ def _convert_numbers() -> str:
 def _read_as_missing(others: Mapping[int, list[str]], text: Mapping[int, list[object]]) -> str:
     """Say how to read the text that spoils columns of numbers as missing values."""
     markers = list(dict.fromkeys(itertools.chain(*others.values())))[:_NAMED]
-    options = " ".join(f"--missing {marker!r}" for marker in markers)
     commas = any(has_decimal_commas(map(str, text[column])) for column in others)
     decimal = " and decimal=','" if commas else ""
     objects = any(map(is_number, itertools.chain(*(text[column] for column in others))))
     excel = " or pandas.read_excel, or pandas.to_numeric(column, errors='coerce')" if objects else ""
-    how = remedy(f"na_values={markers!r}{decimal} in pandas.read_csv{excel}", options)
-    return f"If the other text means a missing value, read it as one: {how}."
+    return _as_missing(markers, f"na_values={markers!r}{decimal} in pandas.read_csv{excel}")
 
 
 def _warn_about_converted(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.interface import parameter
 from slfs.measures.adjusted_numbers import AnyCovariates
 from slfs.measures.beyond import Baseline
 from slfs.screening.reasons import SIGNIFICANT, Reason
@@ -126,7 +127,8 @@ def read_forced(selector: Any, n_columns: int, names: NDArray[Any] | None) -> Fo
         members = np.flatnonzero(group == number)
         if len(np.unique(forced.reason[members])) > 1:
             raise ValueError(
-                f"Some columns of the group {name!r} are in include, exclude or condition_on, others "
+                f"Some columns of the group {name!r} are in {parameter('include')}, "
+                f"{parameter('exclude')} or {parameter('condition_on')}, others "
                 "are not. List all of them or none."
             )
     return replace(forced, group=group, group_names=tuple(found))
@@ -141,20 +143,20 @@ def _read_lists(
         "exclude": (exclude, Reason.EXCLUDED),
         "condition_on": (condition_on, Reason.CONDITIONING),
     }
-    of_reason = {own: parameter for parameter, (_, own) in lists.items()}
-    for parameter, (choice, own) in lists.items():
-        columns = resolve_columns(choice, n_columns, names, parameter)
+    of_reason = {own: name for name, (_, own) in lists.items()}
+    for name, (choice, own) in lists.items():
+        columns = resolve_columns(choice, n_columns, names, name)
         taken = columns[reason[columns] != Reason.CANDIDATE]
         if len(taken):
             other = of_reason[Reason(int(reason[taken[0]]))]
             shown = [str(column if names is None else names[column]) for column in taken[:5].tolist()]
             raise ValueError(
-                f"Columns are in {other!r} and in {parameter!r}: {', '.join(shown)}. A column can be in "
+                f"Columns are in {other!r} and in {name!r}: {', '.join(shown)}. A column can be in "
                 "one of the two only."
             )
         reason[columns] = own
     if not np.isin(reason, (Reason.CANDIDATE, Reason.INCLUDED)).any():
-        given = [repr(parameter) for parameter, (_, own) in lists.items() if (reason == own).any()]
+        given = [repr(name) for name, (_, own) in lists.items() if (reason == own).any()]
         raise ValueError(
             f"{' and '.join(given)} list{'s' * (len(given) == 1)} all columns. Leave at least one that "
             "can be selected."

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.interface import parameter
 from slfs._core.resources import Resources
 from slfs.coding.codebook import Coding, join_codings
 from slfs.counting.marginals import column_sums
@@ -188,8 +189,9 @@ def _adjusted(
     """Compute the p-values of a block given covariates."""
     if block.n_rows < layout.n_samples:
         raise MemoryError(
-            "condition_on reads all samples of a column at once, which memory_limit has no room for. "
-            "Raise memory_limit, or pass fewer rows."
+            f"{parameter('condition_on')} reads all samples of a column at once, for which "
+            f"{parameter('memory_limit')} has no room. "
+            f"Raise {parameter('memory_limit')}, or pass fewer rows."
         )
     return adjusted_p_values(table, block.columns, block.kind, layout, covariates)
 

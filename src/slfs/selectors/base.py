@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from slfs._compat import Interval, StrOptions, get_output_config
 from slfs._core.indices import TableIndex
+from slfs._core.interface import parameter
 from slfs._core.resources import Resources
 from slfs._core.suggest import similar_names
 from slfs._core.warn import LeakageWarning, in_focus, warn
@@ -195,8 +196,8 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         if forced is not None and wanted is not None and forced.n_included > wanted:
             raise ValueError(
                 f"'include' lists {forced.n_included} columns, more than the {wanted} of "
-                f"n_features_to_select={self.n_features_to_select!r}. Included columns count: raise "
-                "n_features_to_select, or include fewer."
+                f"{parameter('n_features_to_select', self.n_features_to_select)}. Included columns "
+                f"count: raise {parameter('n_features_to_select')}, or include fewer."
             )
         return forced
 

@@ -16,14 +16,17 @@ def warn_about_order(X: Any, y: Any) -> None:
     """
     rows: Any = getattr(X, "index", None)
     labels: Any = getattr(y, "index", None)
-    if not (hasattr(rows, "is_unique") and hasattr(labels, "is_unique")):
+    if not (hasattr(rows, "get_indexer_for") and hasattr(labels, "get_indexer_for")):
         return  # these are not indexes of pandas
     if len(rows) != len(labels) or rows.nlevels != labels.nlevels:
         return
-    if not rows.is_unique or not labels.is_unique:
+    try:
+        if not rows.is_unique or not labels.is_unique:
+            return
+        # labels of other types may be equal, such as times of two zones
+        positions = labels.get_indexer_for(rows)
+    except TypeError:  # some labels cannot be hashed, such as lists
         return
-    # labels of other types may be equal, such as times of two zones
-    positions = labels.get_indexer_for(rows)
     if (positions >= 0).all() and (np.diff(positions) != 1).any():
         warn(
             "The index of y has the labels of the index of X in another order, but rows are matched by "

@@ -31,7 +31,7 @@ _CURRENCY = r"[A-Z]{0,2}\$|[€£¥₹]|(?:Rs|Fr)\.?|USD|EUR|GBP|CHF|JPY|INR|[A-
 _DIGITS = r"(?:\d{1,3}(?:[,.' \u00a0\u202f]\d{3})+|\d+)(?:[.,]\d+)?(?:[eE][-+]?\d+)?"
 _ERROR = rf"(?:±|\+/?-)\s*{_DIGITS}|[(\[]{_DIGITS}\s*%?(?:\s*(?:[-–,;]|to)\s*{_DIGITS})?\s*[)\]]"
 _NUMBER = re.compile(
-    rf"\s*[-+(−]?\s*(?P<before>{_CURRENCY})?\s*[-+(−]?{_DIGITS}(?:\s*(?:{_ERROR}))?"
+    rf"\s*[-+(−]?\s*(?P<before>{_CURRENCY})?\s*[-+(−]?(?P<number>{_DIGITS})(?:\s*(?:{_ERROR}))?"
     rf"\s*(?P<after>[%‰$€£¥°]?{_UNIT}{{0,8}}\.?(?: {_UNIT}{{1,8}}\.?){{0,2}})\s*[)*†‡#!?-]{{0,3}}\s*"
 )
 """A number with a currency or a unit, a standard error or an interval, and marks such as *."""
@@ -41,6 +41,7 @@ _PLAIN_NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
 _COMMA_NUMBER = re.compile(r"\s*[-+]?(?:\d+,?\d*|,\d+)(?:[eE][-+]?\d+)?\s*")
 _COMMA_THOUSANDS = re.compile(r"\s*[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,3})\s*")
 _DIGIT = re.compile(r"\d")
+_FRACTION = re.compile(r"[.,]\d")
 _CODE = re.compile(r"\s*0\d+[A-Za-z]?\s*")
 """An integer with leading zeros: a code, such as a postcode; a letter may be its check digit."""
 
@@ -71,13 +72,14 @@ def some_texts(values: Sequence[object]) -> list[str]:
 def look_like_numbers(values: Sequence[object]) -> bool:
     """Return whether nearly all values are numbers.
 
-    Integers have at most a few currencies and units: 12A and 7B may be codes, 4.2 a and 3.1 b are not.
+    Integers have at most a few currencies and units: 12A and 7B may be codes, 12 Oak Ave. is an address,
+    4.2 a and 3,1 b are numbers.
     """
     texts = some_texts(values)
     matches = [match for match in map(_NUMBER.fullmatch, texts) if match is not None]
     units = {(match["before"], match["after"]) for match in matches}
     share = _MOST if any(map(is_number, values)) else _NEARLY_ALL
-    fractions = sum("." in match[0] for match in matches)
+    fractions = sum(_FRACTION.search(match["number"]) is not None for match in matches)
     few = len(units) <= _MAX_UNITS or fractions > len(matches) / 2
     return len(matches) >= share * len(texts) and few
 

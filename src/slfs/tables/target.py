@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
-from slfs._core.interface import remedy
+from slfs._core.interface import parameter, remedy
 from slfs._core.warn import warn
 from slfs.tables.frames import plain_values
 from slfs.tables.number_text import (
@@ -121,8 +121,9 @@ def read_target(
             shown = " and ".join(map(repr, classes.tolist()))
             raise ValueError(
                 f"y has only two distinct values ({shown}), which may be classes or numbers. If they "
-                "are a quantity, use target='regression'. If they are classes, use "
-                f"target='classification'{remedy(', or convert them to text: y.astype(str)', '')}."
+                f"are a quantity, use {parameter('target', REGRESSION)}. If they are classes, use "
+                f"{parameter('target', CLASSIFICATION)}"
+                f"{remedy(', or convert them to text: y.astype(str)', '')}."
             )
         return _continuous(labels, classes, name or "y", weights)
     few = len(classes) <= min(MANY_CLASSES, len(labels) / 2)
@@ -145,9 +146,8 @@ def read_target(
     if whole:
         _warn_about_spellings(classes, name or "class")
         if kind == "auto":
-            _warn_about_numbers(
-                classes, len(labels), name or "y", "target='regression'", "target='classification'"
-            )
+            kinds = parameter("target", REGRESSION), parameter("target", CLASSIFICATION)
+            _warn_about_numbers(classes, len(labels), name or "y", *kinds)
         elif assumed:
             regression = remedy("BNSLFSRegressor", "--target-type regression")
             other_names = "y.astype(str)" if classes.dtype.kind in "iuf" else "'class ' + y"
@@ -158,14 +158,17 @@ def read_target(
 
 def _refuse_fractions(n_classes: int, n_samples: int, *, few: bool) -> None:
     """Raise an error about numbers with fractional parts where classes are needed."""
-    how = "y.astype(str) converts them to text"
+    how = remedy("y.astype(str) converts them to text", f"use {parameter('target', CLASSIFICATION)}")
     if not few:
         how = remedy(f"bin y first, for example with {_QCUT}", _ADD_CLASSES)
+    models = remedy(
+        "the selectors accept numbers with target='regression', and BNSLFSRegressor predicts them",
+        f"use {parameter('target', REGRESSION)}",
+    )
     raise ValueError(
         f"Unknown label type: continuous. y has {n_classes} distinct values, some of which are not "
         f"integers, in {n_samples} samples, but class labels are needed here. If they are a quantity, "
-        "the selectors accept numbers with target='regression', and BNSLFSRegressor predicts them. "
-        f"{'If they are classes' if few else 'For a classifier'}, {how}."
+        f"{models}. {'If they are classes' if few else 'For a classifier'}, {how}."
     )
 
 
@@ -190,8 +193,8 @@ def _continuous(
         shown = _shown(np.array(others, object) if others else distinct)
         models = remedy(" (selectors) or BNSLFS instead of BNSLFSRegressor", "")
         raise ValueError(
-            f"target='regression' needs numbers, but y contains {shown}. {_CONVERT.capitalize()}, "
-            f"or use target='classification'{models}."
+            f"{parameter('target', REGRESSION)} needs numbers, but y contains {shown}. "
+            f"{_CONVERT.capitalize()}, or use {parameter('target', CLASSIFICATION)}{models}."
         )
     if len(distinct) == 1:
         raise ValueError(
@@ -316,18 +319,18 @@ def _quoted(texts: Iterable[str]) -> str:
 
 def _numbers_hint(classes: NDArray[Any]) -> str:
     """Say what to do with numbers that are not identifiers."""
-    models = remedy(" (selectors) or BNSLFSRegressor", "")
+    models, quantity = remedy(" (selectors) or BNSLFSRegressor", ""), parameter("target", REGRESSION)
     if others := _other_texts(classes):
         return (
             f" All of its values except {_quoted(others)} are numbers. {_without(others)}. Then use "
-            f"target='regression'{models}."
+            f"{quantity}{models}."
         )
     if _are_number_texts(classes):
-        return f" If it is a quantity, {_CONVERT}, and use target='regression'{models}."
+        return f" If it is a quantity, {_CONVERT}, and use {quantity}{models}."
     if classes.dtype.kind not in "iuf":
         return ""
     classes_instead = remedy(f"bin it into classes: {_QCUT} (classifiers)", _ADD_CLASSES)
-    return f" If it is a quantity, use target='regression'{models}, or {classes_instead}."
+    return f" If it is a quantity, use {quantity}{models}, or {classes_instead}."
 
 
 def _are_number_texts(classes: NDArray[Any]) -> bool:

@@ -20,6 +20,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.interface import parameter
 from slfs._core.memory import available_memory, parse_size, show_size
 from slfs._core.warn import warn
 from slfs.counting.planes import SampleLayout
@@ -127,40 +128,38 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
     if nw.dependencies.is_into_series(sample_weight):
         sample_weight = nw.from_native(sample_weight, series_only=True).to_numpy()
     found = np.asarray(masked_as_missing(sample_weight))
+    name = parameter("sample_weight")
     texts = [str(value) for value in found.flat if isinstance(value, str)]
     if texts:
         others = np.isnan(to_numbers(texts))
         text = texts[int(others.argmax())]
         some = others.any() and not others.all()
         what_to_do = "Replace such text, or leave out its rows" if some else "Convert it to numbers"
-        raise ValueError(
-            f"sample_weight must contain numbers. Got the text {text!r} instead. {what_to_do}."
-        )
+        raise ValueError(f"{name} must contain numbers. Got the text {text!r} instead. {what_to_do}.")
     if found.dtype.kind in "mM":
         raise ValueError(
-            f"sample_weight must contain numbers. Got {found.dtype} instead. Convert dates and "
+            f"{name} must contain numbers. Got {found.dtype} instead. Convert dates and "
             "durations to numbers, or use other weights."
         )
     try:
         values = found.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"sample_weight must contain numbers: {error}.") from None
+        raise ValueError(f"{name} must contain numbers: {error}.") from None
     if values.ndim != 1:
         raise ValueError(
-            f"sample_weight has shape {values.shape}; expected ({n_rows},), one number for each row "
-            "of X."
+            f"{name} has shape {values.shape}; expected ({n_rows},), one number for each row of X."
         )
     if len(values) != n_rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
-            f"sample_weight has {len(values)} numbers. Pass one weight for each row of X."
+            f"{name} has {len(values)} numbers. Pass one weight for each row of X."
         )
     wrong = ~(np.isfinite(values) & (values >= 0))
     if wrong.any():
         row = int(wrong.argmax())
         what = "negative" if values[row] < 0 else "missing or infinite"
         raise ValueError(
-            f"sample_weight has {int(wrong.sum())} invalid value(s), the first is {values[row]:g} in "
+            f"{name} has {int(wrong.sum())} invalid value(s), the first is {values[row]:g} in "
             f"row {row} (rows count from 0). A weight cannot be {what}; use 0 to leave a row out."
         )
     if not values.any():
@@ -200,8 +199,8 @@ def make_weights(
         return None
     if class_weight is not None and target.values is not None:
         raise ValueError(
-            f"class_weight={class_weight!r} weights classes, but the target {target.name!r} is "
-            "continuous. Use sample_weight, or class_weight=None."
+            f"{parameter('class_weight', class_weight)} weights classes, but the target {target.name!r} "
+            f"is continuous. Use {parameter('sample_weight')} instead of {parameter('class_weight')}."
         )
     values = np.ones(len(target.codes)) if values is None else values
     whole = bool((values == np.floor(values)).all())
@@ -228,7 +227,9 @@ def _check_total(counts: Floats | Ints, memory_limit: int | str | None, table: T
     total, n_columns = float(counts.sum()), 0 if table is None else table.n_features
     if total * max(n_columns, 100) < _FEW:
         return
-    remedy = f", or set memory_limit to at least {show_size(math.ceil(total * SAMPLE_BYTES))}"
+    remedy = (
+        f", or set {parameter('memory_limit')} to at least {show_size(math.ceil(total * SAMPLE_BYTES))}"
+    )
     if memory_limit is not None:  # columns are moved to disk where they exceed it
         limit, needed = parse_size(memory_limit), float(SAMPLE_BYTES)
     else:
@@ -284,19 +285,23 @@ def _n_distinct(values: Floats) -> int:
 
 def _warn_about_survey(values: Floats, table: Table | None) -> None:
     """Warn about frequencies that may be survey weights: chance would seem significant."""
-    large = values.sum() >= _LARGE * len(values)
-    measured = large and table is not None and _are_measurements(values, table)
-    if may_be_survey(values) or measured:
+    if may_be_survey(values, table):
         warn(
-            "sample_weight contains whole numbers, which are used as frequencies: "
-            f"{len(values)} rows count as {values.sum():.0f} samples, so that chance may seem "
-            "significant. If they are survey weights, divide them by their mean."
+            f"{parameter('sample_weight')} contains whole numbers, which are used as frequencies: "
+            f"{np.count_nonzero(values)} rows count as {values.sum():.0f} samples, so that chance may "
+            "seem significant. If they are survey weights, divide them by their mean."
         )
 
 
-def may_be_survey(values: Floats) -> bool:
-    """Return whether whole numbers are so many and large that they may be survey weights."""
-    return len(values) >= _MANY_ROWS and bool(values.sum() >= _LARGE * len(values))
+def may_be_survey(values: Floats, table: Table | None) -> bool:
+    """Return whether whole numbers may be survey weights, of which `make_weights` warns.
+
+    They are large, and there are many, or the columns are measurements. Rows of weight 0 do not count.
+    """
+    n_rows = int(np.count_nonzero(values))
+    if values.sum() < _LARGE * n_rows:
+        return False
+    return n_rows >= _MANY_ROWS or (table is not None and _are_measurements(values, table))
 
 
 def _are_measurements(values: Floats, table: Table) -> bool:
@@ -327,14 +332,15 @@ def _class_weights(class_weight: Any, target: Target, values: Floats) -> Floats:
     unweighted = [label for label in labels if label not in class_weight]
     if unknown and unweighted:
         raise ValueError(
-            f"class_weight has weights for {unknown[:5]}, which are not classes of y, but not for "
-            f"{unweighted[:5]}. Pass the labels as they are in y."
+            f"{parameter('class_weight')} has weights for {unknown[:5]}, which are not classes of y, "
+            f"but not for {unweighted[:5]}. Pass the labels as they are in y."
         )
     weights = np.array([class_weight.get(label, 1.0) for label in labels], np.float64)
     if not (np.isfinite(weights) & (weights > 0)).all():
         raise ValueError(
-            f"class_weight must contain positive numbers. Got {dict(class_weight)!r} instead. To leave "
-            "a class out, drop its rows, or set their sample_weight to 0."
+            f"{parameter('class_weight')} must contain positive numbers. Got {dict(class_weight)!r} "
+            f"instead. To leave a class out, drop its rows, or set their "
+            f"{parameter('sample_weight')} to 0."
         )
     return weights
 

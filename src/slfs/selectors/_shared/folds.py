@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, check_cv
 
+from slfs._core.interface import parameter
 from slfs._core.warn import warn
 from slfs.base import TrainingData
 from slfs.screening.forced import Forced
@@ -41,12 +42,15 @@ def make_folds(
     if data.groups is not None and isinstance(cv, Integral):
         n_groups = int(data.groups.max()) + 1
         if n_groups < 2:
-            raise ValueError("groups has a single group, which cannot be divided into folds.")
+            raise ValueError(
+                f"{parameter('groups')} has a single group, which cannot be divided into folds."
+            )
         n_splits = min(int(cv), n_groups)
         if n_groups < int(cv):
             warn(
-                f"cv={cv} is larger than the number of groups, {n_groups}, so the number of "
-                f"features is found with {n_groups} folds. Use cv={n_groups}, or smaller groups."
+                f"{parameter('cv', cv)} is larger than the number of groups, {n_groups}, so the number "
+                f"of features is found with {n_groups} folds. Use {parameter('cv', n_groups)}, or "
+                "smaller groups."
             )
         splitter = StratifiedGroupKFold(n_splits, shuffle=True, random_state=0)
     with warnings.catch_warnings():
@@ -62,14 +66,14 @@ def make_folds(
                 splits = list(splitter.split(np.zeros((len(codes), 1)), codes, data.groups))
         except (TypeError, ValueError) as error:  # scikit-learn 1.6 raises the former without groups
             hint = "" if data.groups is not None else " If it needs groups, pass them to fit."
-            raise ValueError(f"cv={cv!r} cannot split the rows: {error}{hint}") from None
+            raise ValueError(f"{parameter('cv', cv)} cannot split the rows: {error}{hint}") from None
     for rows in (part for split in splits for part in split):
         _check_split(np.asarray(rows), len(codes))
     folds = [
         (samples[np.isin(samples, train)], samples[np.isin(samples, test)]) for train, test in splits
     ]
     if any(len(np.unique(codes[train])) < 2 for train, _ in folds):
-        where = f"cv={cv!r} has a split whose training rows do not contain two classes."
+        where = f"{parameter('cv', cv)} has a split whose training rows do not contain two classes."
         if data.groups is None:
             raise ValueError(
                 f"{where} Use a splitter that is stratified by class, or a number of folds."

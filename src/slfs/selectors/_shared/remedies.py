@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from slfs._core.interface import remedy
+from slfs._core.interface import parameter, remedy
 from slfs.screening.reasons import BY_LABEL, SIGNIFICANT, Reason, Role
 from slfs.selectors._shared.row_groups import MIXED, instead_of_rows
 from slfs.selectors._shared.sentences import Figures, required
@@ -34,8 +34,8 @@ _COUNTED = {
     Reason.NEAR_DUPLICATE: "that are nearly copies of another column",
     Reason.ADDS_NOTHING: "that add nothing significant to another column",
     Reason.NO_ROOM: "without room in the tree",
-    Reason.BEYOND_SIZE: "for which n_features_to_select leaves no room",
-    Reason.EXPLAINED: "without significant information given the columns of condition_on",
+    Reason.BEYOND_SIZE: "beyond the number of columns to select",
+    Reason.EXPLAINED: "without significant information given the conditioning columns",
     Reason.SEPARATED: "that do not depend on the target given other columns, by a test",
     Reason.EXCLUDED: "excluded",
     Reason.CONDITIONING: "conditioned on",
@@ -72,23 +72,23 @@ def nothing_selected(records: Any, method: str, figures: Figures, n_wanted: int 
         return (
             f"{text} {n_significant} {depend} significantly on the {noun}, but in {n_empty} of "
             f"{figures['n_subsamples']} subsamples no column does: they have fewer samples. Test all "
-            "samples, and use irrelevance='mdl' for the subsamples, or use more samples."
+            f"samples, and use {parameter('irrelevance', 'mdl')} for the subsamples, or use more "
+            "samples."
         )
     some_agree = "frequency" in records.dtype.names and (records["frequency"][significant] > 0).any()
     if some_agree and (records["reason"] == Reason.NO_THRESHOLD.label).any():
-        fdr = figures["fdr_of_frequencies"]
+        fdr, rate = figures["fdr_of_frequencies"], remedy("fdr", "--fdr")
         return (
             f"{text} {n_significant} {depend} significantly on the {noun}, but an FDR of {fdr:g} "
             f"requires at least {required(fdr)} columns that are selected more often than noise. "
-            "Increase fdr, or select by threshold, without fdr."
+            f"Increase {rate}, or select by {parameter('threshold')}, without {rate}."
         )
     if some_agree:
         which = "them" if n_significant > 1 else "it"
-        threshold = remedy("threshold", "--threshold")
         return (
             f"{text} {n_significant} {depend} significantly on the {noun}, but the subsamples do not "
-            f"agree on {which}. Lower {threshold}, increase the number of columns that the selector "
-            "may select, or use more samples."
+            f"agree on {which}. Lower {parameter('threshold')}, increase the number of columns that the "
+            "selector may select, or use more samples."
         )
     if n_significant:
         number = len(to_include(records, n_wanted))
@@ -106,13 +106,14 @@ def nothing_selected(records: Any, method: str, figures: Figures, n_wanted: int 
             f"{method}.{how}"
         )
     xor = "; columns that are informative only in combination, as in y = a xor b, are found by "
-    xor = "" if method == "InteractionSelector" else f"{xor}InteractionSelector"
+    xor += remedy("InteractionSelector", "--method interactions")
+    xor = "" if method == "InteractionSelector" else xor
     smallest = f" (the smallest FDR is {percent(least)})" if least <= 1 else ""
     if given:
         return (
             f"{text} No column depends significantly on the {noun}{smallest}. "
-            f"{_confounded(records, figures)}Check without condition_on which columns depend on the "
-            f"{figures['noun']} alone, or use more samples or other columns."
+            f"{_confounded(records, figures)}Check without {parameter('condition_on')} which columns "
+            f"depend on the {figures['noun']} alone, or use more samples or other columns."
         )
     paired = ""
     if figures["grouped"] and figures["grouping"] == MIXED:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from slfs._core.interface import parameter, remedy
 from slfs._core.warn import warn
 from slfs.base import TrainingData
 from slfs.screening.forced import Forced
@@ -26,10 +28,13 @@ _MOST = 0.75
 def row_arguments(selector: Any, sample_weight: Any, groups: Any) -> dict[str, Any]:
     """Return the arguments of ``fit`` that have one value per row, without those that are None."""
     if groups is not None and "groups" not in inspect.signature(selector.fit).parameters:
+        others = remedy(
+            "SLFS, ResidualPursuit or StabilitySelection",
+            "--method slfs or residual, or --stability 50",
+        )
         raise ValueError(
-            f"groups keep rows together where rows are divided, which {type(selector).__name__} does "
-            "not do. Use SLFS or ResidualPursuit (--method slfs or residual), or StabilitySelection "
-            "(--stability 50)."
+            f"{parameter('groups')} keep rows together where rows are divided, which "
+            f"{type(selector).__name__} does not do. Use {others}."
         )
     given = {"sample_weight": sample_weight, "groups": groups}
     return {name: value for name, value in given.items() if value is not None}
@@ -61,8 +66,8 @@ def instead_of_rows(kind: str, noun: str) -> str:
     target = "the share of a class" if noun == "class" else "the mean of the target"
     return (
         "test columns that vary within groups given the group, with its labels as a column of "
-        "categories that condition_on names, and other columns with one row per group and "
-        f"{target} as the target."
+        f"categories that {parameter('condition_on')} names, and other columns with one row per group "
+        f"and {target} as the target."
     )
 
 
@@ -139,11 +144,11 @@ def _warn_about_numbered_groups(n_parts: int, data: TrainingData, column: int, n
     found, size = np.unique(values[np.isfinite(values)], return_counts=True)
     whole = len(found) > n_parts and (found == np.floor(found)).all()
     if whole and size.min() >= 2 and np.median(size) <= n_parts:
+        how = remedy(f"categorical_features=[{name!r}]", f"--categorical {shlex.quote(name)}")
         warn(
             f"The conditioning column {name!r} has {len(found)} whole numbers, each of which occurs "
             "a few times, and is used as a quantity. If they number groups of samples, such as "
-            f"patients, declare it categorical: categorical_features=[{name!r}] (--categorical on "
-            "the command line)."
+            f"patients, declare it categorical: {how}."
         )
 
 

@@ -156,8 +156,6 @@ class NetworkCounts:
         numbers.
     n_rows, n_used : int
         Number of rows of the table, and of those whose weight is not 0.
-    rarely_missing : ndarray of bool of shape (n_columns,)
-        Columns whose values were missing in too few samples to learn what that means.
     """
 
     coding: Coding
@@ -168,7 +166,6 @@ class NetworkCounts:
     unit: float
     n_rows: int
     n_used: int
-    rarely_missing: NDArray[np.bool_]
 
     @property
     def class_sizes(self) -> list[int]:
@@ -243,7 +240,7 @@ def count_edges(
     nodes, layout = selection.nodes, information.packed.layout
     levels = information.packed.arrays.levels[nodes].astype(np.int64)
     partners = without_large_tables(partners, levels, layout)
-    own = coding.take(information.packed.columns[nodes])
+    own = with_few_missing(information, nodes, coding.take(information.packed.columns[nodes]))
     n_rows = layout.n_samples if layout.counts is None else len(layout.counts)
     return NetworkCounts(
         coding=own,
@@ -257,22 +254,22 @@ def count_edges(
         unit=layout.unit,
         n_rows=n_rows,
         n_used=n_rows if layout.counts is None else int((layout.counts > 0).sum()),
-        rarely_missing=_rarely_missing(information, nodes, own),
     )
 
 
-def _rarely_missing(information: Information, nodes: Ints, coding: Coding) -> NDArray[np.bool_]:
-    """Find columns whose values were missing too rarely, unless nothing else is used of them.
+def with_few_missing(information: Information, nodes: Ints, coding: Coding) -> Coding:
+    """Mark columns whose values were missing in too few samples, unless nothing else is used of them.
 
-    Samples are counted, and not what they weigh, unless weights are frequencies.
+    ``coding`` is that of the columns ``nodes``. Samples are counted, and not what they weigh, unless
+    weights are frequencies.
     """
     layout, level = information.packed.layout, coding.columns["missing"]
-    rarely = np.zeros(len(nodes), np.bool_)
+    columns = coding.columns.copy()
     for j in np.flatnonzero((level != NONE) & ~coding.only_missing).tolist():
         missing = information.codes(nodes[j]) == level[j]
         n_missing = missing.sum() if layout.tested is None else len(np.unique(layout.order[missing]))
-        rarely[j] = n_missing < fewest(layout.n_seen)
-    return rarely
+        columns["few_missing"][j] = n_missing < fewest(layout.n_seen)
+    return replace(coding, columns=columns)
 
 
 def describe_levels(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from slfs._core.interface import parameter
 from slfs.screening.reasons import BY_LABEL, SIGNIFICANT, Reason, Role
 from slfs.selectors._shared.size_sentences import baseline
 from slfs.selectors._shared.wording import apart, frequency, listed, p_text
@@ -72,7 +73,7 @@ def _joined(figures: Figures) -> str:
 def _decision(record: Any, figures: Figures) -> str:
     name, role = record["name"], record["role"]
     if role == Role.EXCLUDED:
-        return f"{name!r} is excluded (exclude): it was not a candidate."
+        return f"{name!r} is excluded ({parameter('exclude')}): it was not a candidate."
     noun = figures["noun"]
     entropy = "class entropy" if noun == "class" else "entropy of its bins"
     has = (
@@ -81,12 +82,12 @@ def _decision(record: Any, figures: Figures) -> str:
     )
     if role == Role.CONDITIONING:
         return (
-            f"{name!r} is conditioned on (condition_on): {has}, which the selected columns are not "
-            "credited with. It cannot be selected itself."
+            f"{name!r} is conditioned on ({parameter('condition_on')}): {has}, which the selected "
+            "columns are not credited with. It cannot be selected itself."
         )
     if record["reason"] == Reason.INCLUDED.label:
         where = "" if record["parent"] is None else f" It is a child of {record['parent']!r}."
-        return f"{name!r} is selected because it is included (include): {has}.{where}"
+        return f"{name!r} is selected because it is included ({parameter('include')}): {has}.{where}"
     if role == Role.STRONG:
         return f"{name!r} is selected as strongly relevant: {has} and is a child of the {noun}."
     if role == Role.WEAK and record["parent"] is None:
@@ -206,13 +207,15 @@ def _outranked(_: Any, figures: Figures) -> str:
 
 def _beyond_size(record: Any, figures: Figures) -> str:
     if "partner" in figures:  # pairs are selected as a whole, so that room may be left
-        return "n_features_to_select leaves no room for it"
+        return f"{parameter('n_features_to_select')} leaves no room for it"
     count = figures["n_features_"]
     were = f"{count} other column{'s were' if count > 1 else ' was'} preferred"
     if figures["n_wanted"] is not None and count < figures["n_wanted"]:
-        why = f"its group has more columns than n_features_to_select={figures['n_wanted']} has room for"
+        size = parameter("n_features_to_select", figures["n_wanted"])
+        why = f"its group has more columns than {size} has room for"
     elif figures["n_wanted"] is not None:
-        why = f"only {count} column{'s were' if count > 1 else ' was'} asked for (n_features_to_select)"
+        asked = f"asked for ({parameter('n_features_to_select')})"
+        why = f"only {count} column{'s were' if count > 1 else ' was'} {asked}"
     elif figures["n_tried"] <= count < figures["max_features"]:
         more = "more columns" if figures["n_tried"] > figures["n_first"] else "column"
         why = f"{were}, and the folds of the cross-validation had no {more} to try (size_path_)"
@@ -307,7 +310,7 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
     Reason.NOT_SIGNIFICANT: _not_significant,
     Reason.MERGED: lambda *_: "all its intervals can be merged into one without inconsistency",
     Reason.EQUATION_7: lambda _, figures: (
-        f"equation 7 of the paper (irrelevance={figures['irrelevance']!r}) excludes it"
+        f"equation 7 of the paper ({parameter('irrelevance', figures['irrelevance'])}) excludes it"
     ),
     Reason.LOW_UNCERTAINTY: lambda _, figures: (
         f"its symmetrical uncertainty with the {figures['noun']} is at most delta={figures['delta']:g}"
