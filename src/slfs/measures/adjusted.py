@@ -13,6 +13,7 @@ the variances are those of Cochran, Mantel and Haenszel where each stratum has a
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -106,7 +107,7 @@ class Covariates:
         return self._correction[:, np.newaxis, np.newaxis] * _covariances(self.probability)
 
     @functools.cached_property
-    def _products(self) -> sparse.csr_array:
+    def _products(self) -> sparse.csr_array | Floats:
         """Weights times levels, of shape (n_strata, n_classes - 1, n_classes - 1, n_parameters)."""
         weights = self._weights.reshape(len(self._weights), -1)
         rows = np.repeat(np.arange(len(weights)), np.diff(self.design.indptr))
@@ -115,7 +116,8 @@ class Covariates:
         column = np.arange(weights.shape[1]) * n_parameters + self.design.indices[:, np.newaxis]
         index = np.repeat(rows, weights.shape[1]), column.reshape(-1)
         shape = len(weights), weights.shape[1] * n_parameters
-        return sparse.csr_array((entries.reshape(-1), index), shape=shape)
+        products = sparse.csr_array((entries.reshape(-1), index), shape=shape)
+        return products.toarray() if math.prod(shape) <= _DENSE else products
 
     @functools.cached_property
     def _solved(self) -> tuple[Floats, tuple[Floats, bool]]:
@@ -202,7 +204,7 @@ class Covariates:
         else:
             crossed = (by_stratum @ self._products).reshape(n_levels * n, -1)
             nuisance, factor = self._solved
-            solved = cho_solve(factor, crossed.T)
+            solved = cho_solve(factor, crossed.T, check_finite=False)
             score = residual.reshape(-1) - nuisance @ solved
             variance = -crossed @ solved
         for level in range(n_levels):
@@ -216,8 +218,9 @@ class Covariates:
         if ordered is None or freedom <= n or (rest[ordered] < 0).any():
             return p_value
         position = centred_positions(by_class.sum(axis=1), rest[ordered])
-        trend = np.kron(position, np.eye(n)).reshape(n, -1)
-        statistic, freedom = quadratic(trend @ score, trend @ variance @ trend.T)
+        blocks = variance.reshape(n_levels, n, n_levels, n)
+        trend = np.tensordot(position, np.tensordot(blocks, position, (2, 0)), 1)
+        statistic, freedom = quadratic(position @ score.reshape(n_levels, n), trend)
         return joint_p_value(float(chdtrc(freedom, statistic)), p_value) if freedom else p_value
 
 
