@@ -1738,3 +1738,20 @@ def test_labels_that_are_declared_missing_are_named_if_their_rows_are_left_out(s
     table.to_csv("t.csv", index=False)
     error = slfs("select", "t.csv", "-t", "y", "--missing", "1", "--drop-missing-target")[2]
     assert "20 of the labels in 'y' are the text '1', which --missing 1 makes missing" in error
+
+
+@pytest.mark.usefixtures("here")
+def test_a_first_column_without_a_name_is_noted_if_it_is_used(slfs):
+    """Row names such as 1978.1 and 1978.10 are equal numbers: they were selected without a word."""
+    random = np.random.default_rng(0)
+    years, number = np.repeat([1978, 1979, 1980, 1982], 60), np.tile(np.arange(1, 61), 4)
+    names = [f"{year}.{one}" for year, one in zip(years, number, strict=True)]
+    y = np.where(random.random(240) < np.where(years < 1980, 0.8, 0.2), "yes", "no")
+    pd.DataFrame({"age": random.integers(18, 80, 240), "y": y}, names).to_csv("a.csv")
+    code, _, error = slfs("select", "a.csv", "-t", "y")
+    assert code == 0
+    advice = "'Unnamed: 0': the first column has no name. If it names the rows, add --drop 'Unnamed: 0'."
+    assert advice in error
+    assert "no name" not in slfs("select", "a.csv", "-t", "y", "--drop", "Unnamed: 0")[2]
+    assert slfs("fit", "a.csv", "-t", "y", "-o", "m.slfs")[0] == 0
+    assert "no name" not in slfs("predict", "m.slfs", "a.csv")[2]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from slfs.files.about import PHENOTYPE, read_about
 from slfs.files.cohort import open_cohort
-from slfs.files.data_file import DataFile, as_column, column_names, is_sparse, without
+from slfs.files.data_file import ColumnNote, DataFile, as_column, column_names, is_sparse, without
 from slfs.files.inference import date_columns, number_texts
 from slfs.files.limits import container_remark
 from slfs.files.loading import Loaded, by_name, load, load_transposed
@@ -280,7 +280,12 @@ def _row_names(table: Any, known: list[int], notes: list[str]) -> list[int]:
     ):
         return []
     first = table.iloc[:, 0]
-    if first.dtype.kind == "f" or not first.is_unique or table.shape[1] < 2:
+    if table.shape[1] < 2:
+        return []
+    if first.dtype.kind == "f" or not first.is_unique:  # names 1978.1 and 1978.10 are equal numbers
+        name = str(table.columns[0])
+        remark = f"the first column has no name. If it names the rows, add --drop {name!r}."
+        notes.append(ColumnNote([name], remark))
         return []
     notes.append("The first column has no name and all its values differ: it is left out as row names.")
     return [0]
