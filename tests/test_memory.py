@@ -407,6 +407,42 @@ print(peak - before, *selector.network_.columns)
 """
 
 
+def test_columns_are_tested_given_others_as_a_whole_if_one_fits(monkeypatch):
+    """More than a quarter of the limit for a column was an error with ``condition_on``."""
+    monkeypatch.setattr(memory, "memory_taken", lambda: 0)
+    monkeypatch.setattr(memory, "_LIBRARIES", 0)
+    y = np.arange(20_000) % 2
+    X = np.random.default_rng(0).normal(size=(20_000, 3)) + y[:, np.newaxis]
+    selector = SLFS(order="conditional", condition_on=[0])
+    expected = clone_fit(selector, X, y)
+    assert_same_fit(clone_fit(selector.set_params(memory_limit="8MB"), X, y), expected)
+    with pytest.raises(MemoryError, match=r"20000 samples x 3 columns need .* Set memory_limit to"):
+        selector.set_params(memory_limit="4MB").fit(X, y)
+
+
+class _Wide(ParquetColumns):
+    """Note how many numbers are read at a time."""
+
+    most = 0
+
+    def number_block(self, columns, order):
+        self.most = max(self.most, len(columns) * self.n_samples)
+        return super().number_block(columns, order)
+
+
+def test_few_columns_of_a_file_are_read_for_some_rows(tmp_path):
+    """Columns are read as a whole: 26 of them for a fold of 40 000 rows."""
+    path = tmp_path / "table.parquet"
+    random = np.random.default_rng(0)
+    y = np.arange(60_000) % 2
+    pd.DataFrame(
+        random.normal(size=(60_000, 25)) + y[:, np.newaxis], columns=list(map("x{}".format, range(25)))
+    ).to_parquet(path)
+    table = _Wide(path)
+    SLFS(cv=5, max_features=25).fit(table, y)
+    assert table.most <= 1.4e6
+
+
 _ORDERS = """
 import re, sys, threading, time, warnings
 import numpy as np
