@@ -315,16 +315,43 @@ def test_a_limit_that_is_too_small_is_rejected_at_once():
         SLFS(memory_limit=5000).fit(np.eye(6), [0, 1] * 3)
 
 
-def test_a_limit_that_is_too_small_counts_what_is_reserved(monkeypatch):
-    monkeypatch.setattr("slfs._core.memory.memory_taken", lambda: 300 << 20)
-    budget = Budget("400MiB")
-    budget.reserve(50 << 20, "codes")
-    with pytest.raises(
-        MemoryError, match=r"uses 300 MiB already, other steps need 50 MiB, and"
-    ) as error:
-        budget.reserve(80 << 20, "residuals")
-    enough = int(re.search(r"memory_limit to (\d+) MiB", str(error.value))[1])
-    assert enough >= 430
+def test_what_is_reserved_counts_once(monkeypatch):
+    """What the steps had taken of the bytes that were reserved for them was subtracted again."""
+    taken, mebibyte = 300, 1 << 20
+    monkeypatch.setattr("slfs._core.memory.memory_taken", lambda: taken * mebibyte)
+    budget = Budget("500MiB")
+    libraries = 200 * mebibyte - budget.spare()
+    with budget.reserve(50 * mebibyte, "codes"):
+        left = budget.spare()
+        assert left == 150 * mebibyte - libraries
+        taken = 340
+        assert budget.spare() == left
+        with (
+            pytest.raises(MemoryError, match="uses 340 MiB already, and residuals need") as error,
+            budget.reserve(left + 1, "residuals"),
+        ):
+            pass
+        assert int(re.search(r"memory_limit to (\d+) MiB", str(error.value))[1]) > 500
+    assert budget.spare() == 160 * mebibyte
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_larger_limit_does_not_fail_where_a_smaller_one_works(monkeypatch, whole):
+    """Between 240 and 310 MiB this table was neither read in parts, nor did a column fit."""
+    table = read_table(np.zeros((500_000, 3)))
+    monkeypatch.setattr(memory, "memory_taken", lambda: 180 << 20)
+    works = []
+    for limit in range(180, 500, 10):
+        resources = Resources(1, f"{limit}MiB")
+        try:
+            plan = make_plan(table, table.n_samples, table.categorical, resources, whole=whole)
+        except MemoryError:
+            works.append(False)
+        else:
+            works.append(True)
+            assert not whole or plan.blocks[0].n_rows == table.n_samples
+    assert works == sorted(works)
+    assert works[8 if not whole else 20]
 
 
 _TWICE = """
@@ -378,6 +405,109 @@ done = True
 watcher.join()
 print(peak - before, *selector.network_.columns)
 """
+
+
+def test_columns_are_tested_given_others_as_a_whole_if_one_fits(monkeypatch):
+    """More than a quarter of the limit for a column was an error with ``condition_on``."""
+    monkeypatch.setattr(memory, "memory_taken", lambda: 0)
+    monkeypatch.setattr(memory, "_LIBRARIES", 0)
+    y = np.arange(20_000) % 2
+    X = np.random.default_rng(0).normal(size=(20_000, 3)) + y[:, np.newaxis]
+    selector = SLFS(order="conditional", condition_on=[0])
+    expected = clone_fit(selector, X, y)
+    assert_same_fit(clone_fit(selector.set_params(memory_limit="8MB"), X, y), expected)
+    with pytest.raises(MemoryError, match=r"20000 samples x 3 columns need .* Set memory_limit to"):
+        selector.set_params(memory_limit="4MB").fit(X, y)
+
+
+class _Wide(ParquetColumns):
+    """Note how many numbers are read at a time."""
+
+    most = 0
+
+    def number_block(self, columns, order):
+        self.most = max(self.most, len(columns) * self.n_samples)
+        return super().number_block(columns, order)
+
+
+def test_few_columns_of_a_file_are_read_for_some_rows(tmp_path):
+    """Columns are read as a whole: 26 of them for a fold of 40 000 rows."""
+    path = tmp_path / "table.parquet"
+    random = np.random.default_rng(0)
+    y = np.arange(60_000) % 2
+    pd.DataFrame(
+        random.normal(size=(60_000, 25)) + y[:, np.newaxis], columns=list(map("x{}".format, range(25)))
+    ).to_parquet(path)
+    table = _Wide(path)
+    SLFS(cv=5, max_features=25).fit(table, y)
+    assert table.most <= 1.4e6
+
+
+_ORDERS = """
+import re, sys, threading, time, warnings
+import numpy as np
+from slfs import SLFS
+from slfs._core.memory import memory_taken, parse_size
+
+path, limit, order, n_jobs = sys.argv[1:]
+warnings.simplefilter("ignore")
+random = np.random.default_rng(0)
+few = np.arange(200) % 2
+SLFS().fit(random.normal(size=(200, 4)) + few[:, np.newaxis], few)
+SLFS(order="conditional").fit(random.normal(size=(200, 4)) + few[:, np.newaxis], few)
+X = np.load(path, mmap_mode="r")
+peak, done = 0, False
+
+def watch():
+    global peak
+    while not done:
+        peak = max(peak, memory_taken())
+        time.sleep(0.002)
+
+watcher = threading.Thread(target=watch, daemon=True)
+watcher.start()
+limit = None if limit == "none" else limit
+begin = time.process_time()
+try:
+    selector = SLFS(order=order, memory_limit=limit, n_jobs=int(n_jobs))
+    found = selector.fit(X, np.arange(len(X)) % 2).order_
+except MemoryError as error:
+    found = re.search(r"Set memory_limit to ([\\d.]+ [MG]iB)", str(error))[1]
+    assert time.process_time() - begin < 2, "it came late"
+done = True
+watcher.join()
+print(found, peak, sep=",")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the memory is measured in /proc")
+@pytest.mark.parametrize("n_jobs", ["1", "2"])
+def test_each_limit_up_to_the_whole_need_suffices_for_some_order(tmp_path, n_jobs):
+    """Limits that were enough for the residuals but not for the folds failed, after the first fold."""
+    random = np.random.default_rng(0)
+    path, n_rows = tmp_path / "table.npy", 60_000
+    X = np.lib.format.open_memmap(path, "w+", np.float64, (n_rows, 16), fortran_order=True)
+    for j in range(16):
+        X[:, j] = random.normal(size=n_rows) + 0.02 * j * (np.arange(n_rows) % 2)
+    X.flush()
+
+    def run(limit, order):
+        command = [sys.executable, "-c", _ORDERS, str(path), str(limit), order, n_jobs]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        found, peak = done.stdout.split(",")
+        return found, int(peak)
+
+    least, most = (run("1MiB", order)[0] for order in ("auto", "residual"))
+    assert run(most, "residual")[0] == "residual"
+    orders = []
+    for limit in np.linspace(parse_size(least), parse_size(most), 4).astype(int).tolist():
+        found, peak = run(limit, "auto")
+        assert peak <= limit
+        orders.append(found)
+    assert orders == sorted(orders)
+    assert (orders[0], orders[-1]) == ("conditional", "residual")
 
 
 @pytest.mark.slow

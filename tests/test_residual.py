@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import KFold, LeaveOneOut
 
 from slfs import SLFS, MDLPDiscretizer, ResidualPursuit, make_network_classification, saving
-from slfs._core.resources import Resources
 from slfs._core.threads import Threads
 from slfs.counting.backend import use_backend
 from slfs.counting.numpy_backend import NumpyBackend
-from slfs.counting.planes import SampleLayout
 from slfs.counting.queue import Queue
 from slfs.counting.residuals import (
     RESIDUAL_SCALE,
@@ -28,7 +27,7 @@ from slfs.counting.residuals import (
 from slfs.measures.information import Information
 from slfs.measures.residuals import AdditiveModel
 from slfs.screening.plan import BlockLimits, block_limits
-from slfs.selectors._shared.pursuit import Pursuit, pursuit_bytes
+from slfs.selectors._shared.pursuit import Pursuit
 from slfs.selectors._shared.size_path import SizePath
 from tests.helpers import dependent_codes, information_of, pack_codes
 from tests.test_selectors import REFERENCES, load
@@ -529,17 +528,38 @@ def test_auto_does_without_a_pursuit_where_it_costs_too_much(monkeypatch):
 
 def test_auto_stays_below_the_memory_limit(monkeypatch):
     X, y = load_breast_cancer(return_X_y=True)
-    needed = pursuit_bytes(30, SampleLayout.from_class_codes(y, 2))
-    monkeypatch.setattr("slfs._core.memory.memory_taken", lambda: 2**30 - needed + 1)
+    monkeypatch.setattr("slfs._core.memory.memory_taken", lambda: 980 << 20)
+    limit = (1020 << 20) + 400_000  # libraries need 40 MiB
     with pytest.warns(UserWarning, match="order='auto' uses 'conditional'.* Raise memory_limit"):
-        order = SLFS(memory_limit="1GiB")._resolve_order(*_data_and_resources(X, y))
-    assert order == "conditional"
-    with pytest.raises(MemoryError, match="the residuals of 30 steps need"):
-        SLFS(order="residual", memory_limit="1GiB").fit(X, y)
+        assert SLFS(memory_limit=limit).fit(X, y).order_ == "conditional"
+    with pytest.raises(MemoryError, match="the residuals of 30 steps need") as error:
+        SLFS(order="residual", memory_limit=limit).fit(X, y)
+    enough = re.search(r"Set memory_limit to ([\d.]+ [MG]iB)", str(error.value))[1]
+    for order in ("residual", "auto"):
+        assert SLFS(order=order, memory_limit=enough).fit(X, y).order_ == "residual"
 
 
-def _data_and_resources(X, y):
-    return SLFS()._read_training_data(X, y), Resources(1, "1GiB")
+@pytest.mark.parametrize("limit", ["1GiB", 1 << 20, (980 << 20) + 1])
+def test_too_little_memory_for_any_order_is_an_error_without_a_warning(monkeypatch, limit):
+    """If not even the memory of the process fits, the error was that of the order 'residual'."""
+    X, y = load_breast_cancer(return_X_y=True)
+    monkeypatch.setattr("slfs._core.memory.memory_taken", lambda: 1 << 30)
+    with pytest.raises(MemoryError, match="569 samples x 30 columns need"):
+        SLFS(memory_limit=limit).fit(X, y)
+
+
+def test_the_memory_of_folds_counts_before_any_work(monkeypatch):
+    """The residuals fitted, but not the folds beside them: the error came after the first fold."""
+    X, y = load_breast_cancer(return_X_y=True)
+    monkeypatch.setattr("slfs._core.memory.memory_taken", lambda: 0)
+
+    def needed(cv, size="auto"):
+        selector = SLFS(cv=cv, n_features_to_select=size)
+        return sum(selector._needed_bytes(selector._read_training_data(X, y)))
+
+    splits = [(np.arange(0, 569, 2), np.arange(1, 569, 2))] * 3
+    assert needed(5, 30) < needed(3) == needed(splits) == needed(KFold(3)) < needed(20)
+    assert needed(LeaveOneOut()) == needed(20)
 
 
 def test_the_fewest_within_one_standard_error_of_the_smallest_log_loss():

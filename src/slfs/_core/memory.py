@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import math
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -14,11 +16,11 @@ _UNITS |= {f"{unit}i": 1024**power for power, unit in enumerate("KMGT", 1)}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?(?:e\d{1,2})?)\s*([KMGT]?i?)B?\s*", re.IGNORECASE)
 
 
-_LATER_STEPS = 2
-"""How many times as much memory as is known to be needed suffices: later steps copy and sort rows."""
-
-_LIBRARIES = 60 << 20
+_LIBRARIES = 40 << 20
 """Memory for kernels and libraries that are loaded later."""
+
+_VARIATION = 40 << 20
+"""By how much the memory of a process differs from call to call."""
 
 
 def parse_size(size: int | str, name: str = "memory_limit") -> int:
@@ -100,29 +102,40 @@ class Budget:
     def __init__(self, limit: int | str | None) -> None:
         self.limit = math.inf if limit is None else parse_size(limit)
         self._given = limit
-        self._reserved = 0.0
+        self._promised = 0.0 if limit is None else memory_taken() + _LIBRARIES
 
     def spare(self) -> float:
         """Return the number of bytes that are left."""
-        if self.limit == math.inf:
-            return self.limit
-        return self.limit - memory_taken() - self._reserved
+        return self.limit - (0 if self.limit == math.inf else self._used())
 
-    def reserve(self, needed: float, what: str) -> None:
-        """Leave some bytes to a later step, or raise an error if there are too few."""
-        if needed > self.spare():
-            raise self.too_small(needed, what)
-        self._reserved += needed
+    def _used(self) -> float:
+        """Return the number of bytes that are taken or promised to the steps of a context."""
+        return max(memory_taken(), self._promised)
+
+    @contextmanager
+    def reserve(self, needed: float, what: str, beside: float = 0.0) -> Iterator[None]:
+        """Leave some bytes to the steps in this context, or raise an error if there are too few.
+
+        What they have already taken of these bytes does not count twice. ``beside`` is what they need
+        in addition, which is not reserved, because they share it.
+        """
+        if needed + beside > self.spare():
+            raise self.too_small(needed + beside, what)
+        before = self._promised
+        if self.limit < math.inf:
+            self._promised = self._used() + needed
+        try:
+            yield
+        finally:
+            self._promised = before
 
     def too_small(self, needed: float, what: str) -> MemoryError:
         """Make the error to raise if the ``needed`` bytes for ``what`` exceed the limit."""
-        taken = memory_taken()
-        sufficient = taken + _LATER_STEPS * (self._reserved + needed) + _LIBRARIES
-        other = f", other steps need {show_size(self._reserved)}" if self._reserved else ""
+        taken, enough = memory_taken(), self._used() + needed
         return MemoryError(
-            f"memory_limit={self._given!r} is too small: the process uses {show_size(taken)} already"
-            f"{other}, and {what} need {show_size(needed)} more. Set memory_limit to "
-            f"{show_size(sufficient)}, which leaves room for later steps, or pass fewer columns or rows."
+            f"memory_limit={self._given!r} is too small: the process uses {show_size(taken)} already, "
+            f"and {what} need {show_size(enough - taken)} more. Set memory_limit to "
+            f"{show_size(enough + _VARIATION)}, or pass fewer columns or rows."
         )
 
 

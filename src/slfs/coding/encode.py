@@ -33,8 +33,8 @@ _OFTEN = 1 / 8
 """Columns that hardly ever had a missing value in ``fit`` are warned about if more are missing than this
 share, and _SEVERAL."""
 
-_BLOCK_ENTRIES = 1 << 20
-"""Maximum number of values that are read at a time."""
+_BLOCK_ENTRIES = 1 << 18
+"""Maximum number of values that are read at a time: for some rows of a file, whole columns are read."""
 
 
 _INTEGER = re.compile(r"\s*[+-]?\d{1,4000}\s*")

@@ -126,12 +126,16 @@ def screen_table(
         cuts=cuts,
         forced=forced,
     )
+    given = forced is not None and forced.covariates is not None  # tests of whole columns
+    planned = functools.partial(
+        make_plan, table, layout.n_samples, categorical, resources, layout.n_classes, whole=given
+    )
     try:
-        plan = make_plan(table, layout.n_samples, categorical, resources, layout.n_classes)
+        plan = planned()
     except MemoryError:
         if store is None or not store.spill():
             raise
-        plan = make_plan(table, layout.n_samples, categorical, resources, layout.n_classes)
+        plan = planned()
     if store is None:
         store = PlaneStore(layout, plan.plane_bytes / 2 if quartiles else plan.plane_bytes)
     facts = []
@@ -155,7 +159,7 @@ def table_p_values(
     if forced is not None and len(forced.conditioning):
         _, covariates = learn_covariates(table, layout, categorical, resources, forced)
         work = functools.partial(_adjusted, layout=layout, covariates=covariates)
-        plan = make_plan(table, layout.n_samples, categorical, resources)
+        plan = make_plan(table, layout.n_samples, categorical, resources, whole=True)
         found = np.concatenate(list(each_block(table, work, plan, resources)))
         found[forced.conditioning] = np.nan
         return found
@@ -187,12 +191,6 @@ def _adjusted(
     table: Table, block: Block, *, layout: SampleLayout, covariates: AnyCovariates
 ) -> NDArray[np.float64]:
     """Compute the p-values of a block given covariates."""
-    if block.n_rows < layout.n_samples:
-        raise MemoryError(
-            f"{parameter('condition_on')} reads all samples of a column at once, for which "
-            f"{parameter('memory_limit')} has no room. "
-            f"Raise {parameter('memory_limit')}, or pass fewer rows."
-        )
     return adjusted_p_values(table, block.columns, block.kind, layout, covariates)
 
 

@@ -94,25 +94,28 @@ def make_plan(
     categorical: NDArray[np.bool_],
     resources: Resources,
     n_classes: int = 1,
+    *,
+    whole: bool = False,
 ) -> Plan:
     """Split the columns, in order, into blocks of one kind whose size suits cache and memory limit.
 
     ``n_samples`` is the number of rows to read, which may be more than the table has: sample weights
-    repeat rows.
+    repeat rows. ``whole`` does not allow to read columns in parts of the rows.
     """
     n_rows = n_samples
     column_entries = n_samples
     entries, at_once, rest = BLOCK_ENTRIES, _AT_ONCE * resources.threads.count, math.inf
     budget = resources.budget
     if budget.limit < math.inf and not isinstance(table, SpreadTable):
-        # depends on the limit, not on the memory that is free now: equal calls must give equal bins
-        tall = n_samples * _ENTRY_BYTES > budget.limit / 4
-        kept = table.n_features * _COLUMN_BYTES + n_samples * _SAMPLE_BYTES
+        kept = _kept_bytes(n_samples, table.n_features)
         rest = (budget.spare() - kept) / 2  # the other half is for the planes
-        min_rows = min(n_samples, _MIN_ROWS) if tall else n_samples
+        # depends on the limit, not on the memory that is free now, where a whole column fits: equal
+        # calls must give equal bins
+        tall = not whole and n_samples * _ENTRY_BYTES > min(budget.limit / 4, rest)
+        min_rows = n_samples if whole else min(n_samples, _MIN_ROWS)
         if rest < min_rows * _ENTRY_BYTES:
             what = f"{n_samples} samples x {table.n_features} columns"
-            raise budget.too_small(kept + 2 * min_rows * _ENTRY_BYTES, what)
+            raise budget.too_small(least_bytes(n_samples, table.n_features, min_rows), what)
         max_entries = int(rest / _ENTRY_BYTES)
         column_entries += n_classes * _CLASS_BYTES // _ENTRY_BYTES
         at_once = max(1, min(resources.threads.count, max_entries // min(column_entries, BLOCK_ENTRIES)))
@@ -127,6 +130,15 @@ def make_plan(
     n_rows = int(min(n_rows, limits.n_rows))
     blocks = [Block(part, str(kind[part[0]]), n_rows) for part in parts]
     return Plan(blocks, at_once, min(rest, limits.plane_bytes))
+
+
+def least_bytes(n_samples: int, n_features: int, n_rows: int = _MIN_ROWS) -> int:
+    """Return the memory in which a table can be read, a number of rows at a time."""
+    return _kept_bytes(n_samples, n_features) + 2 * min(n_samples, n_rows) * _ENTRY_BYTES
+
+
+def _kept_bytes(n_samples: int, n_features: int) -> int:
+    return n_features * _COLUMN_BYTES + n_samples * _SAMPLE_BYTES
 
 
 def split_columns(

@@ -22,10 +22,10 @@ from slfs.measures.information import Information
 from slfs.network.tree import ROOT
 from slfs.screening.facts import ColumnFacts, Judge
 from slfs.screening.judging import drop_costly, drop_insignificant
-from slfs.screening.plan import ALL_KINDS, CATEGORIES
+from slfs.screening.plan import ALL_KINDS, CATEGORIES, least_bytes
 from slfs.screening.reasons import Decision, Reason, Role
 from slfs.selectors._shared.insertion import Growth, Rules, TreeBuilder
-from slfs.selectors._shared.pursuit import Pursuit, Step, describe_steps, pursuit_bytes
+from slfs.selectors._shared.pursuit import Pursuit, Step, describe_steps
 from slfs.selectors._shared.redundancy import is_contained
 from slfs.selectors._shared.selection import Selection, packed_as
 from slfs.selectors._shared.size_path import AutomaticSizeMixin
@@ -448,15 +448,16 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         work = data.layout.n_samples * data.layout.n_classes * n_steps**2
         if self.irrelevance in ("printed", "reversed") or work > _MOST_WORK:
             return "conditional"
-        needed = pursuit_bytes(n_steps, data.layout)
-        if 0 <= resources.budget.spare() < needed:
+        needed, spare = sum(self._needed_bytes(data)), resources.budget.spare()
+        if needed <= spare:
+            return "residual"
+        if spare >= least_bytes(data.layout.n_samples, data.table.n_features):  # or an error follows
             warn(
                 f"order='auto' uses 'conditional': 'residual' would need {show_size(needed)}, which "
                 f"memory_limit={self.memory_limit!r} does not leave. Raise memory_limit, or lower "
                 "max_features or n_features_to_select."
             )
-            return "conditional"
-        return "residual"
+        return "conditional"
 
     def _shared_figures(self) -> dict[str, Any]:
         return {**super()._shared_figures(), "order": self.order_}

@@ -68,11 +68,14 @@ def describe_steps(steps: list[Step]) -> dict[str, Any]:
 
 
 def pursuit_bytes(n_steps: int, layout: SampleLayout) -> int:
-    """Return the memory that a pursuit needs: codes, their runs and residuals of each step, and odds."""
+    """Return the memory that a pursuit needs: codes, their runs and residuals of each step, and odds.
+
+    It suffices for the tables that are fitted afterwards: of quartiles and edges, without residuals.
+    """
     n_classes = layout.n_classes
     continuous = layout.target_values is not None
     residuals = 2 * row_length(n_residuals(n_classes, continuous=continuous))
-    return layout.n_samples * (n_steps * (residuals + 6) + 3 * 8 * (n_classes + 3))
+    return layout.n_samples * (n_steps * max(residuals + 6, 11) + 3 * 8 * (n_classes + 3))
 
 
 class Pursuit:

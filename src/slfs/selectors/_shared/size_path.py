@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -23,6 +23,7 @@ from slfs.measures.information import Information
 from slfs.screening.facts import ColumnFacts
 from slfs.screening.forced import Forced
 from slfs.screening.pipeline import screen_table
+from slfs.screening.plan import least_bytes
 from slfs.screening.reasons import SIGNIFICANT, Reason
 from slfs.selectors._shared.additive import AdditiveTables, node_scores
 from slfs.selectors._shared.calibration import MOST_FOLDS, Fold, fit_calibrated
@@ -45,6 +46,9 @@ _NEGLIGIBLE = 0.001
 
 _FOLD_BYTES = 1
 """Memory that is kept of a column selected without a fold, per sample: levels and quartiles."""
+
+_ROWS_BYTES = 32
+"""Memory that is kept of a fold itself, per sample: its rows, their order, classes and weights."""
 
 _SWEEPS = 4
 """Steps for each table before the log loss of a number of columns is computed."""
@@ -258,18 +262,33 @@ class AutomaticSizeMixin(BaseSelector):
 
     def _fit_by_pursuit(self, data: TrainingData, resources: Resources) -> None:
         """Find the number of columns if it was not given, and select."""
-        n_steps = self._n_steps(data.table.n_features)
-        needed = pursuit_bytes(n_steps, data.layout)
-        folds = []
-        if self.n_features_to_select == "auto":
-            folds = make_folds(self.cv, data, self._forced(), self._feature_names())
-        if len(folds) <= MOST_FOLDS:
-            needed += _FOLD_BYTES * len(folds) * n_steps * data.layout.n_samples
-        resources.budget.reserve(needed, f"the residuals of {n_steps} steps")
+        needed, reading = self._needed_bytes(data)
+        what = f"the residuals of {self._n_steps(data.table.n_features)} steps"
+        with resources.budget.reserve(needed, what, beside=reading):
+            self._fit_with_size(data, resources)
+
+    def _needed_bytes(self, data: TrainingData) -> tuple[int, int]:
+        """Return the memory for pursuits and folds, and for reading whole columns beside them."""
+        n_samples, n_columns = data.layout.n_samples, data.table.n_features
+        n_steps, n_folds = self._n_steps(n_columns), self._most_folds()
+        kept = _ROWS_BYTES + (_FOLD_BYTES * n_steps if n_folds <= MOST_FOLDS else 0)
+        needed = pursuit_bytes(n_steps, data.layout) + n_samples * n_folds * kept
+        return needed, least_bytes(n_samples, n_columns, n_rows=n_samples)
+
+    def _most_folds(self) -> int:
+        """Return the number of folds, or a larger one, without making them."""
+        if self.n_features_to_select != "auto":
+            return 0
+        if isinstance(self.cv, Integral):
+            return int(self.cv)
+        return len(self.cv) if isinstance(self.cv, Sized) else getattr(self.cv, "n_splits", MOST_FOLDS)
+
+    def _fit_with_size(self, data: TrainingData, resources: Resources) -> None:
         self.size_path_: SizePath | None = None
         if self.n_features_to_select != "auto":
             BaseSelector._fit_table(self, data, resources)
             return
+        folds = make_folds(self.cv, data, self._forced(), self._feature_names())
         with counting(len(folds) + 1) as step:
             self.size_path_, learned = make_size_path(self, data, folds, resources, step)
             self._learned_in_folds = learned, resources.threads
