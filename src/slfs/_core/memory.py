@@ -10,6 +10,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from slfs._core.interface import parameter
+
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNITS |= {f"{unit}i": 1024**power for power, unit in enumerate("KMGT", 1)}
 
@@ -133,9 +135,10 @@ class Budget:
         """Make the error to raise if the ``needed`` bytes for ``what`` exceed the limit."""
         taken, enough = memory_taken(), self._used() + needed
         return MemoryError(
-            f"memory_limit={self._given!r} is too small: the process uses {show_size(taken)} already, "
-            f"and {what} need {show_size(enough - taken)} more. Set memory_limit to "
-            f"{show_size(enough + _VARIATION)}, or pass fewer columns or rows."
+            f"{parameter('memory_limit', self._given)} is too small: the process uses "
+            f"{show_size(taken)} already, and {what} need {show_size(enough - taken)} more. Set "
+            f"{parameter('memory_limit')} to {show_size(enough + _VARIATION)}, or pass fewer columns or "
+            "rows."
         )
 
 

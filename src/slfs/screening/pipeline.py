@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs._core.interface import parameter
 from slfs._core.resources import Resources
 from slfs.coding.codebook import Coding, join_codings
 from slfs.counting.marginals import column_sums

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._compat import Interval, StrOptions
+from slfs._core.interface import parameter
 from slfs._core.memory import show_size
 from slfs._core.resources import Resources
 from slfs._core.warn import warn
@@ -389,7 +390,7 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         text = (
             f"Tentative columns: {n_tentative} of {self.n_features_} selected. Their dependence on the "
             f"{self._target_noun()}{given} is not significant. With more columns than samples, "
-            "irrelevance='test' drops columns that pass by chance."
+            f"{parameter('irrelevance', 'test')} drops columns that pass by chance."
         )
         return [text]
 
@@ -422,9 +423,10 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         if self.order_ == "residual":
             if self.irrelevance in ("printed", "reversed"):
                 raise ValueError(
-                    f"irrelevance={self.irrelevance!r} compares a column with the tree and cannot be "
-                    "combined with order='residual', which does so with all selected columns. Use "
-                    "order='given' as in the paper, or irrelevance='mdl'."
+                    f"{parameter('irrelevance', self.irrelevance)} compares a column with the tree and "
+                    f"cannot be combined with {parameter('order', 'residual')}, which does so with all "
+                    f"selected columns. Use {parameter('order', 'given')} as in the paper, or "
+                    f"{parameter('irrelevance', 'mdl')}."
                 )
             self._fit_by_pursuit(data, resources)
             return
@@ -454,8 +456,9 @@ class SLFS(StreamSelector, AutomaticSizeMixin):
         if spare >= least_bytes(data.layout.n_samples, data.table.n_features):  # or an error follows
             warn(
                 f"order='auto' uses 'conditional': 'residual' would need {show_size(needed)}, which "
-                f"memory_limit={self.memory_limit!r} does not leave. Raise memory_limit, or lower "
-                "max_features or n_features_to_select."
+                f"{parameter('memory_limit', self.memory_limit)} does not leave. Raise "
+                f"{parameter('memory_limit')}, or lower {parameter('max_features')} or "
+                f"{parameter('n_features_to_select')}."
             )
         return "conditional"
 

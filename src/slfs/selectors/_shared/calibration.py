@@ -26,7 +26,6 @@ from slfs.counting.planes import PackedColumns
 from slfs.measures.information import Information
 from slfs.selectors._shared.additive import AdditiveTables
 from slfs.selectors._shared.additive_numbers import RegressionTables, fit_model, group_residuals
-from slfs.selectors._shared.selection import with_few_missing
 from slfs.tables.parts import Part
 
 Floats = NDArray[np.float64]
@@ -84,7 +83,7 @@ class Fold:
         information = Information(make_backend(self.packed, threads))
         n_columns = min(n_columns, len(self.order))
         chosen = self.order[:n_columns]
-        coding = with_few_missing(information, chosen, self.coding.take(np.arange(n_columns)))
+        coding = self.coding.take(np.arange(n_columns))
         fit = functools.partial(fit_model, information, chosen, coding, self.values)
         tables = plain = fit()
         if self.values is None and any(edge is not None for edge in tables.edges):

@@ -30,7 +30,7 @@ from slfs.selectors._shared.calibration import MOST_FOLDS, Fold, fit_calibrated
 from slfs.selectors._shared.folds import Split, make_folds
 from slfs.selectors._shared.joint_gain import Group
 from slfs.selectors._shared.pursuit import Pursuit, pursuit_bytes
-from slfs.selectors._shared.selection import packed_as
+from slfs.selectors._shared.selection import packed_as, with_few_missing
 from slfs.selectors._shared.size_sentences import size_sentence
 from slfs.selectors._shared.wording import listed
 from slfs.selectors.base import FORCED_CONSTRAINTS, GROUP_CONSTRAINTS, BaseSelector
@@ -178,7 +178,8 @@ def _run_fold(
             tables += [tables[-1]] * (step.n_after - len(tables))
             tables.append(pursuit.model.refined_tables(_SWEEPS))
     columns = np.array(chosen, np.int64)
-    coding = facts.coding.take(columns)
+    nodes = np.array([*pursuit.given, *selected], np.int64)
+    coding = with_few_missing(information, nodes, facts.coding.take(columns))
     left_out = Part(data.table, names, test)
     encoded = encode_table(left_out, coding, columns, resources.threads)
     known = np.isin(y[test], present)
