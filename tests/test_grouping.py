@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from slfs import BNSLFS, SLFS, LeakageWarning, MDLPDiscretizer, NaiveBayes, saving
+from slfs import BNSLFS, MRMR, SLFS, LeakageWarning, MDLPDiscretizer, NaiveBayes, saving
 from slfs.coding.grouping import best_groups, log_partitions
 from slfs.coding.level_names import level_names
 from slfs.counting.nlogn import nlogn_table
@@ -99,6 +99,29 @@ def test_more_categories_than_levels_are_grouped_by_class(n_customers, weighted,
         rows = np.repeat(np.arange(len(y)), weight)
         copies = clone(selector).fit(X.iloc[rows], y[rows])
         assert copies.network_counts_.coding.categories == selector.network_counts_.coding.categories
+
+
+def test_many_categories_are_grouped_although_there_are_many_classes():
+    """Groups of 57 classes have a high price: most shops were one level, with 73% of the entropy."""
+    random = np.random.default_rng(0)
+    weight, region = random.lognormal(0, 1, 757), random.integers(0, 57, 757).astype(str)
+    shop = random.choice(757, 6200, p=weight / weight.sum())
+    X = pd.DataFrame({"shop": shop, "noise": random.normal(size=6200)}).astype({"shop": str})
+    X["shop"] = "s" + X["shop"]
+    with pytest.warns(LeakageWarning, match="'shop' (determines|alone contains)"):
+        model = BNSLFS().fit(X[:5000], region[shop][:5000])
+    known = X["shop"].isin(X["shop"][:5000])
+    new = known & (X.index >= 5000)
+    assert model.score(X[new], region[shop][new]) > 0.97
+
+
+def test_what_many_categories_tell_by_chance_is_not_used():
+    """Two samples of each of 20 000 values: groups of equal ones have 55% of the entropy, by chance."""
+    random = np.random.default_rng(0)
+    value = np.repeat(np.arange(20_000), 2)
+    y = np.where(random.random(40_000) < 0.4, value % 2, random.integers(0, 2, 40_000))
+    selector = MRMR(n_features_to_select=1).fit(pd.DataFrame({"c": [f"C{one}" for one in value]}), y)
+    assert selector.features_["relevance"][0] < 0.1
 
 
 def test_new_values_of_grouped_identifiers_are_like_those_that_occur_once():

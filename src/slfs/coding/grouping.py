@@ -56,8 +56,14 @@ _LEAST_SHARE = 0.1
 
 In a column with a smaller one, chance explains the rest."""
 
+_LEAST_TOLD = 0.25
+"""The same for groups of more values than a column has levels, which are all chosen by the classes."""
+
 _CLEARLY = 2
 """Groups clearly pay if they tell this many times their price."""
+
+_MOST_MOVES = 1 << 18
+"""Maximum number of counts for which moving values between all levels takes less than a second."""
 
 _MANY_VALUES = 1000
 """The ways to group more values are not counted exactly."""
@@ -101,12 +107,10 @@ def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
         if many[column] and not has_single and _mostly_chance(rows, _add_rows(rows, chosen)):
             chosen = np.zeros_like(group)
         if column in learned.all_values:
-            every, every_row = learned.all_values[column]
-            alike = _pool_single(every_row)
-            of_all = group_many(_add_rows(every, alike), nlogn, layout.unit)[alike]
-            if _net_gain(every_row, of_all) > _told(rows, chosen):
+            of_all = _group_all(*learned.all_values[column], nlogn, layout.unit, _told(rows, chosen))
+            if of_all is not None:
                 groups[column] = of_all
-                new[column] = _level_of_new(NONE, alike, of_all)
+                new[column] = _level_of_new(NONE, _pool_single(learned.all_values[column][1]), of_all)
                 continue
         if chosen.max() < n_present[column] - 1:
             groups[column] = chosen
@@ -114,11 +118,31 @@ def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
     return _regroup(learned, groups, new, n_classes) if groups else learned
 
 
+def _group_all(counts: Ints, rows: Ints, nlogn: NLogN, unit: float, told: float) -> Ints | None:
+    """Return the group of each of more values than a column has levels; None if they are better pooled.
+
+    ``told`` is what the levels of pooled values tell, ``rows`` the counts without weights.
+    """
+    alike = _pool_single(rows)
+    own = _add_rows(rows, alike)
+    price = (counts.shape[1] - 1) / 2 * math.log(rows.sum())
+    best = None
+    for group in group_many(_add_rows(counts, alike), nlogn, unit):
+        now = _told(own, group)
+        if now > max(told + price, _LEAST_TOLD * _gain(_add_rows(own, group))):
+            best, told = group[alike], now
+    return best
+
+
 def _told(counts: Ints, group: Ints) -> float:
-    """Return how many nats levels tell about new samples: groups less their price, or single values."""
-    if len(group) > group.max() + 1:
-        return max(_net_gain(counts, group), 0.0)
-    return max(left_out_information(counts) * float(counts.sum()), 0.0)
+    """Return how many nats groups of values, or single ones, tell about new samples.
+
+    This is what they tell less their price, or what single values tell about samples that are left out
+    less what they tell apart from each other in a group.
+    """
+    lost = _gain(counts) - _gain(_add_rows(counts, group))
+    alone = left_out_information(counts) * float(counts.sum()) - lost
+    return max(alone, _net_gain(counts, group), 0.0)
 
 
 def _net_gain(counts: Ints, group: Ints) -> float:
@@ -245,30 +269,42 @@ def best_groups(counts: NDArray[np.int64], nlogn: NLogN, unit: float = 1.0) -> N
     return _best_groups(counts, nlogn, unit, len(counts))
 
 
-def group_many(counts: Ints, nlogn: NLogN, unit: float) -> Ints:
-    """Return the group of each of any number of values, at most MAX_LEVELS - 1 groups.
+def group_many(counts: Ints, nlogn: NLogN, unit: float) -> list[Ints]:
+    """Return groups of any number of values: the best ones, more of them, and as many as possible.
 
-    Values with similar shares of the classes are joined first: they are sorted by their most typical
-    class, and by its share. The groups of these are improved by moving single values, and grouped again.
+    There are less than MAX_LEVELS groups. Values with similar shares of the classes are joined first:
+    they are sorted by their most typical class, and by its share. These groups are improved by moving
+    single values; they are those of all levels. Then they are grouped at the price of groups, and at
+    that of their class distributions alone.
     """
     if len(counts) < MAX_LEVELS:
-        return best_groups(counts, nlogn, unit)
+        return [best_groups(counts, nlogn, unit), np.arange(len(counts))]
     size, share = counts.sum(axis=1), counts.sum(axis=0) / counts.sum()
     lift = (counts + _PRIOR_WEIGHT * share) / ((size + _PRIOR_WEIGHT)[:, np.newaxis] * share)
     order = np.lexsort((lift.max(axis=1), lift.argmax(axis=1)))
     joined = np.empty(len(counts), np.int64)
     joined[order] = (np.cumsum(size[order]) - size[order]) * (MAX_LEVELS - 1) // size.sum()
-    joined = np.unique(joined, return_inverse=True)[1]
-    group = _best_groups(_add_rows(counts, joined), nlogn, unit, len(counts))[joined]
-    group = _improved(counts, group, nlogn)
-    return _best_groups(_add_rows(counts, group), nlogn, unit, len(counts))[group]
+    similar = _numbered(joined)
+    if counts.size <= _MOST_MOVES:
+        similar = _improved(counts, similar, nlogn)
+    found = []
+    for n_values in (len(counts), 0):
+        group = _best_groups(_add_rows(counts, similar), nlogn, unit, n_values)[similar]
+        group = _improved(counts, group, nlogn)
+        found.append(_best_groups(_add_rows(counts, group), nlogn, unit, n_values)[group])
+    return [*found, similar]
 
 
 def _best_groups(counts: Ints, nlogn: NLogN, unit: float, n_values: int) -> Ints:
-    """Do what `best_groups` does, at the price of groups of more values that were joined before."""
+    """Do what `best_groups` does, at the price of groups of more values that were joined before.
+
+    If ``n_values`` is 0, groups have no price but that of their class distributions.
+    """
     n_classes = counts.shape[1]
-    splits = np.arange(-1, len(counts)) * ((n_classes - 1) / 2 * math.log(nlogn.n_samples / unit))
-    price = nlogn.scale * unit * (splits + log_partitions(n_values)[: len(splits)])
+    prices = np.arange(-1, len(counts)) * ((n_classes - 1) / 2 * math.log(nlogn.n_samples / unit))
+    if n_values:
+        prices += log_partitions(n_values)[: len(prices)]
+    price = nlogn.scale * unit * prices
     group = np.empty(len(counts), np.int64)
     group_values(np.ascontiguousarray(counts), nlogn.table, price, group)
     return _improved(counts, group, nlogn)
