@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sklearn.datasets import load_wine
 
 from slfs import SLFS
 from slfs.files import read_file
@@ -1748,10 +1749,37 @@ def test_a_first_column_without_a_name_is_noted_if_it_is_used(slfs):
     names = [f"{year}.{one}" for year, one in zip(years, number, strict=True)]
     y = np.where(random.random(240) < np.where(years < 1980, 0.8, 0.2), "yes", "no")
     pd.DataFrame({"age": random.integers(18, 80, 240), "y": y}, names).to_csv("a.csv")
+    pd.DataFrame({"age": random.integers(18, 80, 240), "y": y}, number + years / 1e4).to_csv("b.csv")
     code, _, error = slfs("select", "a.csv", "-t", "y")
     assert code == 0
+    left_out = "no name and all its values differ: it is left out as row names"
+    assert left_out in slfs("select", "b.csv", "-t", "y")[2]
     advice = "'Unnamed: 0': the first column has no name. If it names the rows, add --drop 'Unnamed: 0'."
     assert advice in error
     assert "no name" not in slfs("select", "a.csv", "-t", "y", "--drop", "Unnamed: 0")[2]
     assert slfs("fit", "a.csv", "-t", "y", "-o", "m.slfs")[0] == 0
     assert "no name" not in slfs("predict", "m.slfs", "a.csv")[2]
+
+
+def test_decimal_commas_are_written_so_that_they_are_read_as_numbers(here, slfs):
+    """Values of TSV files and of transposed ones were written as "3,06" between commas."""
+    wine = load_wine(as_frame=True).frame.rename("s{}".format)
+    X, y = wine.drop(columns="target"), wine["target"].map("class{}".format)
+    form = {"decimal": ",", "index_label": "id"}
+    X.T.to_csv("turned.csv", sep=";", **form)
+    X.T.to_csv("turned.tsv", sep="\t", **form)
+    X.to_csv("rows.tsv", sep="\t", **form)
+    X.to_csv("rows.csv", sep=";", **form)
+    y.to_csv("y.csv", sep=";", index_label="id")
+    predictions = set()
+    for name in ("turned.csv", "turned.tsv", "rows.tsv", "rows.csv"):
+        turn = ["--transpose"] if "turned" in name else ["--id", "id"]
+        given = [name, *turn, "--targets-from", "y.csv", "-t", "target", "-k", "3"]
+        assert slfs("select", *given, "--out", "out.csv")[0] == 0
+        out = pd.read_csv("out.csv", sep=";", decimal=",", index_col="id")
+        pd.testing.assert_frame_equal(out, X[out.columns[:3]].assign(target=y), check_names=False)
+        assert slfs("fit", *given, "--model", "m.slfs")[0] == 0
+        assert slfs("predict", "m.slfs", name, *turn, "-p", "--out", "p.csv")[0] == 0
+        predictions.add((here / "p.csv").read_text().split("\n", 1)[1])
+    (text,) = predictions
+    assert re.match(r"s0;class0;0,9\d+;0,0", text)

@@ -158,7 +158,7 @@ def test_the_mark_in_a_column_with_thousands_separators_is_named(slfs):
     price = [f"{value:,.2f}".translate(str.maketrans(",.", ".,")) for value in x]
     price[7] = "k.A."
     pd.DataFrame({"price": price, "y": y}).to_csv("t.csv", index=False, sep=";")
-    assert "read it as one: --missing 'k.A.'." in slfs("select", "t.csv", "-t", "y")[2]
+    assert "read it as one: --missing 'k.A.' in CSV" in slfs("select", "t.csv", "-t", "y")[2]
     assert slfs("select", "t.csv", "-t", "y", "--missing", "k.A.")[0] == 0
 
 

@@ -141,13 +141,11 @@ def predict(
     names = _ids(file, typed=keeps_types(out))
     if out is not None or not as_json:
         found = _as_frame(names, labels, more, reasons)
-        found.attrs |= file.style  # as the file is written
         if out is not None:
-            if format_of(data, file_format).name == "tsv":  # .csv has commas instead
-                del found.attrs["separator"]
-            write_table(found, out, escape_formulas=escape_formulas)
+            write_table(file.styled(found), out, escape_formulas=escape_formulas)
         else:
             found = without_formulas(found) if escape_formulas else found
+            found.attrs |= file.style
             show_csv(found)
     if as_json:
         _print_lines(names, labels, objects, reasons)

@@ -146,6 +146,7 @@ def load_transposed(
     frame = _read(form, turned, content, options, name)
     left_out, unwanted = frame.attrs.pop("left_out"), frame.attrs.pop("drop")
     table = typed(frame, options)
+    table.attrs |= frame.attrs
     ids = [sample_id, *(labels.file.ids[1:] if labels is not None and labels.file is not None else ())]
     infer = _inference(form, replace(options, text=[*options.text, sample_id]))
     return Loaded(table, None, lambda _: frame.copy(deep=False), ids, unwanted, left_out, infer)

@@ -79,6 +79,7 @@ def transposed(
     found = found or kept  # if no sample has a label, matching raises the error
     turned = pd.DataFrame(frame[found].to_numpy(dtype=object).T, columns=names, dtype=object)
     turned.insert(0, sample_id, [str(name) for name in found], allow_duplicates=True)
+    turned.attrs |= frame.attrs
     turned.attrs["drop"] = [name for name in drop if name in turned.columns or name not in own]
     turned.attrs["left_out"] = [str(name) for name in kept if name not in set(found)]
     return turned

@@ -282,7 +282,7 @@ def _row_names(table: Any, known: list[int], notes: list[str]) -> list[int]:
     first = table.iloc[:, 0]
     if table.shape[1] < 2:
         return []
-    if first.dtype.kind == "f" or not first.is_unique:  # names 1978.1 and 1978.10 are equal numbers
+    if not first.is_unique:  # names such as 1978.1 and 1978.10 are equal numbers
         name = str(table.columns[0])
         remark = f"the first column has no name. If it names the rows, add --drop {name!r}."
         notes.append(ColumnNote([name], remark))

@@ -143,9 +143,11 @@ def measure_accuracy(selector: BaseSelector, X: Any, y: Any) -> dict[str, Any]:
         )
     elif given:
         what = " and ".join(name.replace("sample_weight", "weights") for name in given)
+        params = ", ".join(f"{name!r}: {name}" for name in given)
+        own = "groups=groups, cv=GroupKFold(), " if "groups" in given else ""
         reason = (
-            f"The rows have {what}, which this cross-validation does not take into account. In Python, "
-            "cross_validate of scikit-learn passes them on to BNSLFS."
+            f"The rows have {what}, which this cross-validation does not take into account. "
+            f"scikit-learn does: cross_validate(BNSLFS(), X, y, {own}params={{{params}}})."
         )
     else:
         return compare_accuracy(selector, X, _without_fractions(selector.classes_, y))
