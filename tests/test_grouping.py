@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from slfs import BNSLFS, MRMR, SLFS, LeakageWarning, MDLPDiscretizer, NaiveBayes, saving
-from slfs.coding.grouping import best_groups, log_partitions
+from slfs.coding.group_search import best_groups, log_partitions
 from slfs.coding.level_names import level_names
 from slfs.counting.nlogn import nlogn_table
 from slfs.evaluation import p_values
@@ -113,6 +113,15 @@ def test_many_categories_are_grouped_although_there_are_many_classes():
     known = X["shop"].isin(X["shop"][:5000])
     new = known & (X.index >= 5000)
     assert model.score(X[new], region[shop][new]) > 0.97
+
+
+def test_many_categories_without_a_class():
+    """The values of a class may all be missing."""
+    X, y = customers(700, n_classes=3)
+    X = X.map("C{}".format).where((y != 1)[:, np.newaxis])
+    with pytest.warns(LeakageWarning, match="'customer' determines the class completely"):
+        selector = SLFS().fit(X[["customer"]], y)
+    assert selector.features_["n_levels"].tolist() == [3]
 
 
 def test_what_many_categories_tell_by_chance_is_not_used():
