@@ -486,3 +486,14 @@ def test_differences_of_whole_numbers_within_pairs_are_found():
     found = p_values(table, y, condition_on=["pair"])
     assert found[:20].max() < 1e-4
     assert found[20:40].min() > 1e-3
+
+
+@pytest.mark.parametrize("n_categories", [300, 500])
+def test_categories_that_mostly_occur_once_are_conditioned_on(n_categories):
+    """More than 255 were pooled if they occur once, so that they had no effect."""
+    random = np.random.default_rng(0)
+    category = np.arange(n_categories + 20) % n_categories
+    y = random.integers(0, 2, len(category))
+    X = pd.DataFrame({"id": [f"L{one}" for one in category], "x": random.normal(size=len(y)) + 3 * y})
+    assert SLFS().fit(X[["x"]], y).pvalues_[0] < 1e-9
+    assert SLFS(condition_on="id").fit(X, y).pvalues_[1] > 1e-3

@@ -39,7 +39,8 @@ def _covariate_codes(
 ) -> list[NDArray[np.int64]]:
     """Return the levels of the conditioning columns in each row of the table, of those with samples.
 
-    Categories are not pooled: samples of different categories must not be in the same stratum.
+    Numbers are cut into intervals. Categories are not pooled: samples of different categories must not
+    be in the same stratum.
     """
     layout = layout.tested or layout
     keep = forced.reason == Reason.CONDITIONING
@@ -57,12 +58,9 @@ def _covariate_codes(
     for f in range(len(packed)):
         codes[f, np.sort(layout.order)] = backend.codes(PackedIndex(f))
     found = dict(zip(packed.columns.tolist(), codes, strict=True))
-    many = np.zeros_like(keep)
-    many[packed.columns[packed.arrays.levels == MAX_LEVELS]] = True
-    if many.any():
-        work = functools.partial(_category_codes, keep=many)
-        found.update(by_column(table, layout, categorical, work, resources))
-    return list(found.values())
+    work = functools.partial(_category_codes, keep=keep)
+    found |= by_column(table, layout, categorical, work, resources)
+    return [own for own in found.values() if np.ptp(own[layout.order]) > 0]
 
 
 def _category_codes(table: Table, block: Block, *, keep: Mask) -> dict[int, NDArray[np.int64]]:
