@@ -495,5 +495,5 @@ def test_categories_that_mostly_occur_once_are_conditioned_on(n_categories):
     category = np.arange(n_categories + 20) % n_categories
     y = random.integers(0, 2, len(category))
     X = pd.DataFrame({"id": [f"L{one}" for one in category], "x": random.normal(size=len(y)) + 3 * y})
-    assert SLFS().fit(X[["x"]], y).pvalues_[0] < 1e-9
-    assert SLFS(condition_on="id").fit(X, y).pvalues_[1] > 1e-3
+    assert SLFS().fit(X[["x"]], y).pvalues_[0] < 1e-30
+    assert SLFS(condition_on="id").fit(X, y).pvalues_[1] > 1e-6  # of up to 20 pairs
