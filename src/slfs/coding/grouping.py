@@ -51,7 +51,7 @@ _LEAST_SHARE = 0.1
 
 In a column with a smaller one, chance explains the rest."""
 
-_LEAST_TOLD = 0.25
+_LEAST_TOLD = 0.5
 """The same for groups of more values than a column has levels, which are all chosen by the classes."""
 
 _CLEARLY = 2
@@ -114,8 +114,9 @@ def _group_all(counts: Ints, rows: Ints, nlogn: NLogN, unit: float, told: float)
     price = (counts.shape[1] - 1) / 2 * math.log(rows.sum())
     best = None
     for group in group_many(add_rows(counts, alike), nlogn, unit):
-        now = _told(own, group)
-        if now > max(told + price, _LEAST_TOLD * _gain(add_rows(own, group))):
+        now, gain = _told(own, group), _gain(add_rows(own, group))
+        pays = _net_gain(own, group) > told + price
+        if pays or now > max(told + price, _LEAST_TOLD * gain):
             best, told = group[alike], now
     return best
 

@@ -8,7 +8,7 @@ it is for pairs, have the smallest generalized cross-validation error.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ from slfs._core.ragged import starts
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8]
+Cells = NDArray[np.int32]
 
 PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 PAIR_SCALES = (0.0, 0.25, 0.5, 1.0)
@@ -40,6 +41,9 @@ combinations of that many is about 4%."""
 
 _SEED = 748_301_259
 """Not 0: generated data of users would have the same random numbers, and are not independent of them."""
+
+_ENTRIES = 1 << 18
+"""Number of entries of the matrix of samples and cells that are in memory at a time."""
 
 _CHUNK = 1000
 _LARGEST_LEVERAGE = 0.9
@@ -116,7 +120,8 @@ def fit_squared(
         parts, predictions = [], np.full(len(rows), mean)
         leverage = np.full(len(rows), unit / len(y))
     else:
-        system = _System(_design(codes, n_levels, paired, others, starts(sizes)), unit, y - mean)
+        cells = _cells(codes, n_levels, paired, others, starts(sizes))
+        system = _System(cells, int(sizes.sum()), unit, y - mean)
         of_pair = np.repeat(np.arange(len(sizes)) >= len(codes), sizes)
         solve = _solve_exactly if len(of_pair) <= MOST_CELLS else _solve_iteratively
         coefficients, leverage_of = solve(system, of_pair)
@@ -124,7 +129,7 @@ def fit_squared(
         means = np.add.reduceat(system.shares * coefficients, starts(sizes)[:-1])
         centred = coefficients - np.repeat(means, sizes)
         parts = np.split(largest * centred, starts(sizes)[1:-1])
-        factors = _factors(centred[system.cells(rows)], weights)
+        factors = _factors(centred[cells[rows]], weights)
         spread = np.zeros((len(factors), 2, len(codes)))
         spread[:, 0], spread[:, 1, paired] = factors[:, : len(codes)], factors[:, len(codes) :]
     residuals = (y[rows] - predictions) / (1 - np.minimum(weights * leverage, _LARGEST_LEVERAGE))
@@ -164,54 +169,76 @@ def _affordable(paired: Ints, n_levels: Ints, others: Ints) -> Ints:
     return np.sort(paired[order[fits]])
 
 
-def _design(codes: Codes, n_levels: Ints, paired: Ints, others: Ints, offset: Ints) -> sparse.csr_array:
-    """Return the matrix of samples and cells: one where a sample is in a cell of a table."""
-    n_samples, n_tables = codes.shape[1], len(offset) - 1
-    cells = np.empty((n_samples, n_tables), np.int64)
+def _cells(codes: Codes, n_levels: Ints, paired: Ints, others: Ints, offset: Ints) -> Cells:
+    """Return the cell of each table in which a sample is, of shape (n_samples, n_tables)."""
+    cells = np.empty((codes.shape[1], len(offset) - 1), np.int32)
     cells[:, : len(codes)] = codes.T
     for table, column in enumerate(paired.tolist(), len(codes)):
         other = int(others[column])
-        cells[:, table] = codes[column].astype(np.int64) * n_levels[other] + codes[other]
-    cells += offset[:-1]
-    return sparse.csr_array(
-        (np.ones(cells.size), cells.ravel(), np.arange(n_samples + 1) * n_tables),
-        shape=(n_samples, int(offset[-1])),
-    )
+        cells[:, table] = codes[column].astype(np.int32) * np.int32(n_levels[other]) + codes[other]
+    cells += offset[:-1].astype(np.int32)
+    return cells
 
 
 class _System:
     """The centred least-squares problem of the tables.
 
-    Sums over the samples are in units: ``unit`` samples count as one.
+    Sums over the samples are in units: ``unit`` samples count as one. The matrix of samples and cells
+    has a one where a sample is in a cell; only some of its rows are in memory at a time.
     """
 
-    def __init__(self, design: sparse.csr_array, unit: float, y: Floats) -> None:
-        self.design, self.unit = design, unit
+    def __init__(self, cells: Cells, n_cells: int, unit: float, y: Floats) -> None:
+        self.cells, self.unit = cells, unit
         self.total = len(y) / unit
-        self.shares: Floats = design.mean(axis=0)
-        self.moments: Floats = design.T @ y / unit  # the mean of y is zero
+        sizes = np.zeros(n_cells, np.int64)
+        for part in self._parts():
+            sizes += np.bincount(cells[part].ravel(), minlength=n_cells)
+        self.shares: Floats = sizes / len(y)
+        self.moments: Floats = self._sums(y)  # the mean of y is zero
         self.squares = float(y @ y) / unit
+        self.used = np.flatnonzero(sizes)  # the others have no samples, and stay zero
+        self._position = np.cumsum(sizes > 0) - 1
 
-    def gram(self, cells: Ints) -> Floats:
-        """Return the matrix of the products of some of the centred cells."""
-        design, shares = self.design[:, cells], self.shares[cells]
-        found: Floats = (design.T @ design).toarray() / self.unit
-        return found - self.total * np.outer(shares, shares)
+    def _parts(self) -> Iterator[slice]:
+        n_samples, n_tables = self.cells.shape
+        size = max(1, _ENTRIES // n_tables)
+        return (slice(first, first + size) for first in range(0, n_samples, size))
+
+    def _sums(self, values: Floats) -> Floats:
+        """Return the sum of values of the samples in each cell."""
+        found = np.zeros(len(self.shares))
+        for part in self._parts():
+            own = self.cells[part]
+            weights = np.repeat(values[part], own.shape[1])
+            found += np.bincount(own.ravel(), weights, minlength=len(found))
+        return found / self.unit
+
+    def design(self, rows: Ints | slice) -> sparse.csr_array:
+        """Return the matrix of some samples and the used cells."""
+        own = self._position[self.cells[rows]]
+        shape = len(own), len(self.used)
+        return sparse.csr_array(
+            (np.ones(own.size), own.ravel(), np.arange(len(own) + 1) * own.shape[1]), shape=shape
+        )
+
+    def gram(self) -> Floats:
+        """Return the matrix of the products of the centred cells that are used."""
+        found = np.zeros((len(self.used), len(self.used)))
+        for part in self._parts():
+            design = self.design(part)
+            found += (design.T @ design).toarray()
+        shares = self.shares[self.used]
+        return found / self.unit - self.total * np.outer(shares, shares)
 
     def product(self, coefficients: Floats) -> Floats:
-        """Multiply that matrix by a vector."""
+        """Multiply the matrix of all cells by a vector."""
         along = self.shares @ coefficients
-        found: Floats = self.design.T @ (self.design @ coefficients) / self.unit
-        return found - self.total * self.shares * along
+        alone = [coefficients[self.cells[part]].sum(axis=1) for part in self._parts()]
+        return self._sums(np.concatenate(alone)) - self.total * self.shares * along
 
     def fitted(self, coefficients: Floats, rows: Ints) -> Floats:
         """Return what the tables predict for some samples."""
-        found: Floats = self.design[rows] @ coefficients - self.shares @ coefficients
-        return found
-
-    def cells(self, rows: Ints) -> Ints:
-        """Return the cell of each table for some samples, of shape (n_rows, n_tables)."""
-        found: Ints = self.design[rows].indices.reshape(len(rows), -1)
+        found: Floats = coefficients[self.cells[rows]].sum(axis=1) - self.shares @ coefficients
         return found
 
 
@@ -222,12 +249,14 @@ Leverage = Callable[[Ints], Floats]
 def _solve_exactly(system: _System, of_pair: NDArray[np.bool_]) -> tuple[Floats, Leverage]:
     """Solve for all penalties, and choose one by generalized cross-validation."""
     total = system.total
-    cells = np.flatnonzero(system.shares)  # the others have no samples, and stay zero
-    gram, of_pair = system.gram(cells), of_pair[cells]
+    cells = system.used
+    gram, of_pair = system.gram(), of_pair[cells]
     best: tuple[float, float, Floats, Floats, Floats] | None = None
     for scale in PAIR_SCALES if of_pair.any() else (1.0,):
         factor = np.where(of_pair, scale, 1.0)
-        values, vectors = _eigen(factor[:, np.newaxis] * gram * factor, factor > 0)
+        matrix = factor[:, np.newaxis] * gram
+        matrix *= factor
+        values, vectors = _eigen(matrix, factor > 0)
         along = vectors.T @ (factor * system.moments[cells])
         for penalty in PENALTIES:
             shrunk = 1 / (values + penalty)
@@ -247,7 +276,7 @@ def _solve_exactly(system: _System, of_pair: NDArray[np.bool_]) -> tuple[Floats,
     def leverage(rows: Ints) -> Floats:
         found = np.empty(len(rows))
         for first in range(0, len(rows), _CHUNK):
-            own = system.design[rows[first : first + _CHUNK]][:, cells]
+            own = system.design(rows[first : first + _CHUNK])
             across = own @ inverse
             found[first : first + _CHUNK] = own.multiply(across).sum(axis=1) - 2 * across @ shares
         centred: Floats = found + shares @ inverse @ shares + 1 / total
@@ -258,8 +287,11 @@ def _solve_exactly(system: _System, of_pair: NDArray[np.bool_]) -> tuple[Floats,
 
 def _eigen(matrix: Floats, used: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Return eigenvalues and eigenvectors of a matrix whose rows and columns are 0 where not used."""
+    if used.all():
+        values, vectors = eigh(matrix, driver="evd", overwrite_a=True)
+        return np.maximum(values, 0), vectors
     own = np.flatnonzero(used)
-    values, vectors = eigh(matrix[np.ix_(own, own)], driver="evd")
+    values, vectors = eigh(matrix[np.ix_(own, own)], driver="evd", overwrite_a=True)
     every = np.zeros((len(matrix), len(own)))
     every[own] = vectors
     return np.maximum(values, 0), every
@@ -273,4 +305,4 @@ def _solve_iteratively(system: _System, of_pair: NDArray[np.bool_]) -> tuple[Flo
     )
     coefficients, _ = cg(operator, system.moments, rtol=1e-8, maxiter=500)
     single = 1 / (system.total * system.shares + FIXED_PENALTY)
-    return coefficients, lambda rows: system.design[rows] @ single + 1 / system.total
+    return coefficients, lambda rows: single[system.cells[rows]].sum(axis=1) + 1 / system.total
