@@ -421,6 +421,16 @@ def test_pairs_are_tested_without_weights_that_are_not_whole_numbers():
     assert weighted.selection_scores_.tolist() != expected.selection_scores_.tolist()
 
 
+def test_weights_that_pairs_do_not_use_are_warned_about():
+    X, y = xor_table(12)
+    weights = np.where(y == "yes", 0.5, 1.5)
+    with pytest.warns(UserWarning, match="do not use sample_weight, which are not whole numbers"):
+        found = interactions(X, y, sample_weight=weights)
+    expected = interactions(X, y)
+    assert found.to_dict() == expected.to_dict()
+    assert interactions(X, y, sample_weight=2 * weights).n_tested == expected.n_tested
+
+
 def test_selector_is_saved_and_reduced(tmp_path):
     X, y = xor_table(8)
     selector = InteractionSelector().fit(X, y)

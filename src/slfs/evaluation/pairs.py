@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from slfs._compat import Interval, StrOptions, validate_params
+from slfs._core.interface import parameter
 from slfs._core.progress import progress_callback
 from slfs._core.resources import Resources
 from slfs._core.warn import warn
@@ -198,7 +199,7 @@ def interactions(
         Class labels, or numbers; see ``target``.
     sample_weight : array-like of shape (n_samples,) or None, default=None
         Weight of each row. Whole numbers are frequencies. Other weights tell nothing about how often a
-        row was seen: such rows are counted once, and those with weight 0 are left out.
+        row was seen: such rows are counted once, with a warning, and those with weight 0 are left out.
     columns : array-like or None, default=None
         Columns whose pairs are tested: names, indices or a mask; None means all columns.
     partners : array-like or None, default=None
@@ -267,6 +268,11 @@ def interactions(
         )
     estimator = SLFS(target=target, categorical_features=categorical_features, memory_limit=memory_limit)
     data = estimator._read_training_data(X, y, sample_weight)
+    if data.layout.tested is not None:
+        warn(
+            f"The tables and tests of pairs do not use {parameter('sample_weight')}, which are not "
+            "whole numbers: each row counts once, unless its weight is 0. Whole numbers are frequencies."
+        )
     data = replace(data, layout=data.layout.tested or data.layout)
     names = estimator._feature_names()
     own = _indices(columns, names, "columns")
