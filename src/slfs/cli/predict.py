@@ -141,11 +141,13 @@ def predict(
     names = _ids(file, typed=keeps_types(out))
     if out is not None or not as_json:
         found = _as_frame(names, labels, more, reasons)
+        found.attrs |= file.style  # as the file is written
         if out is not None:
-            write_table(file.styled(found), out, escape_formulas=escape_formulas)
+            if file.form == "tsv":  # .csv has commas instead
+                del found.attrs["separator"]
+            write_table(found, out, escape_formulas=escape_formulas)
         else:
             found = without_formulas(found) if escape_formulas else found
-            found.attrs |= file.style
             show_csv(found)
     if as_json:
         _print_lines(names, labels, objects, reasons)
@@ -336,9 +338,10 @@ def _remedy(fitted: NetworkModel, file: DataFile, lacking: list[str], source: _S
         if set(lacking) <= first_row and not source.header:
             return " They are in its first row. Remove --no-header."
         first = set(map(str, file.read_originals(file.all_names[:1]).iloc[:, 0]))
-        if set(lacking) & first and source.transpose:
+        most = 2 * len(set(lacking) & first) > len(lacking)
+        if most and source.transpose:
             return " They are the samples. If the samples of the file are in rows, remove --transpose."
-        if set(lacking) & first:
+        if most:
             return " They are in its first column. If the samples are in columns, add --transpose."
     if "like" in getattr(fitted, "_reading", {}):
         return " The model was fitted with --no-header. If the file has no header either, add it."

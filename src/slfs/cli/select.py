@@ -158,7 +158,12 @@ def select(
             write_variants(file.X, out, in_order)
         else:
             table = file.originals(in_order, typed=keeps_types(out))
-            write_table(file.styled(table), out, escape_formulas=escape_formulas)
+            table.attrs |= file.style
+            if (
+                file.form == "tsv"
+            ):  # text with decimal commas between commas is not read as numbers again
+                table.attrs["separator"] = ";" if file.style.get("decimal") == "," else ","
+            write_table(table, out, escape_formulas=escape_formulas)
     if results is not None:
         write_table(results_frame(file, selector), results, escape_formulas=escape_formulas)
     if as_json or report is not None:

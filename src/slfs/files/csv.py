@@ -471,12 +471,9 @@ def _could_be_in(present: Any, name: str) -> bool:
 
 
 def write_csv(frame: Any, path: Path | IO[str], separator: str | None = None) -> None:
-    """Write a dataframe, with the separators in its ``attrs`` if it has some.
-
-    Decimal commas are not separated by commas, since text with them is not read as numbers again.
-    """
-    decimal = frame.attrs.get("decimal", ".")
-    separator = separator or frame.attrs.get("separator") or (";" if decimal == "," else ",")
+    """Write a dataframe, with the separators in its ``attrs`` if it has some."""
+    separator = separator or frame.attrs.get("separator", ",")
+    decimal = "." if separator == "," else frame.attrs.get("decimal", ".")
     frame.to_csv(path, index=False, sep=separator, decimal=decimal, lineterminator="\n")
 
 

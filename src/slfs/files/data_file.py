@@ -203,13 +203,6 @@ class DataFile:
             return self.X.take(columns)
         return self.X[:, columns] if is_sparse(self.X) else self.X.iloc[:, columns]
 
-    def styled(self, frame: Any) -> Any:
-        """Give a DataFrame that is written to a file the separators of this one; .csv has no tabs."""
-        frame.attrs |= self.style
-        if self.form == "tsv":
-            del frame.attrs["separator"]
-        return frame
-
     def originals(self, names: list[str], *, typed: bool = False) -> Any:
         """Return the ids, some columns and the target, if any, with the values that the file has.
 
