@@ -334,9 +334,10 @@ def _remedy(fitted: NetworkModel, file: DataFile, lacking: list[str], source: _S
         shown = ", ".join(f"{other!r} to {name!r}" for name, other in list(alike.items())[:5])
         return f" Rename {shown}{', ...' if len(alike) > 5 else ''}."
     if file.read_originals is not None and file.all_names:
-        first_row = set(map(str, file.read_originals(file.all_names).iloc[:1].to_numpy().ravel()))
-        if set(lacking) <= first_row and not source.header:
-            return " They are in its first row. Remove --no-header."
+        if not source.header:
+            first_row = file.read_originals(file.all_names).iloc[:1].to_numpy().ravel()
+            if set(lacking) <= set(map(str, first_row)):
+                return " They are in its first row. Remove --no-header."
         first = set(map(str, file.read_originals(file.all_names[:1]).iloc[:, 0]))
         most = 2 * len(set(lacking) & first) > len(lacking)
         if most and source.transpose:

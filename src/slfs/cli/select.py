@@ -159,9 +159,7 @@ def select(
         else:
             table = file.originals(in_order, typed=keeps_types(out))
             table.attrs |= file.style
-            if (
-                file.form == "tsv"
-            ):  # text with decimal commas between commas is not read as numbers again
+            if file.form == "tsv":  # decimal commas between commas are not read as numbers again
                 table.attrs["separator"] = ";" if file.style.get("decimal") == "," else ","
             write_table(table, out, escape_formulas=escape_formulas)
     if results is not None:

@@ -93,10 +93,12 @@ def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
         if many[column] and not has_single and _mostly_chance(rows, add_rows(rows, chosen)):
             chosen = np.zeros_like(group)
         if column in learned.all_values:
-            of_all = _group_all(*learned.all_values[column], nlogn, layout.unit, _told(rows, chosen))
+            every, every_row = learned.all_values[column]
+            alike, told = _pool_single(every_row), _told(rows, chosen, _left_out(rows))
+            of_all = _group_all(every, every_row, alike, nlogn, layout.unit, told)
             if of_all is not None:
                 groups[column] = of_all
-                new[column] = _level_of_new(NONE, _pool_single(learned.all_values[column][1]), of_all)
+                new[column] = _level_of_new(NONE, alike, of_all)
                 continue
         if chosen.max() < n_present[column] - 1:
             groups[column] = chosen
@@ -104,32 +106,39 @@ def group_levels(learned: Learned, layout: SampleLayout) -> Learned:
     return _regroup(learned, groups, new, n_classes) if groups else learned
 
 
-def _group_all(counts: Ints, rows: Ints, nlogn: NLogN, unit: float, told: float) -> Ints | None:
+def _group_all(
+    counts: Ints, rows: Ints, alike: Ints, nlogn: NLogN, unit: float, told: float
+) -> Ints | None:
     """Return the group of each of more values than a column has levels; None if they are better pooled.
 
-    ``told`` is what the levels of pooled values tell, ``rows`` the counts without weights.
+    ``rows`` are the counts without weights, ``alike`` the numbers of `_pool_single`, and ``told`` is
+    what the levels of pooled values tell.
     """
-    alike = _pool_single(rows)
     own = add_rows(rows, alike)
+    left_out = _left_out(own)
     price = (counts.shape[1] - 1) / 2 * math.log(rows.sum())
     best = None
     for group in group_many(add_rows(counts, alike), nlogn, unit):
-        now, gain = _told(own, group), _gain(add_rows(own, group))
+        now, gain = _told(own, group, left_out), _gain(add_rows(own, group))
         pays = _net_gain(own, group) > told + price
         if pays or now > max(told + price, _LEAST_TOLD * gain):
             best, told = group[alike], now
     return best
 
 
-def _told(counts: Ints, group: Ints) -> float:
+def _told(counts: Ints, group: Ints, left_out: float) -> float:
     """Return how many nats groups of values, or single ones, tell about new samples.
 
-    This is what they tell less their price, or what single values tell about samples that are left out
-    less what they tell apart from each other in a group.
+    This is what they tell less their price, or what single values tell about samples that are left out,
+    ``left_out``, less what they tell apart from each other in a group.
     """
     lost = _gain(counts) - _gain(add_rows(counts, group))
-    alone = left_out_information(counts) * float(counts.sum()) - lost
-    return max(alone, _net_gain(counts, group), 0.0)
+    return max(left_out - lost, _net_gain(counts, group), 0.0)
+
+
+def _left_out(counts: Ints) -> float:
+    """Return how many nats values tell about all samples, each of them left out."""
+    return left_out_information(counts) * float(counts.sum())
 
 
 def _net_gain(counts: Ints, group: Ints) -> float:
