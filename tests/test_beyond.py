@@ -175,8 +175,8 @@ def test_bins_of_a_target_and_rare_classes() -> None:
     assert found["relevance_given"][1] == pytest.approx(expected, abs=1e-4)
 
 
-def test_columns_with_the_same_gaps_have_the_same_figures() -> None:
-    """Only the missing values are told apart: the numbers decide nothing, whatever they depend on."""
+def test_columns_whose_gaps_are_explained_are_dropped() -> None:
+    """Numbers that depend on the class have no levels: they are too weak, and not without evidence."""
     random = np.random.default_rng(29)
     batch, y = random.integers(0, 3, 400), random.integers(0, 2, 400)
     y = np.where(random.random(400) < 0.4, batch > 1, y)
@@ -189,11 +189,16 @@ def test_columns_with_the_same_gaps_have_the_same_figures() -> None:
     assert own["relevance"][1] > 0.02
     fitted = SLFS(condition_on="batch").fit(X, y)
     records = fitted.features_[1:]
-    for field in ("role", "reason", "p_value", "relevance_given"):
-        assert len(set(records[field])) == 1, field
-    assert set(records["reason"]) == {"explained"}
-    assert records["p_value"][0] > 0.05
-    assert p_values(X, y, condition_on="batch")[1] < 0.05, "the numbers depend on the class"
+    assert len(set(records["relevance_given"])) == 1
+    assert records["reason"].tolist() == ["gaps not significant", "explained", "explained"]
+    assert records["role"][0] == "too weak"
+    assert (records["p_value"][1:] > 0.05).all()
+    found = p_values(X, y, condition_on="batch")[1]
+    assert records["p_value"][0] == pytest.approx(2 * found)
+    assert found < 0.01, "the numbers depend on the class"
+    told = fitted.explain("weak 0")
+    assert "only by whether its value is missing, which is not significant given 'batch'" in told
+    assert "(p = " in told
 
 
 def test_blas_has_one_thread_for_small_matrices(monkeypatch: pytest.MonkeyPatch) -> None:

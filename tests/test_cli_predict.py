@@ -562,6 +562,12 @@ def test_names_that_are_spelled_differently_and_samples_in_rows(tmp_path, monkey
     assert code == 1
     assert "add --transpose" not in error
     assert "remove --transpose" in error
+    rows = (tmp_path / "a.csv").read_text()
+    (tmp_path / "c.csv").write_text("Patients of 2024,,\n" + rows)
+    code, _, error = slfs("predict", "m.slfs", "c.csv")
+    assert code == 1
+    assert "The header seems to be in a row below ('id', 'sex', 'y')" in error
+    assert "--transpose" not in error
 
 
 def test_sparse_arrays_have_the_columns_of_dense_ones(here, slfs):

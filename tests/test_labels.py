@@ -405,3 +405,22 @@ def test_an_included_identifier_does_not_contain_the_other_columns():
     with pytest.warns(UserWarning, match="more categories than half"):
         selector = SLFS(include=["note"]).fit(X, y)
     assert selector.support_.all()
+
+
+def test_relevance_of_many_categories_is_that_of_these_samples(tmp_path, slfs):
+    """Chance alone gives 186 categories some information about the class."""
+    random = np.random.default_rng(3)
+    shop, x = random.integers(0, 186, 1500), random.normal(size=1500)
+    effect = random.normal(size=186)
+    y = np.where(random.random(1500) < 1 / (1 + np.exp(-2 * effect[shop] - x)), "yes", "no")
+    X = pd.DataFrame({"shop": [f"s{i}" for i in shop], "x": x, "size": (shop % 5).astype(str)})
+    selector = SLFS().fit(X, y)
+    assert "It has 186 categories, and likely less information about new samples." in selector.explain(
+        "shop"
+    )
+    assert "new samples" not in selector.explain("x") + selector.explain("size")
+    X.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    out = slfs("select", str(tmp_path / "t.csv"), "-t", "y")[1]
+    assert "Columns with many categories are likely\nless relevant in new ones: 'shop' (186)." in out
+    many = pd.concat([X] * 200, ignore_index=True)
+    assert "new samples" not in SLFS().fit(many, np.tile(y, 200)).explain("shop")

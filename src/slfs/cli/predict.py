@@ -326,6 +326,8 @@ def _named_columns(file: DataFile, reduced: NetworkModel, names: list[str]) -> A
 
 def _remedy(fitted: NetworkModel, file: DataFile, lacking: list[str], source: _Source) -> str:
     """Where the columns that a file lacks may come from."""
+    from slfs.files.remarks import header_below
+
     if (used := [name for name in file.ids if name in lacking]) and not source.transpose:
         return f" Features are not ids: leave {', '.join(map(repr, used))} out of --id."
     spelled = {name.strip().lower(): name for name in file.names}
@@ -334,11 +336,14 @@ def _remedy(fitted: NetworkModel, file: DataFile, lacking: list[str], source: _S
         shown = ", ".join(f"{other!r} to {name!r}" for name, other in list(alike.items())[:5])
         return f" Rename {shown}{', ...' if len(alike) > 5 else ''}."
     if file.read_originals is not None and file.all_names:
-        if not source.header:
-            first_row = file.read_originals(file.all_names).iloc[:1].to_numpy().ravel()
-            if set(lacking) <= set(map(str, first_row)):
-                return " They are in its first row. Remove --no-header."
-        first = set(map(str, file.read_originals(file.all_names[:1]).iloc[:, 0]))
+        unnamed = any(name.startswith("Unnamed: ") for name in file.all_names)
+        wanted = file.all_names if unnamed or not source.header else file.all_names[:1]
+        table = file.read_originals(wanted)
+        if not source.header and set(lacking) <= set(map(str, table.iloc[:1].to_numpy().ravel())):
+            return " They are in its first row. Remove --no-header."
+        if not source.transpose and (hint := header_below(lacking[0], table)):
+            return f" {hint}"
+        first = set(map(str, table.iloc[:, 0]))
         most = 2 * len(set(lacking) & first) > len(lacking)
         if most and source.transpose:
             return " They are the samples. If the samples of the file are in rows, remove --transpose."

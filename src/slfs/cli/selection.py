@@ -74,11 +74,17 @@ def show_selection(file: DataFile, selector: Any) -> None:
         )
         if sentence := _pairs_text(selector):
             typer.echo(f"\n{sentence}")
-        by_gaps = _only_missing(selector)
+        by_gaps = _selected_with(selector, "only_missing")
         if by_gaps:
             also = [name for name, tested in by_gaps.items() if tested == "numbers"]
             tests = f" The evidence is also that of the numbers of {', '.join(also)}." if also else ""
             typer.echo(f"\nOnly whether a value is missing is used of: {', '.join(by_gaps)}.{tests}")
+        if many := _selected_with(selector, "n_categories"):
+            counts = ", ".join(f"{name} ({count})" for name, count in many.items())
+            typer.echo(
+                "\nThe relevance is that in these samples. Columns with many categories are likely\n"
+                f"less relevant in new ones: {counts}."
+            )
     if stable:
         typer.echo(f"\n{_stability_text(selector)}")
         if selector.memory_limit is None:  # the levels of all columns are kept in memory
@@ -287,12 +293,12 @@ def _include(names: list[str]) -> str:
     return " ".join(f"--include {shlex.quote(','.join(own))}" for own in lists)
 
 
-def _only_missing(selector: Any) -> dict[str, str]:
-    """What is tested of selected columns whose only levels are missing and not missing, by name."""
+def _selected_with(selector: Any, figure: str) -> dict[str, Any]:
+    """The values of a figure that some selected columns have, by name."""
     return {
-        repr(str(selector.features_["name"][column])): figures["only_missing"]
+        repr(str(selector.features_["name"][column])): figures[figure]
         for column in selector.indices_.tolist()
-        if "only_missing" in (figures := selector._figures.get(column, {}))
+        if figure in (figures := selector._figures.get(column, {}))
     }
 
 

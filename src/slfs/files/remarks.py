@@ -58,7 +58,7 @@ def find(
             hints.append(
                 "Both files need a column of ids of the same name, that of --id: rename one of them."
             )
-        header = "" if is_sparse(table) or transposed else _header_below(wanted, table)
+        header = "" if is_sparse(table) or transposed else header_below(wanted, table)
         if header:
             hints.append(header)
         elif not is_sparse(table) and wanted in set(table.iloc[:, 0].astype(str)):
@@ -78,7 +78,7 @@ def find(
         raise ValueError(" ".join([str(error), *hints])) from None
 
 
-def _header_below(wanted: str, table: Any) -> str:
+def header_below(wanted: str, table: Any) -> str:
     """Say that one of the first rows of the table seems to be its header, if it has a wanted name.
 
     The first row is then a title, so that most columns have no name.

@@ -91,16 +91,19 @@ class Forced:
         judged: NDArray[np.int8],
         p_values: NDArray[np.float64],
         own_p_values: NDArray[np.float64],
+        unused: NDArray[np.bool_],
     ) -> NDArray[np.int8]:
         """Adapt the reasons of some columns, which were judged on their own.
 
         With conditioning columns, ``p_values`` are given these, and ``own_p_values`` without them: only
-        what is significant on its own can be explained by others.
+        what is significant on its own can be explained by others. ``unused`` columns distinguish only
+        missing values, and these are not significant.
         """
         own, reasons = self.reason[columns], judged.copy()
         if self.covariates is not None:
             kept = (reasons == Reason.CANDIDATE) | (reasons == Reason.NOT_SIGNIFICANT)
             dropped = np.where(own_p_values > SIGNIFICANT, Reason.NOT_SIGNIFICANT, Reason.EXPLAINED)
+            reasons = np.where(kept & unused, Reason.GAPS_NOT_SIGNIFICANT, reasons)
             reasons = np.where(kept & (p_values > SIGNIFICANT), dropped, reasons)
         reasons[self.in_group(columns)] = Reason.CANDIDATE
         return np.where(own == Reason.CANDIDATE, reasons, own).astype(np.int8)

@@ -31,7 +31,7 @@ from slfs.screening.judging import CERTAIN, pays
 from slfs.screening.learn import Cuts, LearnedBlock, block_p_values, learn_block
 from slfs.screening.p_values import adjusted_p_values
 from slfs.screening.plan import Block, make_plan
-from slfs.screening.reasons import Reason
+from slfs.screening.reasons import SIGNIFICANT, Reason
 from slfs.tables.table import ColumnSource, Table
 
 Mask = NDArray[np.bool_]
@@ -232,12 +232,15 @@ def _screen(
         unknown,
         undecided,
     )
+    unused = np.zeros(len(coding), np.bool_)
     if forced is not None and forced.covariates is not None:
         gaps = np.flatnonzero(coding.cut & coding.only_missing & pays(facts))
-        p_value[gaps] = _gap_p_values(own, gaps, layout, forced.covariates)
+        by_gap = 2 * _gap_p_values(own, gaps, layout, forced.covariates)
+        p_value[gaps] = np.minimum(np.minimum(2 * p_value[gaps], by_gap), 1)
+        unused[gaps] = by_gap > SIGNIFICANT
     reason = judge(facts)
     if forced is not None:
-        reason = forced.judge(block.columns, reason, p_value, own_p_value)
+        reason = forced.judge(block.columns, reason, p_value, own_p_value, unused)
         decided = np.isin(reason, (Reason.EXCLUDED, Reason.CONDITIONING))
         facts = replace(facts, p_value=np.where(decided, np.nan, p_value))
         if forced.baseline is not None:
@@ -263,7 +266,7 @@ def _screen(
 def _gap_p_values(
     own: LearnedBlock, columns: NDArray[np.int64], layout: SampleLayout, covariates: AnyCovariates
 ) -> NDArray[np.float64]:
-    """Test columns, which are informative by their missing values only, by these, given covariates."""
+    """Test whether the missing values of some columns depend on the class given covariates."""
     tested, found = layout.tested or layout, np.empty(len(columns))
     gap = np.zeros(int(layout.order.max()) + 1, np.uint8)
     for i in range(len(columns)):

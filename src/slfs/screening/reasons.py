@@ -52,6 +52,7 @@ class Reason(IntEnum):
     NO_GAIN = 15
     ALL_MISSING = 16
     CRITERION_NOT_MET = 17  # by any column
+    GAPS_NOT_SIGNIFICANT = 18  # and its numbers are not cut
     # redundant: because of other columns
     DUPLICATE = 20
     NEAR_DUPLICATE = 21
@@ -80,7 +81,7 @@ class Reason(IntEnum):
     @property
     def role(self) -> Role:
         """The role of a column that is dropped for this reason, without regard to its q-value."""
-        if self <= Reason.CRITERION_NOT_MET:
+        if self < Reason.DUPLICATE:
             return Role.IRRELEVANT
         if self == Reason.NO_ROOM:
             return Role.NO_ROOM

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.indices import TableIndex
+from slfs.coding.grouping import MANY
 from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
 from slfs.screening.facts import ColumnFacts
-from slfs.screening.judging import pays
 from slfs.screening.reasons import SIGNIFICANT, Reason, Role
 from slfs.selectors._shared.redundancy import NOTHING, adds_nothing, find_copies, judge_losers
 from slfs.selectors._shared.selection import Selection
@@ -24,7 +24,7 @@ _TREE = (Reason.NO_ROOM, Reason.ADDS_NOTHING)
 """Reasons of columns that found no place in the tree of SLFS."""
 
 _LITTLE = 0.1
-"""A column that lacks a smaller share of the information of another one contains nearly all of it."""
+"""A smaller share of the information of a column is neglected."""
 
 _FIELDS = np.dtype(
     [
@@ -112,12 +112,22 @@ def make_records(
     for own in figures.values():
         if "displaced_by" in own:
             own["displaced_by"] = names[column_of[own["displaced_by"]]]
-    by_gaps = pays(facts) & ~np.isnan(facts.given_relevance)
     for column in kept[facts.coding.only_missing[kept]].tolist():
-        tested = "missing values" if by_gaps[column] else "numbers"
-        what = tested if facts.coding.cut[column] else "categories"
+        what = "numbers" if facts.coding.cut[column] else "categories"
         figures.setdefault(TableIndex(column), {})["only_missing"] = what
+    for column in np.flatnonzero(_has_many_categories(facts)).tolist():
+        n_categories = int(facts.coding.columns["n_distinct"][column])
+        figures.setdefault(TableIndex(column), {})["n_categories"] = n_categories
     return records.view(np.recarray), figures
+
+
+def _has_many_categories(facts: ColumnFacts) -> NDArray[np.bool_]:
+    """Return which columns have many categories, by which they seem to have more information."""
+    columns = facts.coding.columns
+    by_chance = (columns["n_distinct"] - 1) * (facts.n_classes - 1) / (2 * facts.n_samples)
+    many = ~columns["cut"] & ~columns["ordered"] & (columns["n_distinct"] > MANY)
+    found: NDArray[np.bool_] = many & (facts.relevance > 0) & (by_chance > _LITTLE * facts.relevance)
+    return found
 
 
 def _supporting(

@@ -26,6 +26,7 @@ _COUNTED = {
     Reason.ONE_GROUP: "without a grouping of their categories that is worth its cost",
     Reason.EQUAL_AS_FLOATS: "of integers that are the same number when rounded to 64-bit floats",
     Reason.NO_GAIN: "that do not lower the cross-validated log loss",
+    Reason.GAPS_NOT_SIGNIFICANT: "without a cut point, whose missing values are not significant",
     Reason.CRITERION_NOT_MET: "that do not meet the selection criterion",
     Reason.COSTS_MORE: "with less information than their parameters cost (MDL)",
     Reason.NO_INFORMATION: "without information about the target",

@@ -35,6 +35,9 @@ def explain(record: Any, figures: Figures) -> str:
         is_cut = figures["only_missing"] != "categories" and "partner" not in figures
         why = f": {_NO_CUTS}" if is_cut else ""  # MDLP does not cut columns of pairs
         sentence += f" Only whether its value is missing is used{why}."
+    if "n_categories" in figures:
+        number = figures["n_categories"]
+        sentence += f" It has {number} categories, and likely less information about new samples."
     if "partner" in figures:
         sentence = f"{sentence} {_together(figures)}"
     return f"{sentence} {_joined(figures)}" if "joined" in figures else sentence
@@ -290,6 +293,13 @@ def _not_significant(record: Any, figures: Figures) -> str:
     return "it is not significant at the level 0.05, divided by the number of columns"
 
 
+def _gaps_not_significant(_: Any, figures: Figures) -> str:
+    return (
+        f"only by whether its value is missing, which is not significant given "
+        f"{listed(figures['conditioning'])}: {_NO_CUTS}"
+    )
+
+
 def _not_affordable(_: Any, figures: Figures) -> str:
     shown, level = apart(figures["p_value"], figures["level"], least=2)
     return f"adding it has p = {shown}, above the level {level}"
@@ -328,6 +338,7 @@ _WHY: dict[Reason, Callable[[Any, Figures], str]] = {
         "floats"
     ),
     Reason.NO_GAIN: _no_gain,
+    Reason.GAPS_NOT_SIGNIFICANT: _gaps_not_significant,
     Reason.CRITERION_NOT_MET: lambda *_: "no column met the selection criterion",
     Reason.DUPLICATE: _duplicate,
     Reason.NEAR_DUPLICATE: _near_duplicate,
