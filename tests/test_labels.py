@@ -424,3 +424,18 @@ def test_relevance_of_many_categories_is_that_of_these_samples(tmp_path, slfs):
     assert "Columns with many categories are likely\nless relevant in new ones: 'shop' (186)." in out
     many = pd.concat([X] * 200, ignore_index=True)
     assert "new samples" not in SLFS().fit(many, np.tile(y, 200)).explain("shop")
+
+
+def test_more_columns_that_raise_the_log_loss_do_not_hardly_lower_it():
+    random = np.random.default_rng(5)
+    y = np.arange(300) % 2
+    X = pd.DataFrame({"a": y + random.normal(size=300), "b": y + random.normal(size=300)})
+    for j in range(6):
+        X[f"copy {j}"] = X["a"] + 0.3 * random.normal(size=300)
+    selector = SLFS().fit(X, y)
+    path = selector.size_path_
+    assert selector.n_features_ == path.n_features[path.log_loss.argmin()] < len(X.columns)
+    dropped = X.columns[selector.features_["reason"] == "beyond size"]
+    assert len(dropped)
+    for name in dropped:
+        assert "more columns do not lower the cross-validated log loss" in selector.explain(name)

@@ -230,6 +230,8 @@ def _beyond_size(record: Any, figures: Figures) -> str:
         why = f"{were}, the fewest within {figures['margin']} of the smallest log loss (size_path_)"
     elif count == figures["max_features"]:
         why = f"{were}, and more were not tried (max_features={count})"
+    elif count >= figures["n_least"]:
+        why = f"{were}, and more columns do not lower the cross-validated log loss (size_path_)"
     else:
         why = f"{were}, and more columns hardly lower the cross-validated log loss (size_path_)"
     if figures.get("order") == "residual" and record["lost_to"] is not None:

@@ -342,8 +342,9 @@ class AutomaticSizeMixin(BaseSelector):
         if path is None:
             return shared
         first, last = int(path.n_features[0]), int(path.n_features[-1])
-        sizes = {"n_best": path.best, "n_found": self._found_size(path), "margin": path.margin}
-        return {**shared, "n_first": first, "n_tried": last, **sizes}
+        least = int(path.n_features[path.log_loss.argmin()])
+        sizes = {"n_best": path.best, "n_least": least, "n_found": self._found_size(path)}
+        return {**shared, "n_first": first, "n_tried": last, **sizes, "margin": path.margin}
 
     def _size_sentence(self) -> str:
         """Say how many columns cross-validation has found; "" if their number was given."""
