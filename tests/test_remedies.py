@@ -90,14 +90,17 @@ def weak(tmp_path, monkeypatch):
 @pytest.mark.filterwarnings("ignore:.* selected 0 of")
 @pytest.mark.parametrize(
     "options",
-    ["", "-m mrmr -k 5", "-m mrmr -k 1", "-m saola", "-m fast-osfs", "--stability 6", "-m jmi"],
+    [
+        *("", "-m mrmr -k 5", "-m mrmr -k 1", "-m saola", "-m fast-osfs", "-m jmi", "--stability 6"),
+        *("--stability 6 --fdr 0.1", "--stability 6 --threshold 0.9"),
+    ],
 )
 def test_the_command_names_columns_to_include(weak, slfs, options):
     code, _, error = slfs(*weak, *shlex.split(options))
     assert code == 3
     assert "--method mrmr" not in error
     advice = re.search(
-        r"regardless with ((?:--method slfs )?--include .*?)( .without --stability.)?\.$",
+        r"regardless with ((?:--method slfs )?--include .*?)( .without --stability[^)]*.)?\.$",
         error,
         re.MULTILINE,
     )

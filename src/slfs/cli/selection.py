@@ -203,8 +203,9 @@ def _remedies(selector: Any) -> str:
 
     records, stable = selector.features_, isinstance(selector, StabilitySelection)
     inner, grouped = selector._inner() if stable else selector, selector._rows_are_grouped()
-    without = " (without --stability)" if stable else ""
-    omitted = [*(["--stability"] if stable else []), *(["--groups"] if grouped else [])]
+    omitted = _stability_options(selector) if stable else []
+    without = f" (without {' and '.join(omitted)})" if omitted else ""
+    omitted += ["--groups"] * grouped
     other = f" (without {' and '.join(omitted)})" if omitted else ""
     weak = to_include(records, selector._n_wanted(len(records)))
     if grouped:
@@ -247,6 +248,13 @@ def _remedies(selector: Any) -> str:
                 f"{other}"
             )
     return "; ".join(found)
+
+
+def _stability_options(selector: Any) -> list[str]:
+    """The options that made a StabilitySelection, and that cannot be given without each other."""
+    default = type(selector)()
+    given = [name for name in ("fdr", "threshold") if getattr(selector, name) != getattr(default, name)]
+    return ["--stability", *(f"--{name}" for name in given)]
 
 
 def _sufficient_threshold(records: Any) -> str:
