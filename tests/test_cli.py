@@ -80,7 +80,10 @@ def test_arff(here, slfs):
     (here / "small.arff").write_text(head + "\n".join(lines))
     code, out, _ = slfs("select", "small.arff", "-t", "class")
     assert code == 0
-    assert "Same levels in all samples (copies, or values that are grouped alike): 'x' = 'y'." in out
+    assert (
+        "Same levels in all samples (copies, recodings, or values that are grouped alike): 'x' = 'y'."
+        in out
+    )
 
 
 @pytest.mark.slow

@@ -930,6 +930,51 @@ def test_numbers_in_a_header_beside_ids(header, data, here):
     assert ("looks like data" in "".join(read_file("a.csv", target="-1").notes)) == data
 
 
+def test_names_of_rows_without_a_name_of_their_own(here, slfs):
+    """R writes them: numbers of taxa in the header looked like data, and no --id found the column."""
+    rows = "".join(f"s{i},{i * 37 % 90},{i * 7 % 60},{i % 5}\n" for i in range(26))
+    (here / "a.csv").write_text(f'"","4695","2983","2554"\n{rows}')
+    (here / "b.csv").write_text('"",y\n' + "".join(f"s{i},{'ab'[i % 2]}\n" for i in range(26)))
+    code, _, error = slfs("select", "a.csv", "-t", "y", "--targets-from", "b.csv")
+    assert (code, "The first column has no name: --id '' if it has the ids." in error) == (1, True)
+    code, _, error = slfs("select", "a.csv", "-t", "y", "--targets-from", "b.csv", "--id", "", "-k", "1")
+    assert "26 of 26 samples" in error
+    assert "looks like data" not in error
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl", "parquet", "csv"])
+def test_ids_have_types_where_the_format_has_some(ending, here, slfs):
+    """Numbers with a fractional part, and numbers beside missing ones, were text; dates had a time."""
+    rows = "".join(
+        f"2024-01-{i % 28 + 1:02},0{i}139,{i + 0.5},{'' if i == 3 else i},{i}.10,{i % 7},{'ab'[i % 2]}\n"
+        for i in range(60)
+    )
+    (here / "a.csv").write_text(f"when,zip,amount,age,price,x,y\n{rows}")
+    options = ["-t", "y", "--id", "when,zip,amount,age,price", "--include", "x", "-k", "1"]
+    assert slfs("select", "a.csv", *options, "--out", f"b.{ending}")[0] == 0
+    if ending == "parquet":
+        found = pd.read_parquet("b.parquet")
+        assert [kind.kind for kind in found.dtypes] == [*"MOfiOiO"] or str(found.dtypes["zip"]) == "str"
+        assert (found["amount"][2], found["age"].tolist()[2:4]) == (2.5, [2, pd.NA])
+        return
+    text = (here / f"b.{ending}").read_text()
+    if ending == "csv":
+        assert "\n2024-01-04,03139,3.5,,3.10,3,b\n" in text
+    else:
+        row = (
+            '{"when": "2024-01-04", "zip": "03139", "amount": 3.5, "age": null, "price": "3.10", "x": 3'
+        )
+        assert f'\n{row}, "y": "b"}}' in text
+
+
+def test_the_text_of_missing_labels_in_another_file(here, slfs):
+    (here / "a.csv").write_text("id,x\n" + "".join(f"s{i},{i * 37 % 90}\n" for i in range(26)))
+    labels = "".join(f"s{i},{'None' if i < 3 else 'ab'[i % 2]}\n" for i in range(26))
+    (here / "b.csv").write_text(f"id,y\n{labels}")
+    error = slfs("select", "a.csv", "-t", "y", "--targets-from", "b.csv", "--id", "id")[2]
+    assert "the label of 3 of them is missing there: 'None' is read as missing" in error
+
+
 def test_numbers_of_genes_in_a_header_do_not_look_like_data(here, slfs):
     rows = "".join(f"s{i},{i * 37 % 90 / 7},{i * 7 % 60},{i % 5 / 2},{'ab'[i % 2]}\n" for i in range(26))
     (here / "a.csv").write_text(f"sample,1956,7157,672,class\n{rows}")

@@ -439,3 +439,12 @@ def test_more_columns_that_raise_the_log_loss_do_not_hardly_lower_it():
     assert len(dropped)
     for name in dropped:
         assert "more columns do not lower the cross-validated log loss" in selector.explain(name)
+
+
+def test_copies_are_left_out_of_three_samples():
+    """A column with more levels than half the samples was no copy of itself."""
+    X = pd.DataFrame({"a": [0, 0, 2], "b": [0, 0, 2], "c": [1, 1, 3]})
+    with pytest.warns(UserWarning, match="Tentative|1 column is selected, although 3"):
+        selector = SLFS(n_features_to_select=3).fit(X, ["u", "u", "v"])
+    assert selector.get_feature_names_out().tolist() == ["a"]
+    assert selector.features_["reason"].tolist() == ["selected", "duplicate", "duplicate"]

@@ -70,7 +70,7 @@ def discretize(
     from slfs import MDLPDiscretizer
     from slfs.coding.codebook import NONE
     from slfs.coding.level_names import plain_cuts, threshold_texts
-    from slfs.files.writing import check_output, keeps_types, write_table
+    from slfs.files.writing import check_output, kinds_of, write_table
 
     check_output(out, inputs=[data], table=True)
     file = read_labelled(
@@ -99,7 +99,7 @@ def discretize(
         table = file.in_memory()
         discretizer.fit(table, labels(file), sample_weight=file.weights)
         if out is not None:
-            coded = _coded(file, discretizer, table, typed=keeps_types(out))
+            coded = _coded(file, discretizer, table, kinds=kinds_of(out))
             write_table(coded, out, escape_formulas=escape_formulas)
     coding = discretizer._coding
     if as_json:
@@ -129,13 +129,13 @@ def discretize(
         typer.echo(f"\nWritten: {out}")
 
 
-def _coded(file: DataFile, discretizer: Any, table: Any, *, typed: bool) -> Any:
+def _coded(file: DataFile, discretizer: Any, table: Any, *, kinds: str) -> Any:
     """The ids, the codes of the intervals and the target."""
     from slfs.files.data_file import with_target
 
     codes = with_target(discretizer.transform(table), discretizer.get_feature_names_out(), file)
     if file.ids:
-        originals = file.originals([], typed=typed)
+        originals = file.originals([], kinds=kinds)
         for position, name in enumerate(file.ids):
             codes.insert(position, name, originals[name].to_numpy())
     return codes

@@ -95,7 +95,7 @@ def predict(
     from slfs.files.data_file import ColumnNote, HeaderNote
     from slfs.files.reading import read_file
     from slfs.files.source import format_of, is_cohort
-    from slfs.files.writing import check_output, keeps_types, without_formulas, write_table
+    from slfs.files.writing import JSON_KINDS, check_output, kinds_of, without_formulas, write_table
 
     check_output(out, inputs=[data, model], table=True)
     fitted = _load(model, data)
@@ -138,9 +138,8 @@ def predict(
     for note in file.notes:
         if not isinstance(note, settled):
             show_note(note)
-    names = _ids(file, typed=keeps_types(out))
     if out is not None or not as_json:
-        found = _as_frame(names, labels, more, reasons)
+        found = _as_frame(_ids(file, kinds_of(out)), labels, more, reasons)
         found.attrs |= file.style  # as the file is written
         if out is not None:
             if file.form == "tsv":  # .csv has commas instead
@@ -150,7 +149,7 @@ def predict(
             found = without_formulas(found) if escape_formulas else found
             show_csv(found)
     if as_json:
-        _print_lines(names, labels, objects, reasons)
+        _print_lines(_ids(file, JSON_KINDS), labels, objects, reasons)
     elif out is not None:
         typer.echo(f"{len(found)} predictions. Written: {out}")
 
@@ -378,7 +377,7 @@ def _reasons(fitted: NetworkModel, table: Any) -> Reasons:
     return found
 
 
-def _ids(file: DataFile, *, typed: bool) -> Any:
+def _ids(file: DataFile, kinds: str) -> Any:
     """The id columns as a DataFrame, with the values that the file has."""
     import pandas as pd
 
@@ -386,7 +385,7 @@ def _ids(file: DataFile, *, typed: bool) -> Any:
         return pd.DataFrame(index=range(file.X.shape[0]))
     if file.read_originals is None:
         raise ValueError(f"{file.name} has no columns of ids. Remove --id.")
-    return file.originals([], typed=typed).reset_index(drop=True)
+    return file.originals([], kinds=kinds).reset_index(drop=True)
 
 
 def _as_frame(ids: Any, labels: Any, more: dict[str, Any], reasons: Reasons | None) -> Any:

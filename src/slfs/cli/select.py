@@ -107,7 +107,7 @@ def select(
     """
     from slfs._core.progress import progress_callback
     from slfs.files.cohort import is_variant_file, write_variants
-    from slfs.files.writing import check_output, keeps_types, write_table
+    from slfs.files.writing import check_output, kinds_of, write_table
 
     check_output(out, inputs=[data], table=not is_variant_file(data, out))
     check_output(results, out, inputs=[data], table=True)
@@ -157,7 +157,7 @@ def select(
         if is_variant_file(data, out):
             write_variants(file.X, out, in_order)
         else:
-            table = file.originals(in_order, typed=keeps_types(out))
+            table = file.originals(in_order, kinds=kinds_of(out))
             table.attrs |= file.style
             if file.form == "tsv":  # decimal commas between commas are not read as numbers again
                 table.attrs["separator"] = ";" if file.style.get("decimal") == "," else ","

@@ -95,11 +95,13 @@ def show_selection(file: DataFile, selector: Any) -> None:
     if dropped:
         counted = ", ".join(f"{count} {role}" for role, count in dropped.most_common())
         typer.echo(f"\nDropped: {counted}. 'slfs explain COLUMN' with the same options explains each.")
-    groups = [_equal(group) for group in selector.duplicates_[:_MAX_GROUPS]]
+    selected = set(selector.features_["name"][selector.support_].tolist())
+    duplicates = sorted(selector.duplicates_, key=selected.isdisjoint)  # selected columns first
+    groups = [_equal(group) for group in duplicates[:_MAX_GROUPS]]
     if groups:
         others = len(selector.duplicates_) - _MAX_GROUPS
         more = f", and {others} more group{'s' if others > 1 else ''}" if others > 0 else ""
-        what = "Same levels in all samples (copies, or values that are grouped alike)"
+        what = "Same levels in all samples (copies, recodings, or values that are grouped alike)"
         typer.echo(f"{what}: {', '.join(groups)}{more}.")
 
 

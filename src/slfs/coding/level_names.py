@@ -33,6 +33,8 @@ def level_names(coding: Coding, column: int) -> list[str]:
             members = [[bool(value) for value in group] for group in members]
         ordered = bool(coding.columns["ordered"][column])
         names = [_range_name(values) if ordered else _group_name(values) for values in members]
+        if (new := int(coding.columns["new"][column])) not in (NONE, rare):
+            names[new] = f"new or {names[new]}"
     elif coding.cut[column]:
         n_intervals = len(names) - (missing != NONE)
         names[:n_intervals] = _intervals(threshold_texts(coding, column))[:n_intervals]

@@ -433,6 +433,8 @@ def looks_like_data(header: list[str], table: Any) -> bool:
     if len(header) != table.shape[1]:
         return False
     are_numbers = [kind.kind in "iuf" for kind in table.dtypes]
+    if not header[0].strip() and not are_numbers[0] and table.iloc[:, 0].is_unique:
+        return False  # the first column has the names of rows
     named = {
         index: header[index].strip()
         for index, is_number in enumerate(are_numbers)

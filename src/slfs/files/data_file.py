@@ -203,14 +203,15 @@ class DataFile:
             return self.X.take(columns)
         return self.X[:, columns] if is_sparse(self.X) else self.X.iloc[:, columns]
 
-    def originals(self, names: list[str], *, typed: bool = False) -> Any:
+    def originals(self, names: list[str], *, kinds: str = "") -> Any:
         """Return the ids, some columns and the target, if any, with the values that the file has.
 
-        Values of text files are text: 02139 and 1e5 stay as they are. With ``typed``, they are numbers,
-        booleans and dates if they look like them. Other formats keep their types.
+        Values of text files are text: 02139 and 1e5 stay as they are. With ``kinds`` of dtypes, such as
+        "biuf", they are numbers, booleans or dates if they look like them. Other formats keep their
+        types.
         """
-        if typed and self.typed_ids is not None:
-            part = self._typed(names)
+        if kinds and self.typed_ids is not None:
+            part = self._typed(names, kinds)
             if self.y is None:
                 return part
             part = with_target(part, part.columns, self)
@@ -222,22 +223,34 @@ class DataFile:
         part = self.take(np.array([self.names.index(name) for name in names], np.int64))
         return with_target(part, names, self)
 
-    def _typed(self, names: list[str]) -> Any:
-        """Return the ids and some columns with types, as long as no digit of an integer is lost."""
+    def _typed(self, names: list[str], kinds: str) -> Any:
+        """Return the ids and some columns with types, as long as no digit of a number is lost.
+
+        Ids are numbers only if they are written as in the file; integers above 2**53 stay text.
+        """
         import pandas as pd
 
         part = pd.concat([self.typed_ids, self.X[names]], axis=1).reset_index(drop=True)
+        of_text = [name for name, kind in part.dtypes.items() if kind.kind in {*"mM"} - {*kinds}]
         floats = [name for name, kind in part.dtypes.items() if kind.kind == "f"]
-        inexact = [
-            name
-            for name in floats
-            if name in self.ids or part[name].abs().between(2**53, np.inf, inclusive="left").any()
-        ]
-        if inexact and self.read_originals is not None:
-            texts = self.read_originals(inexact)
-            for name in inexact:
-                part[name] = texts[name].astype(object).where(part[name].notna().to_numpy(), None).array
+        large = [name for name in floats if part[name].abs().between(2**53, np.inf, "left").any()]
+        unsure = [name for name in floats if name in self.ids and name not in large]
+        if (of_text or large or unsure) and self.read_originals is not None:
+            texts = self.read_originals([*of_text, *large, *unsure])
+            for name in texts.columns:
+                text = texts[name].astype(object).where(part[name].notna().to_numpy(), None)
+                exact = as_numbers(part[name], text) if name in unsure else None
+                part[name] = text.array if exact is None else exact.array
         return part
+
+
+def as_numbers(numbers: Any, texts: Any) -> Any:
+    """Return a column of floats as integers or floats that are written as their text; None if not."""
+    known = numbers[numbers.notna()].tolist()
+    written = [text.strip() for text in texts if text is not None]
+    if all(number.is_integer() for number in known) and written == [str(int(one)) for one in known]:
+        return numbers.astype("Int64")
+    return numbers if written == list(map(str, known)) else None
 
 
 def whole_numbers(labels: NDArray[Any]) -> NDArray[Any]:
@@ -279,7 +292,12 @@ def column_names(table: Any) -> list[str]:
 
 
 def find_column(wanted: str, names: Sequence[str], where: str) -> int:
-    """Return the index of a column given by its name or index; suggest names if there is none."""
+    """Return the index of a column given by its name or index; suggest names if there is none.
+
+    "" is the first column without a name.
+    """
+    if not wanted:
+        wanted = next((name for name in names if name.startswith("Unnamed: ")), wanted)
     if wanted in names:
         return list(names).index(wanted)
     try:

@@ -152,7 +152,9 @@ def match(
     have = "are in" if labels.file is not None and labels.values is None else "have a label in"
     counts = f"{len(rows)} of {len(rows) + len(without)} samples of {name} {have} {labels.source}"
     if without:
-        lost = f"; the label of {len(unlabelled)} of them is missing there" if unlabelled else ""
+        texts = [] if labels.file is None else list(labels.file.missing_labels())
+        text = f": {' or '.join(map(repr, texts[:2]))} is read as missing" if texts else ""
+        lost = f"; the label of {len(unlabelled)} of them is missing there{text}" if unlabelled else ""
         counts += f" (the others are left out: {_some(without)}{lost})"
     unused = len(labels.ids) - len(set(found.tolist()))
     verb = "labels" if have == "have a label in" else "has"

@@ -160,8 +160,10 @@ def read_file(
         found = load(form, content, options, name, content_again(source, content), ids, drop, others)
         if targets_from is not None:
             if not found.ids:
+                unnamed = column_names(found.table)[0].startswith("Unnamed: 0")
+                first = " The first column has no name: --id '' if it has the ids." if unnamed else ""
                 raise ValueError(
-                    "--targets-from needs --id COLUMN, to match the rows of both files."
+                    f"--targets-from needs --id COLUMN, to match the rows of both files.{first}"
                     + transpose_hint(read_file, targets_from, found.table, name)
                 )
             labels = read_labels(read_file, targets_from, target, found.ids[:1], options, covariates)

@@ -18,6 +18,9 @@ PICTURES = [".png", ".svg", ".pdf"]
 
 _OPENED_BY_SPREADSHEETS = ("csv", "tsv")
 
+JSON_KINDS = "biuf"
+"""Kinds of dtypes that JSON distinguishes from text: booleans and numbers."""
+
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How text begins that spreadsheets read as a formula."""
 
@@ -41,9 +44,11 @@ def write_table(frame: Any, path: Path, *, escape_formulas: bool = False) -> Non
         raise file_format.missing_library(error) from error
 
 
-def keeps_types(path: Path | None) -> bool:
-    """Return whether the format of a file distinguishes numbers from text."""
-    return path is not None and _format(path).name not in _OPENED_BY_SPREADSHEETS
+def kinds_of(path: Path | None) -> str:
+    """Return the kinds of dtypes that the format of a file distinguishes from text."""
+    if path is None or _format(path).name in _OPENED_BY_SPREADSHEETS:
+        return ""
+    return JSON_KINDS if _format(path).name in ("json", "jsonl") else JSON_KINDS + "mM"
 
 
 def without_formulas(frame: Any) -> Any:

@@ -74,14 +74,16 @@ def is_contained(information: Information, f: int, columns: list[int]) -> bool:
     """Whether one of the columns contains nearly all of f, to which f adds nothing significant.
 
     So it is with copies, near-duplicates, and functions of a column. Columns with more levels than half
-    the samples, such as identifiers that the user has included, contain all others by accident.
+    the samples, such as identifiers that the user has included, contain all others by accident: only
+    what is nearly equal to them is a copy.
     """
     others = np.array(columns, np.int64)
     pair = information.pairs(f, others)
     shared, added = pair.mutual_information, pair.of_one_given_other
     own = information.entropy[f]
-    contained = shared >= _NEARLY_ALL * np.minimum(own, (own + information.entropy[others]) / 2)
+    contained = shared >= _NEARLY_ALL * own
     contained &= information.packed.arrays.levels[others] <= information.packed.layout.n_samples / 2
+    contained |= nearly_equal(information, f, others, shared)
     return any(
         adds_nothing(information, columns[i], np.array([f]), added[[i]])[0]
         for i in np.flatnonzero(contained).tolist()
