@@ -135,8 +135,8 @@ def _note_missing_labels(file: DataFile, declared: Sequence[str], *, dropped: bo
         mark = next((mark for mark in declared if _same_mark(text, mark)), None)
         if mark is None:
             notes.append(
-                f"{what}, which is read as a missing value. If it is a class instead, give it another name "
-                "in the file."
+                f"{what}, which is read as a missing value. If it is a class instead, give it another "
+                "name in the file."
             )
         elif dropped:
             notes.append(f"{what}, which --missing {mark} makes missing: these rows are left out, too.")
