@@ -102,7 +102,7 @@ def test_weak_effects_are_those_of_the_score_test() -> None:
     random = np.random.default_rng(3)
     z, f = random.integers(0, 3, 500), random.integers(0, 3, 500)
     y = (random.random(500) < 1 / (1 + np.exp(1 - 0.5 * z - 0.3 * f))).astype(int)
-    p_value = fit_covariates([z.astype(np.uint8)], y).test(f.astype(np.uint8))
+    p_value = fit_covariates([z.astype(np.uint8)], y).test(f.astype(np.uint8)[np.newaxis])[0]
     assert p_value == pytest.approx(chi2.sf(2 * 500 * added(f, y, [z]), 2), rel=0.2)
     assert 0 < p_value < 0.2
 

@@ -420,7 +420,7 @@ def test_many_strata_are_tested_like_few_ones(continuous, monkeypatch):
             model = fit_number_covariates([stratum], np.empty((0, 240)), ranks, labels)
         else:
             model = fit_covariates([stratum], labels)
-        return [model.test(codes, np.arange(4)) for codes in columns]
+        return model.test(columns, np.tile(np.arange(256) < 4, (20, 1)))
 
     expected = test_all()
     monkeypatch.setattr(strata, "_MANY", 20)
@@ -540,3 +540,26 @@ def test_what_to_try_with_groups_has_no_groups(slfs: Any, tmp_path: Any, monkeyp
     assert "use --method interactions (without --groups) to find" in error
     error = slfs("select", "t.csv", "-t", "y", "--groups", "who", "--stability", "6")[2]
     assert "use --method interactions (without --stability and --groups) to find" in error
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("continuous", [False, True])
+def test_a_column_given_covariates_is_tested_like_without_the_others(continuous, many, monkeypatch):
+    """To the bit: blocks of columns have any size."""
+    random = np.random.default_rng(1)
+    stratum, labels = random.integers(0, 9, 150), random.integers(0, 3, 150)
+    widths = random.integers(1, 8, 40)
+    codes = np.array([random.integers(0, width, 150) for width in widths]).astype(np.uint8)
+    ordered = np.arange(256) < (widths * random.integers(0, 2, 40))[:, np.newaxis]
+    if many:
+        monkeypatch.setattr(strata, "_MANY", 5)
+    model = fit_covariates([stratum], labels)
+    if continuous:
+        ranks = random.permutation(150) - 75
+        model = fit_number_covariates([stratum], np.empty((0, 150)), ranks, labels)
+    together = model.test(codes, ordered)
+    alone = [model.test(codes[[column]], ordered[[column]])[0] for column in range(40)]
+    np.testing.assert_array_equal(together, alone)
+    assert len(set(together.tolist())) > 20
+    monkeypatch.setattr(strata, "_MOST_AT_ONCE", 1 << 12)
+    np.testing.assert_array_equal(together, model.test(codes, ordered))

@@ -27,16 +27,21 @@ from slfs.measures.strata import (
     MOST_PARAMETERS,
     RIDGE,
     Known,
-    centred_positions,
+    Pooled,
     count_cells,
+    count_tables,
     cut_rows,
+    equally_many,
     fewest,
     has_many_strata,
-    joint_p_value,
+    joint_p_values,
     least_squares,
     make_strata,
     pool_rare,
     quadratic,
+    solve,
+    trends,
+    without_order,
 )
 
 Floats = NDArray[np.float64]
@@ -140,30 +145,36 @@ class Covariates:
 
         return cut_rows(numbers, unexplained)
 
-    def test(self, codes: Codes, ordered: Ints | None = None) -> float:
-        """Test one column for independence from the class given the columns of the model.
+    def test(self, codes: Codes, ordered: NDArray[np.bool_] | None = None) -> Floats:
+        """Test columns for independence from the class given the columns of the model.
 
         Parameters
         ----------
-        codes : ndarray of shape (n_samples,)
+        codes : ndarray of shape (n_columns, n_samples)
             Level of each sample.
-        ordered : ndarray or None, default=None
-            The levels in ascending order, for a test of trend; other levels, such as that of missing
-            values, have no order. None if no level has one.
+        ordered : ndarray of bool of shape (n_columns, 256), default=None
+            Levels that are in ascending order, for a test of trend. Others, such as that of missing
+            values, have no order; by default all.
 
         Returns
         -------
-        p_value : float
+        p_values : ndarray of shape (n_columns,)
             1 if the columns of the model determine the column. In small tables at least twice the
             probability of the table, given the counts of levels and of classes in each stratum.
         """
-        p_value = self._score_test(codes, ordered)
-        if p_value < 1 and len(codes) <= _EXACT_SAMPLES:
-            p_value = max(p_value, min(2 * self._probability_of(codes), 1.0))
-        return p_value
+        n_strata, n_parameters = self.design.shape
+        p_values = np.empty(len(codes))
+        n_entries = max(n_strata, self.probability.shape[1] ** 2 * n_parameters)
+        ordered = without_order(codes) if ordered is None else ordered
+        for columns in pool_rare(codes, ordered, n_entries):
+            p_values[columns.rows] = self._score_tests(columns)
+        if codes.shape[1] <= _EXACT_SAMPLES:
+            least = np.minimum(2 * self._probabilities_of(codes), 1.0)
+            p_values = np.where(p_values < 1, np.maximum(p_values, least), p_values)
+        return p_values
 
-    def _probability_of(self, codes: Codes) -> float:
-        """Return the probability of the levels and classes if the levels are shuffled in each stratum.
+    def _probabilities_of(self, codes: Codes) -> Floats:
+        """Return the probability of levels and classes if the levels are shuffled in each stratum.
 
         Strata that share parameters are treated as one.
         """
@@ -172,56 +183,66 @@ class Covariates:
             stratum, by_class = self.stratum, self._counts
         else:
             stratum, by_class = np.zeros_like(self.stratum), self._counts.sum(axis=0, keepdims=True)
-        n_levels = int(codes.max()) + 1
-        by_level = count_cells(stratum, codes, len(by_class), n_levels)
-        cells = count_cells(stratum * n_classes + self.labels, codes, by_class.size, n_levels)
-        log = gammaln(by_class + 1).sum() + gammaln(by_level + 1).sum()
-        log -= gammaln(by_class.sum(axis=1) + 1).sum() + gammaln(cells + 1).sum()
-        return float(np.exp(log))
+        log_factorial = gammaln(np.arange(1, codes.shape[1] + 2))
+        given = log_factorial[by_class].sum() - log_factorial[by_class.sum(axis=1)].sum()
+        found = np.empty(len(codes))
+        for rows, n_levels in equally_many(codes.max(axis=1, initial=0) + 1, by_class.size):
+            cells = count_tables(codes[rows], stratum * n_classes + self.labels, n_levels, by_class.size)
+            by_level = cells.reshape(len(rows), n_levels, len(by_class), n_classes).sum(axis=3)
+            logs = (log_factorial[table.reshape(len(rows), -1)] for table in (by_level, cells))
+            of_levels, of_cells = (own.sum(axis=1) for own in logs)
+            found[rows] = np.exp(given + of_levels - of_cells)
+        return found
 
     def _explained_by_strata(self, by_stratum: Ints) -> Floats:
-        """Return what the strata explain of the variance, if each has parameters of its own."""
-        n_strata, n = len(self._weights), self._weights.shape[1]
+        """Return what the strata explain of the variances, if each has parameters of its own."""
+        n_strata, n = self._weights.shape[:2]
+        n_columns, n_levels = by_stratum.shape[:2]
         share = by_stratum / self._counts.sum(axis=1)
-        weights = self._weights.reshape(n_strata, -1)
-        blocks = np.stack([(own * by_stratum) @ weights for own in share])
-        n_levels = len(by_stratum)
-        ordered = blocks.reshape(n_levels, n_levels, n, n).transpose(0, 2, 1, 3)
-        return ordered.reshape(n_levels * n, n_levels * n)
+        weights = self._weights.reshape(n_strata, n * n)
+        blocks = np.stack([(own[:, np.newaxis] * by_stratum) @ weights for own in share.swapaxes(0, 1)])
+        parts = blocks.reshape(n_levels, n_columns, n_levels, n, n).transpose(1, 0, 3, 2, 4)
+        return parts.reshape(n_columns, n_levels * n, n_levels * n)
 
-    def _score_test(self, codes: Codes, ordered: Ints | None) -> float:
+    def _score_tests(self, columns: Pooled) -> Floats:
         n_strata, n_classes = self.probability.shape
-        levels, rest = pool_rare(codes)
-        n_levels = int(levels.max()) + 1
-        by_stratum = count_cells(levels, self.stratum, n_levels, n_strata)
-        by_class = count_cells(levels, self.labels, n_levels, n_classes)
+        n_columns, n_levels = columns.sizes.shape
         n = n_classes - 1
-        residual = by_class[:, :-1] - by_stratum @ self.probability[:, :-1]
+        by_stratum = columns.count(self.stratum, n_strata)
+        by_class = columns.count(self.labels, n_classes)
+        residual = by_class[:, :, :-1] - by_stratum @ self.probability[:, :-1]
         information = by_stratum @ self._weights.reshape(n_strata, -1)
+        scores = residual.reshape(n_columns, n_levels * n)
         if has_many_strata(self.design):
-            score = residual.reshape(-1)
-            variance = -self._explained_by_strata(by_stratum)
+            variances = -self._explained_by_strata(by_stratum)
         else:
-            crossed = (by_stratum @ self._products).reshape(n_levels * n, -1)
+            dense = isinstance(self._products, np.ndarray)
+            rows = by_stratum if dense else by_stratum.reshape(-1, n_strata)
+            crossed: Floats = (rows @ self._products).reshape(n_columns, n_levels * n, -1)
             nuisance, factor = self._solved
-            solved = cho_solve(factor, crossed.T, check_finite=False)
-            score = residual.reshape(-1) - nuisance @ solved
-            variance = -crossed @ solved
+            solved = solve(factor, crossed)
+            scores = scores - solved @ nuisance
+            variances = -crossed @ solved.swapaxes(1, 2)
         for level in range(n_levels):
             own = slice(level * n, (level + 1) * n)
-            variance[own, own] += information[level].reshape(n, n)
-        statistic, freedom = quadratic(score, variance)
-        if n_levels * n_classes == 4 and len(codes) <= _EXACT_SAMPLES and freedom:
-            distance = max(abs(float(score[0])) - 0.5, 0.0)  # counts are whole numbers
-            statistic = distance**2 / float(variance[0, 0])
-        p_value = float(chdtrc(freedom, statistic)) if freedom else 1.0
-        if ordered is None or freedom <= n or (rest[ordered] < 0).any():
-            return p_value
-        position = centred_positions(by_class.sum(axis=1), rest[ordered])
-        blocks = variance.reshape(n_levels, n, n_levels, n)
-        trend = np.tensordot(position, np.tensordot(blocks, position, (2, 0)), 1)
-        statistic, freedom = quadratic(position @ score.reshape(n_levels, n), trend)
-        return joint_p_value(float(chdtrc(freedom, statistic)), p_value) if freedom else p_value
+            variances[:, own, own] += information[:, level].reshape(n_columns, n, n)
+        statistics, freedom = quadratic(scores, variances)
+        if n_levels * n_classes == 4 and columns.levels.shape[1] <= _EXACT_SAMPLES:
+            distance = np.maximum(np.abs(scores[:, 0]) - 0.5, 0.0)  # counts are whole numbers
+            variance = np.where(freedom > 0, variances[:, 0, 0], 1.0)
+            statistics = np.where(freedom > 0, distance**2 / variance, 0.0)
+        p_values = np.where(freedom > 0, chdtrc(np.maximum(freedom, 1), statistics), 1.0)
+        several = np.flatnonzero(columns.has_trend & (freedom > n))
+        if len(several) == 0:
+            return p_values
+        own_scores, own_variances = trends(
+            columns.position[several], scores[several], variances[several]
+        )
+        statistics, freedom = quadratic(own_scores, own_variances)
+        by_trend = chdtrc(np.maximum(freedom, 1), statistics)
+        joint = joint_p_values(by_trend, p_values[several])
+        p_values[several] = np.where(freedom > 0, joint, p_values[several])
+        return p_values
 
 
 def fit_covariates(codes: Sequence[NDArray[np.integer]], labels: NDArray[np.integer]) -> Covariates:

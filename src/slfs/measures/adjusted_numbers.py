@@ -14,23 +14,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import cho_solve
 from scipy.special import betainc
 from scipy.stats import rankdata
 
 from slfs.measures.adjusted import Covariates, fit_covariates
 from slfs.measures.strata import (
     Known,
-    centred_positions,
-    count_cells,
+    Pooled,
     cut_rows,
     gram_factor,
     has_many_strata,
-    joint_p_value,
+    joint_p_values,
     least_squares,
     make_strata,
     pool_rare,
     quadratic,
+    solve,
+    trends,
+    without_order,
 )
 
 Floats = NDArray[np.float64]
@@ -106,57 +107,72 @@ class NumberCovariates:
 
         return cut_rows(numbers, unexplained)
 
-    def test(self, codes: Codes, ordered: Ints | None = None) -> float:
-        """Test one column for independence from the target given the columns of the model.
+    def test(self, codes: Codes, ordered: NDArray[np.bool_] | None = None) -> Floats:
+        """Test columns for independence from the target given the columns of the model.
 
         Parameters
         ----------
-        codes : ndarray of shape (n_samples,)
+        codes : ndarray of shape (n_columns, n_samples)
             Level of each sample.
-        ordered : ndarray or None, default=None
-            The levels in ascending order, for a test of trend; other levels, such as that of missing
-            values, have no order. None if no level has one.
+        ordered : ndarray of bool of shape (n_columns, 256), default=None
+            Levels that are in ascending order, for a test of trend. Others, such as that of missing
+            values, have no order; by default all.
 
         Returns
         -------
-        p_value : float
+        p_values : ndarray of shape (n_columns,)
             1 if the columns of the model determine the column. If column and target have so many ties
             that ranks are not nearly normal, that of the bins of the target.
         """
-        n_samples = len(codes)
-        outside = (n_samples - int(np.bincount(codes).max())) * self.n_untied / n_samples
-        if outside < _FEWEST_UNTIED and self.n_untied < n_samples / 2:
-            return self._bins.test(codes, ordered)
-        levels, rest = pool_rare(codes)
-        n_levels, n_strata = int(levels.max()) + 1, self.design.shape[0]
-        sizes = np.bincount(levels)
-        by_stratum = count_cells(levels, self.stratum, n_levels, n_strata)
-        if has_many_strata(self.design):
-            explained = (by_stratum / by_stratum.sum(axis=0)) @ by_stratum.T
-        else:
-            crossed = by_stratum @ self.design
-            explained = crossed @ cho_solve(self._factor, crossed.T)
-        variance = np.diag(sizes) - explained
-        for slope in self.slopes:
-            own = np.bincount(levels, slope)
-            variance -= np.outer(own, own)
-        score = np.bincount(levels, self.residual).astype(np.float64)
-        p_value, freedom = self._p_value(score, variance)
-        if ordered is None or freedom <= 1 or (rest[ordered] < 0).any():
-            return p_value
-        trend = centred_positions(sizes, rest[ordered])[np.newaxis]
-        by_trend, freedom = self._p_value(trend @ score, trend @ variance @ trend.T)
-        return joint_p_value(by_trend, p_value) if freedom else p_value
+        p_values, n_samples = np.empty(len(codes)), codes.shape[1]
+        ordered = without_order(codes) if ordered is None else ordered
+        most = np.array([np.bincount(own).max() for own in codes], np.int64)
+        tied = (n_samples - most) * self.n_untied / n_samples < _FEWEST_UNTIED
+        tied &= self.n_untied < n_samples / 2
+        if tied.any():
+            p_values[tied] = self._bins.test(codes[tied], ordered[tied])
+        others = np.flatnonzero(~tied)
+        for columns in pool_rare(codes[others], ordered[others], max(self.design.shape)):
+            p_values[others[columns.rows]] = self._rank_tests(columns)
+        return p_values
 
-    def _p_value(self, score: Floats, variance: Floats) -> tuple[float, int]:
-        """Return the p-value of the share of the squared residuals that a score explains."""
-        statistic, freedom = quadratic(score, variance)
+    def _rank_tests(self, columns: Pooled) -> Floats:
+        n_strata = self.design.shape[0]
+        by_stratum = columns.count(self.stratum, n_strata)
+        if has_many_strata(self.design):
+            share = by_stratum / by_stratum.sum(axis=1, keepdims=True)
+            variances = -share @ by_stratum.swapaxes(1, 2)
+        else:
+            crossed = by_stratum.reshape(-1, n_strata) @ self.design
+            crossed = crossed.reshape(*columns.sizes.shape, -1)
+            variances = -crossed @ solve(self._factor, crossed).swapaxes(1, 2)
+        level = np.arange(columns.sizes.shape[1])
+        variances[:, level, level] += columns.sizes
+        for slope in self.slopes:
+            own = columns.sum(slope)
+            variances -= own[:, :, np.newaxis] * own[:, np.newaxis]
+        scores = columns.sum(self.residual)
+        p_values, freedom = self._p_values(scores, variances)
+        several = np.flatnonzero(columns.has_trend & (freedom > 1))
+        if len(several) == 0:
+            return p_values
+        own_trends = trends(columns.position[several], scores[several], variances[several])
+        by_trend, freedom = self._p_values(*own_trends)
+        joint = joint_p_values(by_trend, p_values[several])
+        p_values[several] = np.where(freedom > 0, joint, p_values[several])
+        return p_values
+
+    def _p_values(self, scores: Floats, variances: Floats) -> tuple[Floats, Ints]:
+        """Return the p-values of the shares of the squared residuals that scores explain."""
+        statistics, freedom = quadratic(scores, variances)
         left = len(self.residual) - self.design.shape[1] - len(self.slopes) - freedom
         total = float(self.residual @ self.residual)
-        if freedom == 0 or left < _FEWEST_LEFT or total <= _NOTHING * self.scale:
-            return 1.0, freedom
-        unexplained = min(max(1 - statistic / total, 0.0), 1.0)
-        return float(betainc(left / 2, freedom / 2, unexplained)), freedom
+        untested = (freedom == 0) | (left < _FEWEST_LEFT) | (total <= _NOTHING * self.scale)
+        if untested.all():
+            return np.ones(len(scores)), freedom
+        unexplained = np.clip(1 - statistics / total, 0.0, 1.0)
+        tested = betainc(np.maximum(left, 1) / 2, np.maximum(freedom, 1) / 2, unexplained)
+        return np.where(untested, 1.0, tested), freedom
 
 
 AnyCovariates = Covariates | NumberCovariates

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrs
 from scipy.stats import rankdata
 
 from slfs._core.interface import parameter
@@ -34,6 +36,9 @@ _TAIL = 0.1
 
 _LEAST_INFORMATION = 0.5
 """Directions in which the residuals have a smaller variance are left out of a test."""
+
+_MOST_AT_ONCE = 1 << 20
+"""Maximum number of entries of arrays about several columns, which are tested at a time."""
 
 _TREND_SHARE = 0.75
 """Share of the error rate that is spent on the trend over ordered levels."""
@@ -119,15 +124,107 @@ def cut_by_rank(rows: Floats) -> Codes:
     return levels
 
 
-def pool_rare(codes: Codes) -> tuple[Ints, Ints]:
-    """Pool the levels with few samples; return the new codes, and the new level of each level.
+@dataclass(frozen=True)
+class Pooled:
+    """Columns with the same number of levels, after their rare levels were pooled.
 
-    The latter is -1 for levels that were pooled with others.
+    Attributes
+    ----------
+    rows : ndarray of shape (n_columns,)
+        Which columns these are.
+    levels : ndarray of shape (n_columns, n_samples)
+        Level of each sample.
+    sizes : ndarray of shape (n_columns, n_levels)
+        Number of samples of each level.
+    has_trend : ndarray of bool of shape (n_columns,)
+        Columns with an order, no level of which was pooled.
+    position : ndarray of shape (n_columns, n_levels)
+        Positions of the levels in their order, less their mean; 0 for levels without order.
     """
-    sizes = np.bincount(codes)
-    rare = (sizes < fewest(len(codes))) & (sizes > 0)
-    kept = np.cumsum(~rare) - 1
-    return np.where(rare, int((~rare).sum()), kept)[codes], np.where(rare, -1, kept)
+
+    rows: Ints
+    levels: Ints
+    sizes: Ints
+    has_trend: NDArray[np.bool_]
+    position: Floats
+
+    def count(self, labels: Ints, n_labels: int) -> Ints:
+        """Count the samples of each level and label: (n_columns, n_levels, n_labels)."""
+        return count_tables(self.levels, labels, self.sizes.shape[1], n_labels)
+
+    def sum(self, numbers: Floats) -> Floats:
+        """Return the sums of numbers, one per sample, over the samples of each level."""
+        n_columns, n_levels = self.sizes.shape
+        cells = np.arange(n_columns)[:, np.newaxis] * n_levels + self.levels
+        every = np.broadcast_to(numbers, cells.shape).reshape(-1)
+        sums = np.bincount(cells.reshape(-1), every, n_columns * n_levels).astype(np.float64)
+        return sums.reshape(n_columns, n_levels)
+
+
+def without_order(codes: Codes) -> NDArray[np.bool_]:
+    """Return the levels that are in ascending order in columns that have none."""
+    return np.zeros((len(codes), np.iinfo(codes.dtype).max + 1), np.bool_)
+
+
+def pool_rare(codes: Codes, ordered: NDArray[np.bool_], n_entries: int) -> Iterator[Pooled]:
+    """Pool the levels with few samples, and group the columns by the number of levels that are left.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_columns, n_samples)
+        Level of each sample.
+    ordered : ndarray of bool of shape (n_columns, 256)
+        Levels that are in ascending order.
+    n_entries : int
+        Number of entries that arrays have per column and level.
+    """
+    for rows, before in equally_many(codes.max(axis=1, initial=0) + 1, codes.shape[1]):
+        levels, new_level, n_left = _without_rare(codes[rows], before)
+        for part, n_levels in equally_many(n_left, n_entries):
+            own = ordered[rows[part], :before]
+            yield _make_pooled(rows[part], levels[part], n_levels, own, new_level[part])
+
+
+def equally_many(n_levels: NDArray[np.integer], n_entries: int) -> Iterator[tuple[Ints, int]]:
+    """Yield the columns with the same number of levels, and this number.
+
+    They are few at a time if arrays have many entries per column and level.
+    """
+    for number in np.unique(n_levels).tolist():
+        rows = np.flatnonzero(n_levels == number)
+        size = max(_MOST_AT_ONCE // (number * n_entries), 1)
+        for first in range(0, len(rows), size):
+            yield rows[first : first + size], number
+
+
+def _without_rare(codes: Codes, n_levels: int) -> tuple[Ints, Ints, Ints]:
+    """Pool the levels of columns with few samples.
+
+    Returns the new levels of the samples, the new level of each level, -1 if it was pooled, and the
+    number of new levels of each column.
+    """
+    sizes = count_tables(codes, np.zeros(codes.shape[1], np.int64), n_levels, 1)[:, :, 0]
+    rare = (sizes < fewest(codes.shape[1])) & (sizes > 0)
+    kept = np.cumsum(~rare, axis=1) - 1
+    target = np.where(rare, (~rare).sum(axis=1)[:, np.newaxis], kept)
+    levels = np.take_along_axis(target, codes.astype(np.int64), axis=1)
+    return levels, np.where(rare, -1, kept), levels.max(axis=1) + 1
+
+
+def _make_pooled(
+    rows: Ints, levels: Ints, n_levels: int, ordered: NDArray[np.bool_], new_level: Ints
+) -> Pooled:
+    sizes = count_tables(levels, np.zeros(levels.shape[1], np.int64), n_levels, 1)[:, :, 0]
+    n_pooled = (ordered & (new_level < 0)).sum(axis=1)
+    has_trend: NDArray[np.bool_] = (ordered.sum(axis=1) > 0) & (n_pooled == 0)
+    column, level = np.nonzero(ordered & has_trend[:, np.newaxis])
+    place = column, new_level[column, level]
+    position, weights = np.zeros(sizes.shape), np.zeros(sizes.shape, np.int64)
+    position[place] = (np.cumsum(ordered, axis=1) - 1)[column, level]
+    weights[place] = sizes[place]
+    mean = (position * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1)
+    position[place] -= mean[column]
+    return Pooled(rows, levels, sizes, has_trend, position)
 
 
 def fewest(n_samples: float) -> float:
@@ -142,22 +239,43 @@ def count_cells(
     return cells.reshape(height, width)
 
 
-def quadratic(score: Floats, variance: Floats) -> tuple[float, int]:
-    """Return the statistic of a score, and its degrees of freedom."""
-    values, vectors = np.linalg.eigh(variance)
+def count_tables(rows: NDArray[np.integer], columns: Ints, height: int, width: int) -> Ints:
+    """Count the cells of tables: (n, n_samples) rows and the column of each sample."""
+    first = np.arange(len(rows))[:, np.newaxis] * (height * width)
+    cells = first + rows.astype(np.int64) * width + columns
+    counts = np.bincount(cells.reshape(-1), minlength=len(rows) * height * width)
+    return counts.reshape(len(rows), height, width)
+
+
+def quadratic(scores: Floats, variances: Floats) -> tuple[Floats, Ints]:
+    """Return the statistics of scores, of shape (n, k), and their degrees of freedom."""
+    values, vectors = np.linalg.eigh(variances)
     kept = values > _LEAST_INFORMATION
-    parts = (vectors.T @ score)[kept]
-    return float((parts**2 / values[kept]).sum()), int(kept.sum())
+    parts = (scores[:, np.newaxis] @ vectors)[:, 0]
+    statistics = np.where(kept, parts**2 / np.where(kept, values, 1), 0).sum(axis=1)
+    return statistics, kept.sum(axis=1)
 
 
-def centred_positions(sizes: Ints, ordered: Ints) -> Floats:
-    """Return the positions of levels in their order, less their mean; 0 for levels without order."""
-    position = np.zeros(len(sizes))
-    position[ordered] = np.arange(len(ordered))  # pooled levels are next to each other rarely
-    position[ordered] -= np.average(position[ordered], weights=sizes[ordered])
-    return position
+def trends(position: Floats, scores: Floats, variances: Floats) -> tuple[Floats, Floats]:
+    """Return the scores of trends over the levels, and their variances.
+
+    ``position`` has shape (n, n_levels), ``scores`` (n, n_levels * m), ``variances`` the square of it.
+    """
+    n, n_levels = position.shape
+    m = scores.shape[1] // n_levels
+    score = (position[:, np.newaxis] @ scores.reshape(n, n_levels, m))[:, 0]
+    left = position[:, np.newaxis] @ variances.reshape(n, n_levels, m * n_levels * m)
+    return score, (position[:, np.newaxis, np.newaxis] @ left.reshape(n, m, n_levels, m))[:, :, 0]
 
 
-def joint_p_value(by_trend: float, by_levels: float) -> float:
-    """Return the p-value of two tests, of the trend over ordered levels and of any difference."""
-    return min(by_trend / _TREND_SHARE, by_levels / (1 - _TREND_SHARE), 1.0)
+def solve(factor: tuple[Floats, bool], rows: Floats) -> Floats:
+    """Return the products of an inverse with the rows of several matrices, one matrix at a time.
+
+    A product does not depend on the other matrices then.
+    """
+    return np.stack([dpotrs(factor[0], own.T, factor[1])[0].T for own in rows])
+
+
+def joint_p_values(by_trend: Floats, by_levels: Floats) -> Floats:
+    """Return the p-values of two tests, of the trend over ordered levels and of any difference."""
+    return np.minimum(np.minimum(by_trend / _TREND_SHARE, by_levels / (1 - _TREND_SHARE)), 1.0)

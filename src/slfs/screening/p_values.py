@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from slfs._core.memory import reuse_freed_memory
 from slfs.coding.categories import learn_labels, read_labels
-from slfs.coding.codebook import NONE, Learned, join_learned
+from slfs.coding.codebook import MAX_LEVELS, NONE, Learned, join_learned
 from slfs.coding.cut_kernels import quantile_counts, quantile_cuts
 from slfs.coding.encode import encode_labels
 from slfs.coding.numbers import (
@@ -119,7 +119,7 @@ def adjusted_p_values(
     Numbers with more values than intervals are cut by their ranks less what the covariates explain of
     them: the patients of paired samples differ more than the samples of a patient.
     """
-    p_values, fine = np.empty(len(columns)), np.zeros(len(columns), np.bool_)
+    fine = np.zeros(len(columns), np.bool_)
     if kind == "mdlp":
         numbers = read_numbers(table, columns, layout)
         learned, codes = _cut_blind(numbers, layout, INTERVALS)
@@ -133,17 +133,13 @@ def adjusted_p_values(
     else:
         learned, codes = code_blind(table, columns, kind, layout)
         levels = decoded(codes, layout)
-    for j, own in enumerate(levels):
-        record = learned.coding.columns[j]
-        ordered = None
-        if fine[j]:
-            has_missing = record["missing"] != NONE  # the last level
-            ordered = np.arange(own.max() + 1 - has_missing)
-        elif record["cut"] or record["ordered"]:
-            ordered = np.arange(record["n_levels"])
-            ordered = ordered[ordered != record["missing"]]
-        p_values[j] = covariates.test(own, ordered)
-    return p_values
+    records = learned.coding.columns
+    n_levels = np.where(fine, levels.max(axis=1).astype(np.int64) + 1, learned.coding.n_levels)
+    missing = np.where(fine & (records["missing"] != NONE), n_levels - 1, records["missing"])
+    level = np.arange(MAX_LEVELS + 1)
+    ordered = (level < n_levels[:, np.newaxis]) & (level != missing[:, np.newaxis])
+    ordered &= (fine | records["cut"] | records["ordered"])[:, np.newaxis]
+    return covariates.test(levels, ordered)
 
 
 def blind_cuts(runs: Runs, intervals: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

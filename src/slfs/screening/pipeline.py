@@ -267,12 +267,12 @@ def _gap_p_values(
     own: LearnedBlock, columns: NDArray[np.int64], layout: SampleLayout, covariates: AnyCovariates
 ) -> NDArray[np.float64]:
     """Test whether the missing values of some columns depend on the class given covariates."""
-    tested, found = layout.tested or layout, np.empty(len(columns))
-    gap = np.zeros(int(layout.order.max()) + 1, np.uint8)
-    for i in range(len(columns)):
-        gap[layout.order] = decoded(own.encode(columns[i : i + 1]), layout)[0]
-        found[i] = covariates.test(gap[tested.order])
-    return found
+    if len(columns) == 0:
+        return np.empty(0)
+    tested = layout.tested or layout
+    gaps = np.zeros((len(columns), int(layout.order.max()) + 1), np.uint8)
+    gaps[:, layout.order] = decoded(own.encode(columns), layout)
+    return covariates.test(gaps[:, tested.order])
 
 
 def _given_relevance(
