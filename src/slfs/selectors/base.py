@@ -216,6 +216,7 @@ class BaseSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             quartiles=self._needs_quartiles(data.layout),
             cuts=self._cut_points(data, resources),
             forced=self._forced(),
+            measure_beyond=not self._only_selects,
         )
         information = Information(make_backend(store.packed(), resources.threads))
         selection = self._select(information, facts)
