@@ -444,6 +444,11 @@ def test_numbers_as_names_that_the_model_knows_are_no_data(slfs):
     code, _, error = slfs("predict", "m.slfs", "new.csv", "--no-header")
     assert code == 1
     assert error.rstrip().endswith("They are in its first row. Remove --no-header.")
+    Path("rows.csv").write_text(Path("new.csv").read_text().partition("\n")[2])
+    for option in ([], ["--no-header"]):
+        code, _, error = slfs("predict", "m.slfs", "rows.csv", *option)
+        assert code == 1
+        assert "If the file has no header, add one with the names of the columns." in error
 
 
 ODD = {

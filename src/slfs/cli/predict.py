@@ -325,6 +325,7 @@ def _named_columns(file: DataFile, reduced: NetworkModel, names: list[str]) -> A
 
 def _remedy(fitted: NetworkModel, file: DataFile, lacking: list[str], source: _Source) -> str:
     """Where the columns that a file lacks may come from."""
+    from slfs.files.data_file import HeaderNote
     from slfs.files.remarks import header_below
 
     if (used := [name for name in file.ids if name in lacking]) and not source.transpose:
@@ -350,6 +351,8 @@ def _remedy(fitted: NetworkModel, file: DataFile, lacking: list[str], source: _S
             return " They are in its first column. If the samples are in columns, add --transpose."
     if "like" in getattr(fitted, "_reading", {}):
         return " The model was fitted with --no-header. If the file has no header either, add it."
+    if not source.header or any(isinstance(note, HeaderNote) for note in file.notes):
+        return " If the file has no header, add one with the names of the columns."
     if source.targets_from is not None:
         return f" {source.targets_from} does not have them either."
     return " Another file with them and the ids of the samples can be passed as --targets-from."

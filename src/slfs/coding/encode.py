@@ -238,7 +238,8 @@ def _shown(example: Any) -> str:
 def _text(example: Any) -> str:
     kind = time_kind(example)
     if kind == TimeKind.NUMBER:
-        return repr(example.item() if isinstance(example, np.generic) else example)
+        plain = example.item() if isinstance(example, np.generic) else example
+        return repr(int(plain) if isinstance(plain, float) and plain.is_integer() else plain)
     return as_date(days_of(example)) if kind == TimeKind.DATE else str(example)
 
 

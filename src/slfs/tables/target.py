@@ -366,8 +366,8 @@ def _as_array(y: Any, kept: NDArray[np.bool_] | None) -> NDArray[Any]:
         labels = _of_one_type(labels.tolist())
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError(
-            "Input y contains infinity or a value too large for dtype('float64'). Drop these rows, or "
-            "replace the value."
+            "Input y contains infinity or a value too large for dtype('float64'), the first in row "
+            f"{int(np.isfinite(labels).argmin())} (rows count from 0). Drop these rows, or replace the value."
         )
     return labels
 
