@@ -198,7 +198,7 @@ def test_the_discretizer_codes_unseen_values_and_says_so():
 def test_a_column_that_was_all_missing_in_fit_does_not_know_numbers():
     X = np.column_stack([np.full(6, np.nan), np.arange(6)])
     discretizer = MDLPDiscretizer().fit(X, [0, 1] * 3)
-    with pytest.warns(UnseenValueWarning, match=r"'x0' \(1 of 2 rows, e\.g\. 3\.0\)"):
+    with pytest.warns(UnseenValueWarning, match=r"'x0' \(1 of 2 rows, e\.g\. 3\)"):
         assert discretizer.transform([[3.0, 1], [np.nan, 1]])[:, 0].tolist() == [0, 0]
 
 

@@ -365,9 +365,10 @@ def _as_array(y: Any, kept: NDArray[np.bool_] | None) -> NDArray[Any]:
     if labels.dtype == object:
         labels = _of_one_type(labels.tolist())
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        first = int(np.isfinite(labels).argmin())
         raise ValueError(
             "Input y contains infinity or a value too large for dtype('float64'), the first in row "
-            f"{int(np.isfinite(labels).argmin())} (rows count from 0). Drop these rows, or replace the value."
+            f"{first} (rows count from 0). Drop these rows, or replace the value."
         )
     return labels
 
