@@ -222,8 +222,8 @@ def test_samples_that_are_the_only_ones_of_their_class_are_mentioned():
     X = pd.DataFrame({"x": random.normal(size=85) + 2 * (y == "a"), "z": random.normal(size=85)})
     told = make_facts(SLFS().fit(X, y))["size_path"]["sentence"]
     assert told.endswith(
-        "Classes with a single sample (5) cannot be both learned and predicted: these samples are used "
-        "to learn from in every fold, and never predicted."
+        "Classes with a single sample (5) cannot be both learned and predicted: these samples do not "
+        "count in the log loss."
     )
 
 

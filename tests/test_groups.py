@@ -501,7 +501,7 @@ def test_comparisons_keep_groups_together(
     assert accuracy["3-NN"] == pytest.approx(rows["accuracy"].mean())
     with pytest.raises(ValueError, match="there are 3 groups"):
         compare_methods(table, y, {"mrmr": MRMR()}, ["NB"], groups=np.arange(600) % 3)
-    with pytest.raises(ValueError, match="class is missing in the training rows"):
+    with pytest.raises(ValueError, match="The class 1 occurs in a single group"):
         compare_methods(table, y, {"mrmr": MRMR()}, ["NB"], groups=y * 100 + (1 - y) * patient, cv=2)
 
 
@@ -563,3 +563,21 @@ def test_a_column_given_covariates_is_tested_like_without_the_others(continuous,
     assert len(set(together.tolist())) > 20
     monkeypatch.setattr(strata, "_MOST_AT_ONCE", 1 << 12)
     np.testing.assert_array_equal(together, model.test(codes, ordered))
+
+
+def test_a_class_in_a_single_group_does_not_count_in_the_log_loss():
+    """Its rows had a log loss of 34.5 nats whatever was selected."""
+    random = np.random.default_rng(0)
+    shop = random.integers(0, 20, 1000)
+    kind = np.where(random.random(1000) < 0.5, "A", "B").astype(object)
+    kind[shop == 7] = "outlet"
+    X = pd.DataFrame(random.normal(size=(1000, 2)), columns=["x", "z"])
+    X["x"] += 0.6 * (kind == "A")
+    with pytest.warns(UserWarning, match="All rows of the class 'outlet' are in one group, so that"):
+        path = SLFS().fit(X, kind, groups=shop).size_path_
+    rest = shop != 7
+    expected = SLFS().fit(X[rest], kind[rest], groups=shop[rest]).size_path_
+    np.testing.assert_allclose(path.log_loss, expected.log_loss, atol=0.1)  # outlet has a share
+    assert path.standard_error.max() < 0.05
+    with pytest.raises(ValueError, match=r"'outlet' occurs in a single group, .* Leave out the rows"):
+        compare_methods(X, kind, {"slfs": SLFS()}, ["NB"], groups=shop)

@@ -31,13 +31,15 @@ def read_labelled(
     column: str | None = None,
     weights: str | None = None,
     groups: str | None = None,
+    takes_groups: bool = True,
     covariates: Sequence[str] = (),
     target_type: str = "auto",
 ) -> DataFile:
     """Read a file that must have class labels, and show what the user should know about it.
 
     With ``column``, remarks about other columns are not shown. ``weights`` is the column of the sample
-    weights, ``groups`` that of the groups of rows. ``covariates`` are columns that other options name:
+    weights, ``groups`` that of the groups of rows, an option that not all commands take
+    (``takes_groups``). ``covariates`` are columns that other options name:
     annotations of the samples, or columns of the file of the target. With the ``target_type``
     "classification", a few numbers with fractional parts are labels.
     """
@@ -77,7 +79,7 @@ def read_labelled(
     if drop_missing_target and file.y is not None:
         file = file.with_target_only()
     name = None if column is None else file.names[file.find(column)]
-    for note in (*notes, *file.notes, *_notes_on_rows(file)):
+    for note in (*notes, *file.notes, *_notes_on_rows(file, takes_groups=takes_groups)):
         shown = note.only(name) if name is not None and isinstance(note, ColumnNote) else note
         if shown is not None:
             show_note(shown)
@@ -95,7 +97,7 @@ def read_labelled(
     return _with_text_labels(file) if target_type == "classification" else file
 
 
-def _notes_on_rows(file: DataFile) -> Iterator[str]:
+def _notes_on_rows(file: DataFile, *, takes_groups: bool) -> Iterator[str]:
     """Note ids that occur more than once, and weights that are read as frequencies."""
     from slfs.files.inference import MISSING
     from slfs.tables.registry import read_table
@@ -108,11 +110,13 @@ def _notes_on_rows(file: DataFile) -> Iterator[str]:
         if n_copies:
             same = " and ".join(map(repr, file.ids))
             one = n_copies == 1
+            how = "use --groups: otherwise all rows"
+            if not takes_groups:
+                how = f"use one row for each {same}: all rows"
             yield (
                 f"{n_copies} {'row has' if one else 'rows have'} the same {same} as a row before. "
                 f"Remove {'it if it is a copy' if one else 'them if they are copies'}. "
-                "If they belong together, as samples of a patient do, use --groups: otherwise all rows "
-                "are treated as independent."
+                f"If they belong together, as samples of a patient do, {how} are treated as independent."
             )
     if file.weights is not None:
         weights = read_sample_weight(file.weights, len(file.weights))

@@ -81,6 +81,7 @@ def discretize(
         weights=weights,
         drop=drop,
         ids=ids,
+        takes_groups=False,
         targets_from=targets_from,
         drop_missing_target=drop_missing_target,
         target_type=target_type,

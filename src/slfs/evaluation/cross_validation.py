@@ -144,12 +144,29 @@ def make_splits(
         raise ValueError(f"{given} is too large: there are {n_groups} groups. Use at most {n_groups}.")
     splitter = StratifiedGroupKFold(int(cv), shuffle=True, random_state=random_state)
     splits = list(splitter.split(rows, target.codes, groups))
-    if any(len(np.unique(target.codes[train])) < len(sizes) for train, _ in splits):
-        raise ValueError(
-            "With these groups, a class is missing in the training rows of a fold. Every class needs "
-            "samples in several groups. Use fewer folds, or smaller groups."
-        )
+    for train, _ in splits:
+        lost = np.flatnonzero(np.bincount(target.codes[train], minlength=len(sizes)) == 0)
+        if len(lost):
+            _refuse_lost_class(target, int(lost[0]), groups)
     return splits
+
+
+def _refuse_lost_class(target: Target, code: int, groups: Ints) -> None:
+    """Raise an error about a class that the training rows of a fold do not have."""
+    label, n_groups = target.classes.tolist()[code], len(np.unique(groups[target.codes == code]))
+    what = "bin of the target" if target.kind == REGRESSION else "class"
+    if n_groups > 1:
+        raise ValueError(
+            f"The {what} {label!r} occurs in {n_groups} groups, all of which are left out of a fold. "
+            "Use fewer folds, or smaller groups."
+        )
+    remedy = "Use smaller groups, or fewer bins."
+    if target.kind != REGRESSION:
+        remedy = "Leave out the rows of this class, or join it with another class."
+    raise ValueError(
+        f"The {what} {label!r} occurs in a single group, so that no fold can both learn and predict it. "
+        f"{remedy}"
+    )
 
 
 def cross_validate(

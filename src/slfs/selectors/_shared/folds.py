@@ -19,6 +19,10 @@ from slfs.screening.forced import Forced
 from slfs.selectors._shared.row_groups import small_strata
 
 Ints = NDArray[np.int64]
+
+_NAMED = 3
+"""Maximum number of classes that a warning names."""
+
 Split = tuple[Ints, Ints]
 """The samples to learn from, and those to compute the log loss on."""
 
@@ -82,7 +86,27 @@ def make_folds(
             f"{where} The rows of a group are in the same fold, so every class needs samples in at "
             "least two groups, better in many. Pass smaller groups, or none."
         )
-    return [(train, test) for train, test in folds if len(test)]
+    lost = [np.setdiff1d(codes[test], codes[train]) for train, test in folds]
+    if any(map(len, lost)):
+        _warn_about_lost_classes(np.unique(np.concatenate(lost)), data)
+    return [(train, test) for train, test in folds if np.isin(codes[test], codes[train]).any()]
+
+
+def _warn_about_lost_classes(lost: Ints, data: TrainingData) -> None:
+    """Warn about classes that the rows to learn from do not have in some folds."""
+    labels = data.target.classes[lost[:_NAMED]].tolist()
+    names = ", ".join(map(repr, labels)) + f" and {len(lost) - _NAMED} more" * (len(lost) > _NAMED)
+    kind = (
+        ("class" if len(lost) == 1 else "classes") if data.target.values is None else "bin of the target"
+    )
+    why = f"Some folds have no rows of the {kind} {names} to learn from"
+    if data.groups is not None and all(np.ptp(data.groups[data.target.codes == c]) == 0 for c in lost):
+        why = f"All rows of the {kind} {names} are in one group{' each' * (len(lost) > 1)}"
+    it = "it" if len(lost) == 1 else "them"
+    warn(
+        f"{why}, so that cross-validation cannot predict {it}: these rows do not count in the log loss "
+        "by which the number of columns is chosen."
+    )
 
 
 def _draw_folds(cv: int, codes: Ints) -> Iterator[Split]:

@@ -185,11 +185,11 @@ def _run_fold(
     known = np.isin(y[test], present)
     label = np.searchsorted(present, y[test])
     tested = None if data.weights is None else data.weights.of_samples(test)
-    weights = None if tested is None else tested.counts
+    weights = None if tested is None else tested.counts[known]
     losses = np.empty(len(tables))
     for size, own in enumerate(tables):
         probability = softmax(node_scores(pursuit.model.log_prior, own, encoded), axis=1)
-        right = np.where(known, probability[np.arange(len(test)), np.where(known, label, 0)], 0.0)
+        right = probability[known, label[known]]
         losses[size] = np.average(-np.log(np.maximum(right, _LEAST_PROBABILITY)), weights=weights)
     values = data.target.values
     fold = Fold(
@@ -358,7 +358,7 @@ class AutomaticSizeMixin(BaseSelector):
         if single and isinstance(self.cv, Integral) and path.log_loss[0] > 0:
             text += (
                 f" Classes with a single sample ({single}) cannot be both learned and predicted: these "
-                "samples are used to learn from in every fold, and never predicted."
+                "samples do not count in the log loss."
             )
         if path.best == self.max_features < self.n_features_in_:
             text += f" More were not tried: see max_features={self.max_features}."
