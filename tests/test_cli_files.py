@@ -14,7 +14,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from sklearn.datasets import load_wine
+import scipy.sparse
+from sklearn.datasets import dump_svmlight_file, load_wine
 
 from slfs import SLFS
 from slfs.files import read_file
@@ -935,11 +936,12 @@ def test_names_of_rows_without_a_name_of_their_own(here, slfs):
     rows = "".join(f"s{i},{i * 37 % 90},{i * 7 % 60},{i % 5}\n" for i in range(26))
     (here / "a.csv").write_text(f'"","4695","2983","2554"\n{rows}')
     (here / "b.csv").write_text('"",y\n' + "".join(f"s{i},{'ab'[i % 2]}\n" for i in range(26)))
-    code, _, error = slfs("select", "a.csv", "-t", "y", "--targets-from", "b.csv")
-    assert (code, "The first column has no name: --id '' if it has the ids." in error) == (1, True)
-    code, _, error = slfs("select", "a.csv", "-t", "y", "--targets-from", "b.csv", "--id", "", "-k", "1")
-    assert "26 of 26 samples" in error
-    assert "looks like data" not in error
+    (here / "c.csv").write_text("sample,y\n" + "".join(f"s{i},{'ab'[i % 2]}\n" for i in range(26)))
+    for labels in ("b.csv", "c.csv"):
+        for option in ([], ["--id", ""]):
+            error = slfs("select", "a.csv", "-t", "y", "--targets-from", labels, "-k", "1", *option)[2]
+            assert "26 of 26 samples" in error
+            assert "looks like data" not in error
 
 
 @pytest.mark.parametrize("ending", ["json", "jsonl", "parquet", "csv"])
@@ -965,6 +967,38 @@ def test_ids_have_types_where_the_format_has_some(ending, here, slfs):
             '{"when": "2024-01-04", "zip": "03139", "amount": 3.5, "age": null, "price": "3.10", "x": 3'
         )
         assert f'\n{row}, "y": "b"}}' in text
+
+
+@pytest.mark.usefixtures("here")
+def test_ids_that_are_floats_in_one_file(slfs):
+    """As in pandas if one of them was missing."""
+    frame = pd.DataFrame({"id": np.arange(40) + 1000.0, "x": np.arange(40) * 37 % 90})
+    frame.to_parquet("a.parquet")
+    frame.to_csv("a.csv", index=False)
+    labels = pd.DataFrame({"id": np.arange(40) + 1000, "y": list("ab") * 20})
+    labels.to_csv("b.csv", index=False)
+    given = ("-t", "y", "--targets-from", "b.csv", "--id", "id", "-k", "1")
+    assert "40 of 40 samples" in slfs("select", "a.parquet", *given)[2]
+    code, _, error = slfs("select", "a.csv", *given)
+    assert (code, "would match without zeros after the point" in error) == (1, True)
+
+
+@pytest.mark.usefixtures("here")
+def test_ids_of_tables_that_have_none(slfs):
+    """A sparse matrix raised a KeyError or an IndexError."""
+    X = scipy.sparse.csr_array(np.random.default_rng(0).poisson(1, (20, 5)).astype(float))
+    scipy.sparse.save_npz("a.npz", X)
+    dump_svmlight_file(X, np.arange(20) % 2, "a.svm")
+    np.savez("b.npz", X=X.toarray(), y=np.arange(20) % 2)
+    pd.DataFrame({"x0": range(20), "y": list("ab") * 10}).to_csv("y.csv", index=False)
+    for name, *options in (("a.svm",), ("b.npz",), ("a.npz", "--target", "4")):
+        code, _, error = slfs("select", name, "--id", "x0", *options, "--out", "out.csv")
+        assert (code, f"{name} has no columns of ids. Remove --id." in error) == (1, True)
+    code, _, error = slfs("select", "a.npz", "--id", "x0", "--targets-from", "y.csv", "-t", "y")
+    assert (code, "Write the labels to the file itself" in error) == (1, True)
+    np.savez("c.npz", X=X.toarray(), y=np.array(list("ab") * 10, object))
+    code, _, error = slfs("select", "c.npz")
+    assert (code, "'y.npy' has Python objects" in error, "y.astype(str)" in error) == (1, True, True)
 
 
 def test_the_text_of_missing_labels_in_another_file(here, slfs):

@@ -386,8 +386,6 @@ def _ids(file: DataFile, kinds: str) -> Any:
 
     if not file.ids:
         return pd.DataFrame(index=range(file.X.shape[0]))
-    if file.read_originals is None:
-        raise ValueError(f"{file.name} has no columns of ids. Remove --id.")
     return file.originals([], kinds=kinds).reset_index(drop=True)
 
 

@@ -189,12 +189,13 @@ def check_array(stream: IO[bytes], n_bytes: int, name: str) -> None:
     if version not in readers:
         raise ValueError(f"{name!r} is an array of an unsupported format version, {version}")
     shape, _, dtype = readers[version](stream)
+    if dtype.hasobject:
+        raise ValueError(
+            f"{name!r} has Python objects, which are not read from files. Save it as text or numbers, "
+            "for example with y.astype(str) or X.astype(float)"
+        )
     size = n_bytes - stream.tell()
-    if (
-        dtype.hasobject
-        or any(length < 0 for length in shape)
-        or math.prod(shape) * dtype.itemsize != size
-    ):
+    if any(length < 0 for length in shape) or math.prod(shape) * dtype.itemsize != size:
         raise ValueError(f"{name!r} is an array of {dtype} and shape {shape} in {size} bytes")
 
 

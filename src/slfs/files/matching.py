@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -168,6 +169,7 @@ def _alike(ids: list[str], others: list[str], *, matched: bool) -> str:
         "spaces around them": str.strip,
         "capital letters": str.lower,
         "leading zeros": lambda text: text.lstrip("0"),
+        "zeros after the point": lambda text: re.sub(r"\.0+$", "", text),
     }
     for what, form in forms.items():
         known = set(map(form, others))
@@ -178,6 +180,14 @@ def _alike(ids: list[str], others: list[str], *, matched: bool) -> str:
                 f" {number} ({_some(alike)}) would match without {what}: write them alike in both files."
             )
     return ""
+
+
+def id_texts(ids: Any) -> list[str]:
+    """Return ids as text; whole numbers that are floats, as if some are missing, without a point."""
+    if ids.dtype.kind == "f":
+        known = ids[ids.notna()].to_numpy(np.float64)
+        ids = ids.astype("Int64") if (known == np.floor(known)).all() else ids
+    return list(map(str, ids))
 
 
 def in_both(ids: Sequence[str], others: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -159,14 +160,20 @@ def read_file(
         others = [*covariates, *([] if target is None or targets_from is not None else [target])]
         found = load(form, content, options, name, content_again(source, content), ids, drop, others)
         if targets_from is not None:
-            if not found.ids:
-                unnamed = column_names(found.table)[0].startswith("Unnamed: 0")
-                first = " The first column has no name: --id '' if it has the ids." if unnamed else ""
+            if is_sparse(found.table):
                 raise ValueError(
-                    f"--targets-from needs --id COLUMN, to match the rows of both files.{first}"
+                    f"{name} has no column of ids, so that --targets-from cannot be matched. Write the "
+                    "labels to the file itself, for example with sklearn.datasets.dump_svmlight_file."
+                )
+            if not found.ids and column_names(found.table)[0].startswith("Unnamed: 0"):
+                found = replace(found, ids=[""])  # the names of the rows, of both files
+            if not found.ids:
+                raise ValueError(
+                    "--targets-from needs --id COLUMN, to match the rows of both files."
                     + transpose_hint(read_file, targets_from, found.table, name)
                 )
-            labels = read_labels(read_file, targets_from, target, found.ids[:1], options, covariates)
+            own = [one for one in found.ids[:1] if one]  # else the first column
+            labels = read_labels(read_file, targets_from, target, own, options, covariates)
     if labels is not None:
         found, note = with_labels(found, labels, name, covariates)
         options.notes.append(note)
@@ -229,6 +236,8 @@ def _as_file(found: Loaded, known: _Known) -> DataFile:
     id_names = [names[column] for column in unwanted[: len(found.ids)]]
     has_columns_only = not is_sparse(X) and (labels is not None or found.y is None)
     originals = by_name(found.originals, names) if has_columns_only else None
+    if id_names and originals is None:
+        raise ValueError(f"{name} has no columns of ids. Remove --id.")
     is_text = has_columns_only and form.name in TEXT
     typed_ids = None
     if is_text:

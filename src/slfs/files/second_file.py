@@ -11,7 +11,7 @@ import numpy as np
 
 from slfs.files.data_file import DataFile, column_names, find_column, split_names, whole_numbers
 from slfs.files.loading import Loaded
-from slfs.files.matching import Labels, match
+from slfs.files.matching import Labels, id_texts, match
 from slfs.files.registry import ReadOptions
 
 
@@ -39,7 +39,7 @@ def read_labels(
         second=True,
     )
     originals = file.originals([])
-    every = originals.iloc[:, 0].map(str)
+    every = pd.Series(id_texts(originals.iloc[:, 0]))
     if file.y is None:
         rows = np.arange(len(originals))
         return Labels(every.tolist(), None, "class", file.ids[0], source, (), file, rows)
@@ -92,7 +92,7 @@ def with_labels(
     assert labels.file is not None
     names = column_names(found.table)
     column = find_column(found.ids[0], names, name)
-    own_ids = found.originals([column])[names[column]].map(str).tolist()
+    own_ids = id_texts(found.originals([column])[names[column]])
     rows, places, note = match(own_ids, labels, name, found.left_out)
     added = _added(found, labels, names, name, covariates)
     kept, other = found.only(rows), labels.file.with_rows(labels.rows[places])
