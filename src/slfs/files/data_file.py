@@ -239,12 +239,12 @@ class DataFile:
             texts = self.read_originals([*of_text, *large, *unsure])
             for name in texts.columns:
                 text = texts[name].astype(object).where(part[name].notna().to_numpy(), None)
-                exact = as_numbers(part[name], text) if name in unsure else None
+                exact = _as_numbers(part[name], text) if name in unsure else None
                 part[name] = text.array if exact is None else exact.array
         return part
 
 
-def as_numbers(numbers: Any, texts: Any) -> Any:
+def _as_numbers(numbers: Any, texts: Any) -> Any:
     """Return a column of floats as integers or floats that are written as their text; None if not."""
     known = numbers[numbers.notna()].tolist()
     written = [text.strip() for text in texts if text is not None]
