@@ -10,6 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 from slfs import CMIM, FCBF, MRMR, OSFS, SLFS, MDLPDiscretizer, ResidualPursuit, StabilitySelection
 from slfs.coding.level_names import level_names
+from slfs.report import make_facts
 from slfs.report.words import sentence_templates
 from slfs.selectors import selectors
 from slfs.selectors._shared.selection import Selection
@@ -419,6 +420,8 @@ def test_relevance_of_many_categories_is_that_of_these_samples(tmp_path, slfs):
         "shop"
     )
     assert "new samples" not in selector.explain("x") + selector.explain("size")
+    nodes = make_facts(selector)["nodes"]
+    assert {node["name"]: node["n_categories"] for node in nodes} == {"shop": 186, "x": None}
     X.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
     out = slfs("select", str(tmp_path / "t.csv"), "-t", "y")[1]
     assert "Columns with many categories are likely\nless relevant in new ones: 'shop' (186)." in out

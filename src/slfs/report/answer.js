@@ -25,6 +25,7 @@ function pick(node, id, openNode) {
     roleOf(node.column).split(",")[0],
     node.frequency && `${node.frequency} subsamples`,
     node.evidence && `evidence: ${node.evidence}${node.pair_evidence ? ` alone, ${node.pair_evidence} in a pair` : ""}`,
+    node.n_categories && `${node.n_categories} categories: likely less relevant in new samples`,
   ];
   return element("button", {
     type: "button",

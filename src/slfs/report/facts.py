@@ -211,7 +211,7 @@ def _nodes(selector: BaseSelector) -> list[dict[str, Any]]:
             "evidence": grade(selector.features_["q_value"][network.columns[node]]),
             "pair_evidence": _pair_evidence(selector, network.columns[node]),
             "frequency": _frequency(selector, network.columns[node]),
-            **_joined(selector, network.columns[node]),
+            **_figures(selector, network.columns[node]),
             "sentence": as_text(selector.explain(int(network.columns[node]))),
         }
         for node in range(len(network))
@@ -280,11 +280,15 @@ def _pairs(selector: BaseSelector) -> list[dict[str, Any]]:
     return sorted(found, key=lambda pair: -(pair["synergy"] or 0))
 
 
-def _joined(selector: BaseSelector, column: int) -> dict[str, Any]:
-    """When a column joined a residual pursuit, and the log loss before and after; None otherwise."""
+def _figures(selector: BaseSelector, column: int) -> dict[str, Any]:
+    """When a column joined a residual pursuit, the log loss before and after, and many categories.
+
+    None where a column has no such figure.
+    """
     figures = selector._figures.get(TableIndex(column), {})
     losses = {name: figures.get(name) for name in ("log_loss_before", "log_loss")}
     return {
+        "n_categories": figures.get("n_categories"),
         "joined": figures.get("joined"),
         **{name: None if loss is None else _exact(loss) for name, loss in losses.items()},
     }
