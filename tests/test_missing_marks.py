@@ -202,3 +202,14 @@ def test_marks_with_spaces_beside_them():
     Path("a.csv").write_text("age,job,y\n1, ?, a\n2, x, b\n3, ?, a\n", encoding="utf-8")
     job = read_file("a.csv", target="y", missing=["?"]).X["job"]
     assert job.isna().tolist() == [True, False, True]
+
+
+def test_the_text_none_of_a_selected_column_is_named(here, slfs):
+    """Of 200 patients 185 had the coma "None", which a report called missing."""
+    y = np.arange(60) % 2
+    coma = np.where(y == 1, np.where(np.arange(60) % 3 > 0, "Deep", "Stupor"), "None")
+    frame = pd.DataFrame({"coma": coma, "x": np.arange(60) % 7, "y": y})
+    frame.to_csv(here / "a.csv", index=False)
+    assert "the text 'None' of 'coma' (30 rows)" in slfs("select", "a.csv", "-t", "y")[1]
+    frame.assign(coma=np.where(y == 1, coma, "")).to_csv(here / "a.csv", index=False)
+    assert "None" not in slfs("select", "a.csv", "-t", "y")[1]

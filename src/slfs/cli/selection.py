@@ -79,6 +79,8 @@ def show_selection(file: DataFile, selector: Any) -> None:
             also = [name for name, tested in by_gaps.items() if tested == "numbers"]
             tests = f" The evidence is also that of the numbers of {', '.join(also)}." if also else ""
             typer.echo(f"\nOnly whether a value is missing is used of: {', '.join(by_gaps)}.{tests}")
+        if none := _none_texts(file, selector):
+            typer.echo(f"\nRead as missing: the text 'None' of {none}. If it is a category, rename it.")
         if many := _selected_with(selector, "n_categories"):
             counts = ", ".join(f"{name} ({count})" for name, count in many.items())
             typer.echo(
@@ -310,6 +312,16 @@ def _selected_with(selector: Any, figure: str) -> dict[str, Any]:
         for column in selector.indices_.tolist()
         if figure in (figures := selector._figures.get(column, {}))
     }
+
+
+def _none_texts(file: DataFile, selector: Any) -> str:
+    """The selected columns of categories that have the text None in the file, and how often."""
+    chosen = selector.support_ & ~selector.features_["numeric"]
+    if file.typed_ids is None or file.read_originals is None or not chosen.any():  # not a text file
+        return ""
+    texts = file.read_originals([name for name, kept in zip(file.names, chosen, strict=True) if kept])
+    counts = {name: int((texts[name].astype(str).str.strip() == "None").sum()) for name in texts}
+    return ", ".join(f"{str(name)!r} ({count} rows)" for name, count in counts.items() if count)
 
 
 def _samples(selector: Any) -> str:
