@@ -27,7 +27,7 @@ _MAX_LENGTH = 50
 _MAX_RANKED = 5
 """Maximum number of columns that a ranking is suggested for."""
 
-_MANY_CLASSES = 100
+_MANY_CLASSES = 30
 """Number of classes above which numbers are likely a quantity."""
 
 _MAX_FDR = 0.5
@@ -217,7 +217,7 @@ def _remedies(selector: Any) -> str:
     found: list[str] = []
     classes = getattr(selector, "classes_", ())
     if len(classes) > _MANY_CLASSES and np.asarray(classes).dtype.kind in "iuf":
-        return "if the target is a quantity, add --target-type regression"
+        found.append("if the target is a quantity, add --target-type regression")
     if math.isinf(getattr(selector, "threshold_", 0)):
         found.append("increase --fdr, or omit it to select by a threshold")
     elif stable and (threshold := _sufficient_threshold(records)):
