@@ -969,6 +969,15 @@ def test_ids_have_types_where_the_format_has_some(ending, here, slfs):
         assert f'\n{row}, "y": "b"}}' in text
 
 
+def test_the_format_of_a_second_file_with_an_unknown_suffix(here, slfs):
+    (here / "a.cct").write_text("id\tx\n" + "".join(f"s{i}\t{i * 37 % 90}\n" for i in range(26)))
+    (here / "b.tsi").write_text("id\ty\n" + "".join(f"s{i}\t{'ab'[i % 2]}\n" for i in range(26)))
+    given = ("select", "a.cct", "--format", "tsv", "--id", "id", "-t", "y", "-k", "1", "--targets-from")
+    assert "26 of 26 samples" in slfs(*given, "b.tsi")[2]
+    (here / "b.csv").write_text("id,y\n" + "".join(f"s{i},{'ab'[i % 2]}\n" for i in range(26)))
+    assert "26 of 26 samples" in slfs(*given, "b.csv")[2]
+
+
 @pytest.mark.usefixtures("here")
 def test_ids_that_are_floats_in_one_file(slfs):
     """As in pandas if one of them was missing."""
@@ -998,7 +1007,7 @@ def test_ids_of_tables_that_have_none(slfs):
     assert (code, "Write the labels to the file itself" in error) == (1, True)
     np.savez("c.npz", X=X.toarray(), y=np.array(list("ab") * 10, object))
     code, _, error = slfs("select", "c.npz")
-    assert (code, "'y.npy' has Python objects" in error, "y.astype(str)" in error) == (1, True, True)
+    assert (code, "'y.npy' is an array of objects" in error, "y.astype(str)" in error) == (1, True, True)
 
 
 def test_the_text_of_missing_labels_in_another_file(here, slfs):

@@ -162,7 +162,9 @@ def test_a_significant_column_that_mdlp_does_not_cut_is_too_weak():
     assert selector.qvalues_[0] < 0.05
     assert selector.features_["role"].tolist() == ["too weak"]
     sentence = selector.explain("weak")
-    assert "too weak: it depends on the class, but MDLP finds no cut that is worth its cost." in sentence
+    assert (
+        "too weak: it depends on the class, but MDLP finds no cut that is worth its cost, " in sentence
+    )
     assert "FDR" in sentence
 
 
@@ -451,3 +453,23 @@ def test_copies_are_left_out_of_three_samples():
         selector = SLFS(n_features_to_select=3).fit(X, ["u", "u", "v"])
     assert selector.get_feature_names_out().tolist() == ["a"]
     assert selector.features_["reason"].tolist() == ["selected", "duplicate", "duplicate"]
+
+
+def test_figures_of_groups_of_categories_say_so():
+    """A function of a grouped column was said to add information to it."""
+    random = np.random.default_rng(0)
+    country = random.integers(0, 30, 3000)
+    region = country // 6
+    y = (random.random(3000) < np.array([0.2, 0.35, 0.5, 0.65, 0.8])[region]).astype(int)
+    X = pd.DataFrame({"country": [f"c{i}" for i in country], "region": [f"r{i}" for i in region]})
+    X["x"] = random.normal(size=3000)
+    selector = ResidualPursuit(n_features_to_select=2).fit(X, y)
+    n_levels = selector.features_["n_levels"][0]
+    assert n_levels < 30
+    text = f"The figures are those of groups of categories: {n_levels} for the 30 of 'country'."
+    assert text in selector.explain("country")
+    assert "groups of" not in selector.explain("x")
+    below = SLFS(include=["region"], n_features_to_select=2, relevance_weight=0.1).fit(X, y)
+    lost = below.features_[["parent", "lost_to"]].tolist()
+    for name, others in zip(X.columns, lost, strict=True):
+        assert (text in below.explain(name)) == ("country" in (name, *others)), name

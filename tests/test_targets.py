@@ -331,3 +331,13 @@ def test_labels_in_another_order_than_the_rows_are_warned_about():
         SLFS().fit(X.sample(frac=1, random_state=2), y.sample(frac=1, random_state=2))
         SLFS().fit(X, y.reset_index(drop=True))
         SLFS().fit(X.to_numpy(), y)
+
+
+def test_decimal_commas_of_a_target_with_other_text():
+    """They were called numbers, and refused as text if the other text was left out."""
+    y = [f"{i},{i % 7}" for i in range(40)] + ["n.d."]
+    with pytest.raises(
+        ValueError, match=r"convert y to numbers of one unit, written as -1234\.5"
+    ) as caught:
+        SLFS().fit(np.arange(41)[:, np.newaxis], y)
+    assert "are numbers" not in str(caught.value)

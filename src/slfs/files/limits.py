@@ -161,6 +161,10 @@ def _other_format(name: str, what: str, suffix: str, form: str) -> str:
     return f"is {what}. {rename or 'A'}dd --format {form}"
 
 
+class ObjectsError(ValueError):
+    """An array of a file contains Python objects."""
+
+
 def read_arrays(stream: IO[bytes]) -> dict[str, NDArray[Any]]:
     """Read the arrays of an npz file by name, each checked as in `read_array`."""
     with zipfile.ZipFile(stream) as archive:
@@ -190,10 +194,7 @@ def check_array(stream: IO[bytes], n_bytes: int, name: str) -> None:
         raise ValueError(f"{name!r} is an array of an unsupported format version, {version}")
     shape, _, dtype = readers[version](stream)
     if dtype.hasobject:
-        raise ValueError(
-            f"{name!r} has Python objects, which are not read from files. Save it as text or numbers, "
-            "for example with y.astype(str) or X.astype(float)"
-        )
+        raise ObjectsError(f"{name!r} is an array of objects, which are not read from files")
     size = n_bytes - stream.tell()
     if any(length < 0 for length in shape) or math.prod(shape) * dtype.itemsize != size:
         raise ValueError(f"{name!r} is an array of {dtype} and shape {shape} in {size} bytes")

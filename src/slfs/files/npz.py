@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slfs.files.limits import check_sparse, read_arrays, refuse_beyond
+from slfs.files.limits import ObjectsError, check_sparse, read_arrays, refuse_beyond
 from slfs.files.registry import ReadOptions, register_format
 
 
 def _read(content: io.BytesIO, _options: ReadOptions) -> tuple[Any, Any]:
-    arrays = read_arrays(content)
+    try:
+        arrays = read_arrays(content)
+    except ObjectsError as error:
+        how = "Save it as text or numbers, for example with y.astype(str) or X.astype(float)"
+        raise ValueError(f"{error}. {how}") from error
     y = arrays.get("y")
     if y is not None and "classes" in arrays:
         y = arrays["classes"][y]

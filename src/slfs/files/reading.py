@@ -26,6 +26,7 @@ from slfs.files.source import (
     content_of,
     existing_file,
     format_of,
+    format_of_second,
     format_of_text,
     is_compressed,
     joint_fingerprint,
@@ -152,9 +153,10 @@ def read_file(
     if form.name in _PLAIN and (remark := container_remark(content, name)):
         raise ValueError(f"{name} {remark}.")
     fingerprint = hashlib.sha256(content.getbuffer()).hexdigest()
+    read_second = functools.partial(read_file, file_format=format_of_second(targets_from, file_format))
     if transpose:
         if targets_from is not None:
-            labels = read_labels(read_file, targets_from, target, ids, options, covariates)
+            labels = read_labels(read_second, targets_from, target, ids, options, covariates)
         found = load_transposed(form, content, options, name, labels, ids, drop)
     else:
         others = [*covariates, *([] if target is None or targets_from is not None else [target])]
@@ -170,10 +172,10 @@ def read_file(
             if not found.ids:
                 raise ValueError(
                     "--targets-from needs --id COLUMN, to match the rows of both files."
-                    + transpose_hint(read_file, targets_from, found.table, name)
+                    + transpose_hint(read_second, targets_from, found.table, name)
                 )
             own = [one for one in found.ids[:1] if one]  # else the first column
-            labels = read_labels(read_file, targets_from, target, own, options, covariates)
+            labels = read_labels(read_second, targets_from, target, own, options, covariates)
     if labels is not None:
         found, note = with_labels(found, labels, name, covariates)
         options.notes.append(note)

@@ -83,6 +83,14 @@ def format_of(source: str, name: str | None = None) -> Format:
     return found
 
 
+def format_of_second(source: str | None, name: str | None) -> str | None:
+    """Return the name of the format of a second file: that of the first one if its suffix is unknown."""
+    if source is None or source == STDIN:
+        return None
+    path = Path(source).with_suffix("") if is_compressed(source) else Path(source)
+    return None if format_of_suffix(path) else name
+
+
 def format_of_text(content: io.BytesIO) -> Format:
     """Return the format of text without a name: JSON and JSON Lines begin with an object, or CSV."""
     first = bytes(as_utf8(content).getbuffer()[:_FIRST]).removeprefix(codecs.BOM_UTF8).lstrip()

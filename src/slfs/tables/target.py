@@ -20,6 +20,7 @@ from slfs._core.warn import warn
 from slfs.tables.frames import plain_values
 from slfs.tables.number_text import (
     has_codes,
+    has_decimal_commas,
     is_written_number,
     look_like_numbers,
     not_numbers,
@@ -296,11 +297,14 @@ def _refuse_identifiers(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
 
 
 def _other_texts(classes: NDArray[Any]) -> list[str]:
-    """Return the texts that spoil a target of numbers, such as 'unknown'."""
+    """Return the texts that spoil a target of numbers, such as 'unknown'.
+
+    None if the numbers have decimal commas: they would stay text without them.
+    """
     if classes.dtype.kind not in "OU" or not isinstance(classes.flat[0], str):
         return []
     texts = classes.tolist()
-    return [] if has_codes(texts) else not_numbers(texts)[:_NAMED]
+    return [] if has_codes(texts) or has_decimal_commas(texts) else not_numbers(texts)[:_NAMED]
 
 
 def _without(others: Iterable[str]) -> str:
@@ -338,7 +342,8 @@ def _are_number_texts(classes: NDArray[Any]) -> bool:
     if classes.dtype.kind not in "OU" or not isinstance(classes.flat[0], str):
         return False
     texts = classes.tolist()
-    return look_like_numbers(texts) and not not_numbers(texts) and not has_codes(texts)
+    spoiled = not_numbers(texts) and not has_decimal_commas(texts)
+    return look_like_numbers(texts) and not spoiled and not has_codes(texts)
 
 
 def _shown(classes: NDArray[Any]) -> str:

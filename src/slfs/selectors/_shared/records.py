@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slfs._core.indices import TableIndex
+from slfs.coding.codebook import NONE
 from slfs.coding.grouping import MANY
 from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
@@ -118,7 +119,35 @@ def make_records(
     for column in np.flatnonzero(_has_many_categories(facts)).tolist():
         n_categories = int(facts.coding.columns["n_distinct"][column])
         figures.setdefault(TableIndex(column), {})["n_categories"] = n_categories
+    for column, groups in _groups_of_categories(records, facts).items():
+        figures.setdefault(TableIndex(column), {})["groups"] = groups
     return records.view(np.recarray), figures
+
+
+def _groups_of_categories(records: NDArray[Any], facts: ColumnFacts) -> dict[int, list[list[Any]]]:
+    """Return the columns about which figures are those of groups of categories, by column.
+
+    These are the column and the one to which it is compared, each with its number of categories and of
+    groups of them.
+    """
+    columns = facts.coding.columns
+    n_groups = facts.coding.n_levels - (columns["missing"] != NONE)
+    is_grouped = ~columns["cut"] & ~columns["ordered"] & (n_groups > 1)
+    is_grouped &= columns["n_distinct"] > n_groups
+    grouped = {
+        records["name"][column]: [str(records["name"][column]), int(columns["n_distinct"][column]), n]
+        for column, n in zip(
+            np.flatnonzero(is_grouped).tolist(), n_groups[is_grouped].tolist(), strict=True
+        )
+    }
+    found: dict[int, list[list[Any]]] = {}
+    if grouped:
+        rows = records[["name", "parent", "lost_to"]].tolist()
+        for column, (name, parent, lost_to) in enumerate(rows):
+            own = [grouped[one] for one in dict.fromkeys([name, parent, lost_to]) if one in grouped]
+            if own:
+                found[column] = own
+    return found
 
 
 def _has_many_categories(facts: ColumnFacts) -> NDArray[np.bool_]:

@@ -35,6 +35,9 @@ def explain(record: Any, figures: Figures) -> str:
         is_cut = figures["only_missing"] != "categories" and "partner" not in figures
         why = f": {_NO_CUTS}" if is_cut else ""  # MDLP does not cut columns of pairs
         sentence += f" Only whether its value is missing is used{why}."
+    if "groups" in figures:
+        groups = ", ".join(f"{n} for the {count} of {name!r}" for name, count, n in figures["groups"])
+        sentence += f" The figures are those of groups of categories: {groups}."
     if "n_categories" in figures:
         number = figures["n_categories"]
         sentence += f" It has {number} categories, and likely less information about new samples."
@@ -119,7 +122,8 @@ def _decision(record: Any, figures: Figures) -> str:
     if reason not in _PLAIN:
         why = f"{has}, but {why}"
     elif role == Role.TOO_WEAK:
-        why = f"it depends on the {noun}, but {why}"
+        why = f"it depends on the {noun}, but {why}, so that it was not tried with others "
+        why += f"({parameter('include')} selects it)"
     return f"{name!r} is {dropped}: {why}."
 
 
