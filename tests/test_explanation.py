@@ -158,7 +158,7 @@ def test_printed(iris):
 
 def test_an_unknown_value_is_not_a_category_of_that_name():
     y = np.array([0, 1] * 40)
-    frame = pd.DataFrame({"a": np.where(y == 1, "(not seen in fit)", "v")})
+    frame = pd.DataFrame({"a": np.where(y == 1, "(unknown)", "v")})
     found = NaiveBayes().fit(frame, y).explain_prediction(frame)
     assert found.known.all()
     assert (found.contributions != 0).all()

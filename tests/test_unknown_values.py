@@ -282,7 +282,8 @@ def test_a_value_that_was_missing_once_is_no_evidence(structure):
     lost = X[1000:].assign(a=np.nan, b=np.nan, c=np.nan)
     with pytest.warns(UnseenValueWarning, match="not, or hardly ever, seen in fit: .*5000 of 5000 rows"):
         shares = model.predict_proba(lost)[:, 1]
-    model.predict(lost[:1])  # a single row says nothing about how often values are missing
+    with pytest.warns(UnseenValueWarning, match="1 of 1 rows"):  # it was silent for less than five rows
+        model.predict(lost[:1])
     assert shares.mean() == pytest.approx(y[1000:].mean(), abs=0.03)
     others = BNSLFS(structure=structure).fit(X.dropna(), y[X.notna().all(axis=1)])
     with pytest.warns(UnseenValueWarning, match="not seen in fit"):
@@ -402,9 +403,8 @@ def test_numbers_of_another_unit_are_warned_about():
         model.predict(pd.concat([X, other]))  # not most of them
 
 
-@pytest.mark.parametrize(("n_missing", "counted"), [(60, 61), (1, 1)])
+@pytest.mark.parametrize(("n_missing", "counted"), [(60, 61), (1, 2), (0, 1)])
 def test_unknown_text_and_missing_values_are_counted(n_missing, counted):
-    """A missing value that is no reason for a warning was counted as one that was not seen."""
     random = np.random.default_rng(0)
     y = np.arange(400) % 2
     X = pd.DataFrame({"x": random.normal(size=400) + 2 * y})
@@ -413,7 +413,7 @@ def test_unknown_text_and_missing_values_are_counted(n_missing, counted):
     assert model._coding.columns["few_missing"].tolist() == [True]
     new = X[100:200].astype(object)
     new.iloc[0], new.iloc[1 : 1 + n_missing] = "n/d", np.nan
-    seen = "not seen" if n_missing == 1 else "not, or hardly ever, seen"
+    seen = "not seen" if n_missing == 0 else "not, or hardly ever, seen"
     expected = rf"that were {seen} in fit: 'x' \({counted} of 100 rows, e\.g\. 'n/d'\)"
     with pytest.warns(UnseenValueWarning, match=expected):
         known = model.explain_prediction(new).known[:, 0]

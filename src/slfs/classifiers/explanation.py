@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 _SAMPLES, FEATURES = 5, 10
 """Maximum number of samples, and of features of each, that are printed."""
 
-UNKNOWN = "(not seen in fit)"
+UNKNOWN = "(unknown)"
 """Shown in place of the level of an unknown value."""
 
 

@@ -29,10 +29,6 @@ _NAMED, _LONGEST = 5, 40
 _MOST, _SEVERAL = 1 / 2, 5
 """Columns are warned about if more than this share of their numbers, and as many, are out of range."""
 
-_OFTEN = 1 / 8
-"""Columns that hardly ever had a missing value in ``fit`` are warned about if more are missing than this
-share, and _SEVERAL."""
-
 _BLOCK_ENTRIES = 1 << 18
 """Maximum number of values that are read at a time: for some rows of a file, whole columns are read."""
 
@@ -162,22 +158,19 @@ def _note_range(
 
 
 def _without_few_missing(encoded: Encoded, coding: Coding) -> Encoded:
-    """Treat missing values as unknown where there were too few of them in ``fit``.
-
-    If not many are missing now, either, there is nothing to warn about.
-    """
+    """Treat missing values as unknown where there were too few of them in ``fit``."""
     unknown, examples = dict(encoded.unknown), dict(encoded.examples)
-    often = False
+    rarely = False
     for column in np.flatnonzero(coding.columns["few_missing"]).tolist():
         # unknown values have the code of missing ones
         missing = encoded.codes[column] == coding.columns["missing"][column]
         if not missing.any():
             continue
         n_unseen, example = examples.get(column, (0, None))
-        unknown[column], n_missing = missing, int(missing.sum()) - n_unseen
-        if n_missing >= _SEVERAL and n_missing > _OFTEN * len(missing):
-            examples[column], often = (n_unseen + n_missing, example), True
-    return replace(encoded, unknown=unknown, examples=examples, rarely=often)
+        unknown[column], n_unknown = missing, int(missing.sum())
+        rarely |= n_unknown > n_unseen
+        examples[column] = n_unknown, example
+    return replace(encoded, unknown=unknown, examples=examples, rarely=rarely)
 
 
 def warn_about_unknown(encoded: Encoded, names: Sequence[str], consequence: str) -> None:
