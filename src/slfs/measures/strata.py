@@ -235,11 +235,14 @@ def fewest(n_samples: float) -> float:
 def count_cells(
     rows: NDArray[np.integer], columns: NDArray[np.integer], height: int, width: int
 ) -> Ints:
-    cells = np.bincount(rows.astype(np.int64) * width + columns, minlength=height * width)
-    return cells.reshape(height, width)
+    """Count the cells of one table."""
+    cells: Ints = count_tables(rows[np.newaxis], columns, height, width)[0]
+    return cells
 
 
-def count_tables(rows: NDArray[np.integer], columns: Ints, height: int, width: int) -> Ints:
+def count_tables(
+    rows: NDArray[np.integer], columns: NDArray[np.integer], height: int, width: int
+) -> Ints:
     """Count the cells of tables: (n, n_samples) rows and the column of each sample."""
     first = np.arange(len(rows))[:, np.newaxis] * (height * width)
     cells = first + rows.astype(np.int64) * width + columns

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from slfs._core.indices import TableIndex
 from slfs.coding.codebook import NONE
-from slfs.coding.grouping import MANY
 from slfs.measures.false_discovery import q_values
 from slfs.measures.information import Information
 from slfs.network.tree import ROOT, TreeNetwork
@@ -25,7 +24,10 @@ _TREE = (Reason.NO_ROOM, Reason.ADDS_NOTHING)
 """Reasons of columns that found no place in the tree of SLFS."""
 
 _LITTLE = 0.1
-"""A smaller share of the information of a column is neglected."""
+"""A column that lacks a smaller share of the information of another one contains nearly all of it."""
+
+_MUCH = 0.2
+"""A larger share of the information of a column is said to be lost in new samples."""
 
 _FIELDS = np.dtype(
     [
@@ -113,7 +115,7 @@ def make_records(
     for own in figures.values():
         if "displaced_by" in own:
             own["displaced_by"] = names[column_of[own["displaced_by"]]]
-    for column in kept[facts.coding.only_missing[kept]].tolist():
+    for column in np.flatnonzero(facts.coding.only_missing & (facts.relevance > 0)).tolist():
         what = "numbers" if facts.coding.cut[column] else "categories"
         figures.setdefault(TableIndex(column), {})["only_missing"] = what
     for column in np.flatnonzero(_has_many_categories(facts)).tolist():
@@ -151,11 +153,11 @@ def _groups_of_categories(records: NDArray[Any], facts: ColumnFacts) -> dict[int
 
 
 def _has_many_categories(facts: ColumnFacts) -> NDArray[np.bool_]:
-    """Return which columns have many categories, by which they seem to have more information."""
+    """Return which columns have so many categories that much of their information may be chance."""
     columns = facts.coding.columns
     by_chance = (columns["n_distinct"] - 1) * (facts.n_classes - 1) / (2 * facts.n_samples)
-    many = ~columns["cut"] & ~columns["ordered"] & (columns["n_distinct"] > MANY)
-    found: NDArray[np.bool_] = many & (facts.relevance > 0) & (by_chance > _LITTLE * facts.relevance)
+    several = ~columns["cut"] & ~columns["ordered"] & (columns["n_distinct"] > 2)
+    found: NDArray[np.bool_] = several & (facts.relevance > 0) & (by_chance > _MUCH * facts.relevance)
     return found
 
 
