@@ -130,7 +130,7 @@ def test_dates_are_unknown_to_numbers_and_numbers_to_dates(make):
     assert len(caught) == 1
     if make is not as_objects:
         assert "'x' (60 of 60 rows, e.g. 2020-01-01 06:00:00)" in str(caught[0].message)
-        assert "'when' (60 of 60 rows, e.g. 0.0)" in str(caught[0].message)
+        assert "'when' (60 of 60 rows, e.g. 0)" in str(caught[0].message)
     np.testing.assert_allclose(found, 0.5)
     discretizer = MDLPDiscretizer().fit(FRAME, Y)
     with pytest.warns(UnseenValueWarning, match="3 columns"):

@@ -56,7 +56,7 @@ def clear_errors():
         warnings.simplefilter("error")
         about_columns = (
             "likely identifiers|likely row numbers|look like|leakage|selected 0 of|Tentative columns|"
-            "have more categories than|not seen in fit|outside the range in fit|integers above"
+            "have more categories than|seen in fit|outside the range in fit|integers above"
         )
         warnings.filterwarnings("ignore", f"(?s).*({about_columns}|A column-vector y was passed)")
         warnings.filterwarnings("ignore", "X (does not have valid|has) feature names")

@@ -97,7 +97,9 @@ def threshold_texts(coding: Coding, column: int) -> list[str]:
 def _are_near(texts: list[str], values: NDArray[np.float64], gap: float) -> bool:
     """Return whether no value of the column is between a threshold and its text."""
     written = np.array(list(map(float, texts)))
-    return bool(((written == values) | (np.abs(written - values) < gap)).all())
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite values are equal to theirs
+        near = np.abs(written - values) < gap
+    return bool(((written == values) | near).all())
 
 
 def plain_cuts(coding: Coding, column: int) -> list[float] | list[str]:

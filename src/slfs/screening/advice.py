@@ -252,7 +252,8 @@ def warn_about_row_numbers(
     """
     n_rows = min(table.n_samples, _SAMPLE_ROWS)
     low, high = coding.columns["low"], coding.columns["high"]
-    spread = np.where(np.isfinite(low), high, 0.0) - np.where(np.isfinite(low), low, 0.0)
+    with np.errstate(over="ignore"):
+        spread = np.where(np.isfinite(low), high, 0.0) - np.where(np.isfinite(low), low, 0.0)
     candidates = coding.cut & (low == np.floor(low)) & (spread >= table.n_samples - 1)
     candidates &= coding.columns["time_kind"] == TimeKind.NUMBER
     if n_rows < _MIN_ROWS or not candidates.any():
